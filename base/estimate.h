@@ -1,0 +1,25 @@
+// A number as a user sees it: value, 90 % interval and where it came from.
+// Made once, at the edge; the model computes in plain doubles, never on Estimates.
+#pragma once
+
+#include "base/json_fwd.h"
+#include "base/tokens.h"
+
+namespace ridgeline {
+
+struct Estimate {
+  double value = 0;
+  double low = 0;   // 5 % quantile
+  double high = 0;  // 95 % quantile
+  Source source = Source::assumed;
+
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+// A number without an interval of its own (low = value = high).
+inline Estimate exact(double value, Source source) { return {value, value, value, source}; }
+
+Json to_json(const Estimate& estimate);
+Estimate estimate_from_json(const JsonCursor& cursor);  // finite, low ≤ value ≤ high, not negative
+
+}  // namespace ridgeline

@@ -1,0 +1,148 @@
+// Profile: rows that were measured on one machine, per mode, with their conditions.
+// A record: it is written once and never edited; models are fitted from it elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/estimate.h"
+#include "base/json_fwd.h"
+#include "base/machine.h"
+#include "base/operating_point.h"
+#include "base/tokens.h"
+
+namespace ridgeline {
+
+// Rates are absent where status is `unsupported`; `note` then says why.
+struct ComputeRow {
+  Processor processor = Processor::cpu;
+  std::string kernel;  // name in the kernel table: "fma_avx512_fp32"
+  Unit unit = Unit::vector;
+  DType dtype = DType::fp32;
+  DType accumulate = DType::fp32;
+  std::string isa;  // "avx512f"
+  int threads = 1;
+  Status status = Status::ok;
+  std::string note;                           // reason or warning; empty when all is well
+  std::optional<Estimate> flops_per_s;         // OP/s for integer dtypes
+  std::optional<Estimate> theory_flops_per_s;  // ports × width × probed clock; absent = unknown
+  std::optional<Estimate> clock_hz;            // probed under the same load
+
+  friend bool operator==(const ComputeRow&, const ComputeRow&) = default;
+};
+
+struct MemoryRow {
+  Processor processor = Processor::cpu;
+  std::string kernel;  // "read_avx512"
+  Level level = Level::dram;
+  Direction direction = Direction::read;
+  std::string isa;
+  int threads = 1;
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> bytes_per_s;         // requested bytes; write-allocate is not counted
+  std::optional<Estimate> theory_bytes_per_s;  // load ports × width × probed clock (L1 read)
+  std::optional<Estimate> clock_hz;
+  std::uint64_t working_set_bytes = 0;  // of all threads together
+
+  friend bool operator==(const MemoryRow&, const MemoryRow&) = default;
+};
+
+// DRAM loads with n FMA per element: measured points along the roof.
+struct SweepRow {
+  Processor processor = Processor::cpu;
+  std::string kernel;
+  DType dtype = DType::fp32;
+  int threads = 1;
+  int fma_per_element = 0;
+  double flop_per_byte = 0;
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> flops_per_s;
+  std::optional<Estimate> bytes_per_s;
+  std::uint64_t working_set_bytes = 0;
+
+  friend bool operator==(const SweepRow&, const SweepRow&) = default;
+};
+
+// One step of the latency ladder: dependent loads over a working set.
+struct LatencyRow {
+  Processor processor = Processor::cpu;
+  std::string kernel;
+  std::optional<Level> level;  // the smallest level that holds the working set
+  std::uint64_t working_set_bytes = 0;
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> time_s;  // per load
+
+  friend bool operator==(const LatencyRow&, const LatencyRow&) = default;
+};
+
+// Cost of starting work: fork and join of a bound thread team on a CPU.
+struct LaunchRow {
+  Processor processor = Processor::cpu;
+  std::string kind;  // "fork_join"
+  int threads = 1;
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> time_s;
+
+  friend bool operator==(const LaunchRow&, const LaunchRow&) = default;
+};
+
+struct Warning {
+  std::string text;  // "other load: 'stress' used 48 % of the measured cores"
+  std::string fix;   // one line: what to do about it; may be empty
+
+  friend bool operator==(const Warning&, const Warning&) = default;
+};
+
+struct Conditions {
+  std::string started;  // ISO 8601, UTC
+  double duration_s = 0;
+  bool complete = true;  // false after Ctrl-C
+  int rounds = 0;        // interleaved repetitions that count
+  int rejected_rounds = 0;
+  std::string governor;        // CPU frequency governor; empty where the system has none
+  double steal_fraction = 0;   // of the measured cores' time, taken by a hypervisor
+  double other_fraction = 0;   // of the measured cores' time, used by other processes
+  std::vector<Warning> warnings;
+
+  friend bool operator==(const Conditions&, const Conditions&) = default;
+};
+
+struct ProfileMode {
+  OperatingPoint mode;
+  Conditions conditions;
+  std::vector<ComputeRow> compute;
+  std::vector<MemoryRow> memory;
+  std::vector<SweepRow> sweep;
+  std::vector<LatencyRow> latency;
+  std::vector<LaunchRow> launch;  // "launch": {"fork_join": [...]} in JSON, keyed by kind
+  std::optional<Estimate> idle_power_w;
+  // The energy section is present and empty until a power sensor fills it.
+
+  friend bool operator==(const ProfileMode&, const ProfileMode&) = default;
+};
+
+struct Profile {
+  static constexpr std::string_view schema = "ridgeline.profile/1";
+  std::string tool;  // "ridgeline 0.1.0"
+  Machine machine;
+  std::vector<ProfileMode> modes;
+
+  friend bool operator==(const Profile&, const Profile&) = default;
+};
+
+Json to_json(const Profile& profile);
+Profile profile_from_json(const JsonCursor& cursor);
+
+// Reads and checks a whole file; an Error names the file and the JSON path of what is wrong.
+Profile load_profile(const std::string& path);
+// Writes beside the target and renames.
+void save_profile(const Profile& profile, const std::string& path);
+
+}  // namespace ridgeline

@@ -1,0 +1,40 @@
+// A command of the program: its name, its options, its examples and the function that runs it.
+// Help, man page and shell completion are generated from this table and from nothing else.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/console.h"
+
+namespace ridgeline::cli {
+
+using OptionsDescription = boost::program_options::options_description;
+using Options = boost::program_options::variables_map;
+
+struct Example {
+  std::string_view line;  // without the program's name: "roofline --svg roof.svg"
+  std::string_view what;  // "draw the newest profile of this machine"
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;      // one line, lower case, no full stop
+  std::string_view positional;   // as shown in help: "[PROFILE]"; empty = takes none
+  int max_positional;            // how many; they are in Options as "positional"
+  std::string_view description;  // a paragraph for --help and the man page
+  std::vector<Example> examples;
+  void (*add_options)(OptionsDescription&);
+  ExitCode (*run)(const Options&, Console&);
+};
+
+// All commands in the order of help; a new one is one file and one row (cli/commands.cpp).
+const std::vector<Command>& commands();
+
+// Positional words of a command (empty if none were given).
+std::vector<std::string> positional(const Options& options);
+
+}  // namespace ridgeline::cli
