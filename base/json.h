@@ -25,11 +25,11 @@ class JsonCursor {
 
   std::string text() const;
   bool boolean() const;
-  double number() const;                   // finite
-  double non_negative() const;             // finite, ≥ 0
-  std::int64_t integer() const;            //
-  std::uint64_t size() const;              // integer ≥ 0
-  int count() const;                       // integer in [0, 2^31)
+  double number() const;         // finite
+  double non_negative() const;   // finite, ≥ 0
+  std::int64_t integer() const;  //
+  std::uint64_t size() const;    // integer ≥ 0
+  int count() const;             // integer in [0, 2^31)
 
   template <class E>
   E token() const {

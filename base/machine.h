@@ -29,11 +29,11 @@ struct Machine {
   int hardware_threads = 0;       //
   int numa_nodes = 1;             //
   std::uint64_t memory_bytes = 0;
-  std::vector<Cache> caches;    // data and unified caches, ascending level
+  std::vector<Cache> caches;     // data and unified caches, ascending level
   std::vector<std::string> isa;  // instruction sets that really run here: "avx2", "neon" …
-  std::string os;               // "Debian GNU/Linux 12 (bookworm)"
-  std::string kernel;           // "6.1.0"
-  std::string hypervisor;       // "KVM"; empty on bare metal
+  std::string os;                // "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel;            // "6.1.0"
+  std::string hypervisor;        // "KVM"; empty on bare metal
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

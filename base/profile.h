@@ -26,7 +26,7 @@ struct ComputeRow {
   std::string isa;  // "avx512f"
   int threads = 1;
   Status status = Status::ok;
-  std::string note;                           // reason or warning; empty when all is well
+  std::string note;                            // reason or warning; empty when all is well
   std::optional<Estimate> flops_per_s;         // OP/s for integer dtypes
   std::optional<Estimate> theory_flops_per_s;  // ports × width × probed clock; absent = unknown
   std::optional<Estimate> clock_hz;            // probed under the same load
@@ -106,9 +106,9 @@ struct Conditions {
   bool complete = true;  // false after Ctrl-C
   int rounds = 0;        // interleaved repetitions that count
   int rejected_rounds = 0;
-  std::string governor;        // CPU frequency governor; empty where the system has none
-  double steal_fraction = 0;   // of the measured cores' time, taken by a hypervisor
-  double other_fraction = 0;   // of the measured cores' time, used by other processes
+  std::string governor;       // CPU frequency governor; empty where the system has none
+  double steal_fraction = 0;  // of the measured cores' time, taken by a hypervisor
+  double other_fraction = 0;  // of the measured cores' time, used by other processes
   std::vector<Warning> warnings;
 
   friend bool operator==(const Conditions&, const Conditions&) = default;

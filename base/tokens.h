@@ -38,17 +38,16 @@ struct TokenTable<Unit> {
 template <>
 struct TokenTable<DType> {
   static constexpr std::string_view noun = "dtype";
-  static constexpr std::array<std::pair<DType, std::string_view>, 10> rows{
-      {{DType::fp64, "fp64"},
-       {DType::fp32, "fp32"},
-       {DType::tf32, "tf32"},
-       {DType::fp16, "fp16"},
-       {DType::bf16, "bf16"},
-       {DType::fp8, "fp8"},
-       {DType::int32, "int32"},
-       {DType::int16, "int16"},
-       {DType::int8, "int8"},
-       {DType::int4, "int4"}}};
+  static constexpr std::array<std::pair<DType, std::string_view>, 10> rows{{{DType::fp64, "fp64"},
+                                                                            {DType::fp32, "fp32"},
+                                                                            {DType::tf32, "tf32"},
+                                                                            {DType::fp16, "fp16"},
+                                                                            {DType::bf16, "bf16"},
+                                                                            {DType::fp8, "fp8"},
+                                                                            {DType::int32, "int32"},
+                                                                            {DType::int16, "int16"},
+                                                                            {DType::int8, "int8"},
+                                                                            {DType::int4, "int4"}}};
 };
 
 template <>
