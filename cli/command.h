@@ -1,5 +1,9 @@
 // A command of the program: its name, its options, its examples and the function that runs it.
 // Help, man page and shell completion are generated from this table and from nothing else.
+//
+// Options are declared as Boost.Program_options has it; switches with bool_switch(). The value's
+// name guides completion: value_name("FILE") completes paths, value_name("a|b|c") those words.
+// The program itself adds --help, --version, --json, --csv, --quiet and --color to every command.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -29,10 +33,15 @@ struct Command {
   std::vector<Example> examples;
   void (*add_options)(OptionsDescription&);
   ExitCode (*run)(const Options&, Console&);
+  bool has_json = true;  // whether --json and --csv mean something here;
+  bool has_csv = true;   // where they do not, they are a usage error
 };
 
 // All commands in the order of help; a new one is one file and one row (cli/commands.cpp).
 const std::vector<Command>& commands();
+
+// Whether a switch was given: --json, --csv and every other option that takes no value.
+bool flag(const Options& options, const char* name);
 
 // Positional words of a command (empty if none were given).
 std::vector<std::string> positional(const Options& options);
