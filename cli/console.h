@@ -7,6 +7,8 @@
 
 namespace ridgeline::cli {
 
+enum class Color { automatic, always, never };
+
 struct Console {
   std::ostream& out;
   std::ostream& err;
@@ -18,5 +20,8 @@ struct Console {
 
   void talk(std::string_view line) const;  // to err with a newline, unless quiet
 };
+
+// The console of this process, for the given streams: looks at the terminal and the environment.
+Console make_console(std::ostream& out, std::ostream& err, Color color, bool quiet);
 
 }  // namespace ridgeline::cli

@@ -1,0 +1,18 @@
+// The command table: one row per command, in the order of help.
+// Each command is defined in its own file, cli/<name>_command.cpp; the first is the bare call.
+#include "cli/command.h"
+
+namespace ridgeline::cli {
+
+Command help_command();
+Command version_command();
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      help_command(),
+      version_command(),
+  };
+  return table;
+}
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,35 @@
+// `ridgeline version`: the version and how this binary was built.
+// The same text as --version, and as JSON.
+#include <ostream>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/version.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void add_options(OptionsDescription&) {}
+
+ExitCode run(const Options& options, Console& console) {
+  console.out << (flag(options, "json") ? dump_json(version_json()) : version_text());
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command version_command() {
+  return {.name = "version",
+          .summary = "version and build options",
+          .positional = "",
+          .max_positional = 0,
+          .description =
+              "Prints the version, the compiler and the options this binary was built "
+              "with.",
+          .examples = {{"version --json", "the same for scripts"}},
+          .add_options = add_options,
+          .run = run,
+          .has_csv = false};
+}
+
+}  // namespace ridgeline::cli
