@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -17,11 +18,13 @@ namespace ridgeline {
 
 class JsonCursor {
  public:
+  // `path` is empty at the root, or "file: " (see file_cursor). The value must outlive the cursor.
   JsonCursor(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
 
-  JsonCursor at(std::string_view key) const;                   // required member
-  std::optional<JsonCursor> find(std::string_view key) const;  // absent or null → nullopt
-  std::vector<JsonCursor> items() const;                       // of an array
+  JsonCursor at(std::string_view key) const;                        // required member
+  std::optional<JsonCursor> find(std::string_view key) const;       // absent or null → nullopt
+  std::vector<JsonCursor> items() const;                            // of an array
+  std::vector<std::pair<std::string, JsonCursor>> members() const;  // of an object, in file order
 
   std::string text() const;
   bool boolean() const;
@@ -35,7 +38,10 @@ class JsonCursor {
   E token() const {
     const std::string word = text();
     if (const auto value = parse_token<E>(word)) return *value;
-    fail_token(word, TokenTable<E>::noun);
+    std::string allowed;
+    for (const auto& row : TokenTable<E>::rows)
+      (allowed += allowed.empty() ? "" : ", ") += row.second;
+    fail_token(word, TokenTable<E>::noun, allowed);
   }
 
   [[noreturn]] void fail(const std::string& what) const;  // Error with this cursor's path
@@ -43,11 +49,26 @@ class JsonCursor {
   const Json& value() const { return *value_; }
 
  private:
-  [[noreturn]] void fail_token(const std::string& word, std::string_view noun) const;
+  [[noreturn]] void fail_token(const std::string& word, std::string_view noun,
+                               const std::string& allowed) const;
+  std::string member_path(std::string_view key) const;
 
   const Json* value_;
   std::string path_;
 };
+
+// The root of a document that came from a file: errors read "profile.json: modes[0].…: negative".
+JsonCursor file_cursor(const Json& value, const std::string& file);
+
+// Fails unless the document's "schema" is the one this program reads.
+void check_schema(const JsonCursor& document, std::string_view schema);
+
+// Text from outside as it may appear in a one-line message: quoted, escaped, cut when long.
+std::string quote(std::string_view text);
+
+// A number without a value is null, in text and on the way back.
+inline Json nullable(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+inline Json nullable(const std::optional<int>& value) { return value ? Json(*value) : Json(); }
 
 // Parses a whole file; truncated or malformed text is an Error with file and byte.
 Json read_json_file(const std::string& path);

@@ -1,0 +1,277 @@
+// The JSON form of a Profile and the checks of a file that came from elsewhere.
+// Only values that no measurement can give are refused; doubtful ones are the reader's to judge.
+#include "base/profile.h"
+
+#include <fmt/format.h>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/limits.h"
+
+namespace ridgeline {
+namespace {
+
+Json nullable(const std::optional<Estimate>& estimate) {
+  return estimate ? to_json(*estimate) : Json();
+}
+
+// A row that claims success must say how fast it went.
+void check_rate(const JsonCursor& row, Status status, std::string_view key,
+                const std::optional<Estimate>& rate) {
+  if (status != Status::ok) return;
+  if (!rate) row.fail(fmt::format("status is ok, but {} is missing", key));
+  if (rate->value == 0) row.fail(fmt::format("status is ok, but {} is zero", key));
+}
+
+Json to_json(const ComputeRow& row) {
+  return {{"processor", to_string(row.processor)},
+          {"kernel", row.kernel},
+          {"unit", to_string(row.unit)},
+          {"dtype", to_string(row.dtype)},
+          {"accumulate", to_string(row.accumulate)},
+          {"isa", row.isa},
+          {"threads", row.threads},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"flops_per_s", nullable(row.flops_per_s)},
+          {"theory_flops_per_s", nullable(row.theory_flops_per_s)},
+          {"clock_hz", nullable(row.clock_hz)}};
+}
+
+ComputeRow compute_from_json(const JsonCursor& cursor) {
+  ComputeRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kernel = cursor.at("kernel").text();
+  row.unit = cursor.at("unit").token<Unit>();
+  row.dtype = cursor.at("dtype").token<DType>();
+  row.accumulate = cursor.at("accumulate").token<DType>();
+  row.isa = cursor.at("isa").text();
+  row.threads = bounded_units(cursor.at("threads"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.flops_per_s = optional_estimate(cursor, "flops_per_s", max_rate_per_s);
+  row.theory_flops_per_s = optional_estimate(cursor, "theory_flops_per_s", max_rate_per_s);
+  row.clock_hz = optional_estimate(cursor, "clock_hz", max_clock_hz);
+  check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);
+  return row;
+}
+
+Json to_json(const MemoryRow& row) {
+  return {{"processor", to_string(row.processor)},
+          {"kernel", row.kernel},
+          {"level", to_string(row.level)},
+          {"direction", to_string(row.direction)},
+          {"isa", row.isa},
+          {"threads", row.threads},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"bytes_per_s", nullable(row.bytes_per_s)},
+          {"theory_bytes_per_s", nullable(row.theory_bytes_per_s)},
+          {"clock_hz", nullable(row.clock_hz)},
+          {"working_set_bytes", row.working_set_bytes}};
+}
+
+MemoryRow memory_from_json(const JsonCursor& cursor) {
+  MemoryRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kernel = cursor.at("kernel").text();
+  row.level = cursor.at("level").token<Level>();
+  row.direction = cursor.at("direction").token<Direction>();
+  row.isa = cursor.at("isa").text();
+  row.threads = bounded_units(cursor.at("threads"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.bytes_per_s = optional_estimate(cursor, "bytes_per_s", max_rate_per_s);
+  row.theory_bytes_per_s = optional_estimate(cursor, "theory_bytes_per_s", max_rate_per_s);
+  row.clock_hz = optional_estimate(cursor, "clock_hz", max_clock_hz);
+  row.working_set_bytes = bounded_bytes(cursor.at("working_set_bytes"));
+  check_rate(cursor, row.status, "bytes_per_s", row.bytes_per_s);
+  return row;
+}
+
+Json to_json(const SweepRow& row) {
+  return {{"processor", to_string(row.processor)},
+          {"kernel", row.kernel},
+          {"dtype", to_string(row.dtype)},
+          {"threads", row.threads},
+          {"fma_per_element", row.fma_per_element},
+          {"flop_per_byte", row.flop_per_byte},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"flops_per_s", nullable(row.flops_per_s)},
+          {"bytes_per_s", nullable(row.bytes_per_s)},
+          {"working_set_bytes", row.working_set_bytes}};
+}
+
+SweepRow sweep_from_json(const JsonCursor& cursor) {
+  SweepRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kernel = cursor.at("kernel").text();
+  row.dtype = cursor.at("dtype").token<DType>();
+  row.threads = bounded_units(cursor.at("threads"));
+  row.fma_per_element = cursor.at("fma_per_element").count();
+  row.flop_per_byte = bounded(cursor.at("flop_per_byte"), max_rate_per_s);
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.flops_per_s = optional_estimate(cursor, "flops_per_s", max_rate_per_s);
+  row.bytes_per_s = optional_estimate(cursor, "bytes_per_s", max_rate_per_s);
+  row.working_set_bytes = bounded_bytes(cursor.at("working_set_bytes"));
+  check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);
+  return row;
+}
+
+Json to_json(const LatencyRow& row) {
+  return {{"processor", to_string(row.processor)},
+          {"kernel", row.kernel},
+          {"level", row.level ? Json(to_string(*row.level)) : Json()},
+          {"working_set_bytes", row.working_set_bytes},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"time_s", nullable(row.time_s)}};
+}
+
+LatencyRow latency_from_json(const JsonCursor& cursor) {
+  LatencyRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kernel = cursor.at("kernel").text();
+  if (const auto level = cursor.find("level")) row.level = level->token<Level>();
+  row.working_set_bytes = bounded_bytes(cursor.at("working_set_bytes"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.time_s = optional_estimate(cursor, "time_s", max_time_s);
+  check_rate(cursor, row.status, "time_s", row.time_s);
+  return row;
+}
+
+Json to_json(const LaunchRow& row) {
+  return {{"processor", to_string(row.processor)},
+          {"threads", row.threads},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"time_s", nullable(row.time_s)}};
+}
+
+LaunchRow launch_from_json(const JsonCursor& cursor, const std::string& kind) {
+  LaunchRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kind = kind;
+  row.threads = bounded_units(cursor.at("threads"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.time_s = optional_estimate(cursor, "time_s", max_time_s);
+  check_rate(cursor, row.status, "time_s", row.time_s);
+  return row;
+}
+
+Json launch_to_json(const std::vector<LaunchRow>& rows) {
+  Json kinds = Json::object();
+  kinds["fork_join"] = Json::array();
+  for (const LaunchRow& row : rows) kinds[row.kind].push_back(to_json(row));
+  return kinds;
+}
+
+Json to_json(const Conditions& conditions) {
+  Json warnings = Json::array();
+  for (const Warning& warning : conditions.warnings)
+    warnings.push_back({{"text", warning.text}, {"fix", warning.fix}});
+  return {{"started", conditions.started},
+          {"duration_s", conditions.duration_s},
+          {"complete", conditions.complete},
+          {"rounds", conditions.rounds},
+          {"rejected_rounds", conditions.rejected_rounds},
+          {"governor", conditions.governor},
+          {"steal_fraction", conditions.steal_fraction},
+          {"other_fraction", conditions.other_fraction},
+          {"warnings", std::move(warnings)}};
+}
+
+Conditions conditions_from_json(const JsonCursor& cursor) {
+  Conditions conditions;
+  conditions.started = cursor.at("started").text();
+  conditions.duration_s = bounded(cursor.at("duration_s"), max_time_s);
+  conditions.complete = cursor.at("complete").boolean();
+  conditions.rounds = cursor.at("rounds").count();
+  conditions.rejected_rounds = cursor.at("rejected_rounds").count();
+  conditions.governor = cursor.at("governor").text();
+  conditions.steal_fraction = cursor.at("steal_fraction").non_negative();
+  conditions.other_fraction = cursor.at("other_fraction").non_negative();
+  for (const JsonCursor& warning : cursor.at("warnings").items())
+    conditions.warnings.push_back({warning.at("text").text(), warning.at("fix").text()});
+  return conditions;
+}
+
+template <class Row>
+Json rows_to_json(const std::vector<Row>& rows) {
+  Json array = Json::array();
+  for (const Row& row : rows) array.push_back(to_json(row));
+  return array;
+}
+
+template <class Row>
+std::vector<Row> rows_from_json(const JsonCursor& array, Row (*row_from_json)(const JsonCursor&)) {
+  std::vector<Row> rows;
+  for (const JsonCursor& row : array.items()) rows.push_back(row_from_json(row));
+  return rows;
+}
+
+Json to_json(const ProfileMode& mode) {
+  return {{"mode", to_json(mode.mode)},
+          {"conditions", to_json(mode.conditions)},
+          {"compute", rows_to_json(mode.compute)},
+          {"memory", rows_to_json(mode.memory)},
+          {"sweep", rows_to_json(mode.sweep)},
+          {"latency", rows_to_json(mode.latency)},
+          {"launch", launch_to_json(mode.launch)},
+          {"idle_power_w", nullable(mode.idle_power_w)},
+          {"energy", Json::object()}};
+}
+
+// Compute and memory rows are what a profile is for; sections that a smaller measurement leaves
+// out are read as empty.
+ProfileMode mode_from_json(const JsonCursor& cursor) {
+  ProfileMode mode;
+  mode.mode = operating_point_from_json(cursor.at("mode"));
+  mode.conditions = conditions_from_json(cursor.at("conditions"));
+  mode.compute = rows_from_json(cursor.at("compute"), compute_from_json);
+  mode.memory = rows_from_json(cursor.at("memory"), memory_from_json);
+  if (const auto sweep = cursor.find("sweep")) mode.sweep = rows_from_json(*sweep, sweep_from_json);
+  if (const auto latency = cursor.find("latency"))
+    mode.latency = rows_from_json(*latency, latency_from_json);
+  if (const auto launch = cursor.find("launch"))
+    for (const auto& [kind, rows] : launch->members())
+      for (const JsonCursor& row : rows.items()) mode.launch.push_back(launch_from_json(row, kind));
+  mode.idle_power_w = optional_estimate(cursor, "idle_power_w", max_power_w);
+  return mode;
+}
+
+}  // namespace
+
+Json to_json(const Profile& profile) {
+  Json modes = Json::array();
+  for (const ProfileMode& mode : profile.modes) modes.push_back(to_json(mode));
+  return {{"schema", Profile::schema},
+          {"tool", profile.tool},
+          {"machine", to_json(profile.machine)},
+          {"modes", std::move(modes)}};
+}
+
+Profile profile_from_json(const JsonCursor& cursor) {
+  check_schema(cursor, Profile::schema);
+  Profile profile;
+  profile.tool = cursor.at("tool").text();
+  profile.machine = machine_from_json(cursor.at("machine"));
+  profile.modes = rows_from_json(cursor.at("modes"), mode_from_json);
+  if (profile.modes.empty()) cursor.at("modes").fail("empty, a profile has at least one mode");
+  return profile;
+}
+
+Profile load_profile(const std::string& path) {
+  const Json document = read_json_file(path);
+  return profile_from_json(file_cursor(document, path));
+}
+
+void save_profile(const Profile& profile, const std::string& path) {
+  write_file_atomically(path, dump_json(to_json(profile)));
+}
+
+}  // namespace ridgeline
