@@ -10,7 +10,6 @@
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/suggestion.h"
-#include "cli/version.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -65,12 +64,9 @@ ExitCode dispatch(const std::vector<std::string>& arguments, std::ostream& out, 
   }
   const Options options = parse_options(command, words);
   Console console = make_console(out, err, color_choice(options), flag(options, "quiet"));
-  if (flag(options, "version")) {
-    out << version_text();
-    return ExitCode::ok;
-  }
-  check_formats(command, options);
-  return command.run(options, console);
+  const Command& asked = flag(options, "version") ? find_command("version") : command;
+  check_formats(asked, options);
+  return asked.run(options, console);
 }
 
 }  // namespace ridgeline::cli

@@ -77,8 +77,7 @@ std::string overview_help(int width) {
   for (const Command& command : commands())
     entries.emplace_back(std::string(command.name), std::string(command.summary));
   text += entry_list(entries, width);
-  text += "\nGeneral options:\n" +
-          entry_list(option_entries(general_options(commands().front())), width);
+  text += "\nGeneral options:\n" + entry_list(option_entries(general_options()), width);
   text += "\nExamples:\n";
   for (const Command& command : commands())
     if (!command.examples.empty()) text += example_list({command.examples.front()}, width);
@@ -97,7 +96,7 @@ std::string command_help(const Command& command, int width) {
   text += wrap(command.description, width) + '\n';
   const std::vector<OptionText> own = own_options(command);
   if (!own.empty()) text += "\nOptions:\n" + entry_list(option_entries(own), width);
-  text += "\nGeneral options:\n" + entry_list(option_entries(general_options(command)), width);
+  text += "\nGeneral options:\n" + entry_list(option_entries(general_options_of(command)), width);
   if (!command.examples.empty()) text += "\nExamples:\n" + example_list(command.examples, width);
   return text;
 }

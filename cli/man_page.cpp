@@ -64,7 +64,7 @@ std::string man_page() {
   page += "Data goes to standard output, remarks and progress to standard error.\n";
   page += ".SH COMMANDS\n";
   for (const Command& command : commands()) page += command_section(command);
-  page += ".SH GENERAL OPTIONS\n" + option_list(general_options(commands().front()));
+  page += ".SH GENERAL OPTIONS\n" + option_list(general_options());
   page += ".SH EXAMPLES\n";
   for (const Command& command : commands())
     for (const Example& example : command.examples)

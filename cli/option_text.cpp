@@ -57,7 +57,9 @@ std::vector<OptionText> own_options(const Command& command) {
   return option_texts(options);
 }
 
-std::vector<OptionText> general_options(const Command& command) {
+std::vector<OptionText> general_options() { return option_texts(global_options()); }
+
+std::vector<OptionText> general_options_of(const Command& command) {
   return option_texts(global_options_of(command));
 }
 

@@ -24,6 +24,7 @@ std::vector<OptionText> option_texts(const OptionsDescription& options);
 
 // The command's own options, without the general ones.
 std::vector<OptionText> own_options(const Command& command);
-std::vector<OptionText> general_options(const Command& command);
+std::vector<OptionText> general_options();
+std::vector<OptionText> general_options_of(const Command& command);
 
 }  // namespace ridgeline::cli

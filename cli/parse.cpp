@@ -12,7 +12,8 @@ namespace {
 namespace po = boost::program_options;
 
 std::string see_help(const Command& command) {
-  return "see 'ridgeline " + std::string(command.name) + " --help'";
+  const bool bare = &command == &commands().front();
+  return "see 'ridgeline " + (bare ? "" : std::string(command.name) + ' ') + "--help'";
 }
 
 std::vector<std::string> option_names(const OptionsDescription& options) {
