@@ -1,0 +1,54 @@
+// Loop skeletons shared by the x86-64 kernels, as assembler text.
+// The assembler repeats the instructions (.irp, .rept), so that counts hold by construction.
+#pragma once
+
+#define RIDGELINE_LIST_6 "0,1,2,3,4,5"
+#define RIDGELINE_LIST_8 "0,1,2,3,4,5,6,7"
+#define RIDGELINE_LIST_14 "0,1,2,3,4,5,6,7,8,9,10,11,12,13"
+#define RIDGELINE_LIST_16 "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
+
+// Only the registers that the baseline ABI knows; the upper ones are never the compiler's.
+#define RIDGELINE_VECTOR_CLOBBERS                                                          \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
+      "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+
+// A compute kernel: HEAD fills registers from the state, STEP is repeated ROUNDS times for each
+// chain i of LIST, TAIL writes the accumulators back. The state starts at %[s].
+#define RIDGELINE_COMPUTE_BODY(function, HEAD, LIST, STEP, ROUNDS, TAIL)           \
+  void function(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) { \
+    asm volatile(HEAD                                                              \
+                 ".p2align 6\n"                                                    \
+                 "1:\n"                                                            \
+                 ".rept " ROUNDS                                                   \
+                 "\n"                                                              \
+                 ".irp i," LIST "\n" STEP                                          \
+                 ".endr\n"                                                         \
+                 ".endr\n"                                                         \
+                 "dec %[n]\n"                                                      \
+                 "jnz 1b\n" TAIL                                                   \
+                 : [n] "+r"(repeats)                                               \
+                 : [s] "r"(data)                                                   \
+                 : "memory", "cc", RIDGELINE_VECTOR_CLOBBERS);                     \
+  }
+
+// A streaming kernel: BLOCK works on the bytes at %[p] (and, for further arrays, at
+// %[p] + pitch and %[p] + 2·pitch) and STEP is the size of the block; a pass ends at the end of
+// the first array. HEAD runs once before, TAIL once after.
+#define RIDGELINE_STREAM_BODY(function, HEAD, BLOCK, STEP, TAIL)                               \
+  void function(std::uint64_t repeats, void* data, std::uint64_t bytes, std::uint64_t pitch) { \
+    std::uint64_t position, end;                                                               \
+    asm volatile(HEAD                                                                          \
+                 "1:\n"                                                                        \
+                 "mov %[d], %[p]\n"                                                            \
+                 "lea (%[d],%[b]), %[e]\n"                                                     \
+                 ".p2align 6\n"                                                                \
+                 "2:\n" BLOCK "add $" STEP                                                     \
+                 ", %[p]\n"                                                                    \
+                 "cmp %[e], %[p]\n"                                                            \
+                 "jb 2b\n"                                                                     \
+                 "dec %[n]\n"                                                                  \
+                 "jnz 1b\n" TAIL                                                               \
+                 : [n] "+r"(repeats), [p] "=&r"(position), [e] "=&r"(end)                      \
+                 : [d] "r"(data), [b] "r"(bytes), [q] "r"(pitch)                               \
+                 : "memory", "cc", "rax", RIDGELINE_VECTOR_CLOBBERS);                          \
+  }
