@@ -1,0 +1,56 @@
+// Optimal string alignment distance over bytes; names of commands and devices are short.
+// Not a search: it is asked only after an exact lookup has failed.
+#include "base/nearest.h"
+
+#include <algorithm>
+
+namespace ridgeline {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Three rows of the table: two back (for swaps), one back, this one.
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
+  constexpr std::size_t longest_word = 256;  // a pasted text is no typing error
+  if (word.empty() || word.size() > longest_word) return std::nullopt;
+  const std::string typed = lower(word);
+  std::optional<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(1, typed.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::string known = lower(candidate);
+    const bool is_beginning = typed.size() >= 3 && known.starts_with(typed);
+    const std::size_t distance = is_beginning ? 1 : edit_distance(typed, known);
+    if (distance < best_distance && distance < known.size()) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace ridgeline

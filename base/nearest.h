@@ -1,0 +1,17 @@
+// "Did you mean …?": the candidate that a mistyped word is nearest to.
+// Silent when nothing is near: a wrong guess is worse than none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridgeline {
+
+// By edits (insert, delete, replace, swap of neighbours), ignoring case; a beginning of at least
+// three letters counts as near. The first of equals wins.
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates);
+
+}  // namespace ridgeline

@@ -1,0 +1,36 @@
+// Robust statistics of repeated measurements: medians, quantiles, intervals, a line through points.
+// Deterministic everywhere; samples must be finite and not empty, anything else is an Error.
+#pragma once
+
+#include <span>
+
+#include "base/estimate.h"
+
+namespace ridgeline {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct Line {
+  double slope = 0;
+  double intercept = 0;
+};
+
+double median(std::span<const double> samples);
+double median_absolute_deviation(std::span<const double> samples);  // unscaled
+double quantile(std::span<const double> samples, double q);         // type 7, q in [0, 1]
+double relative_standard_error(std::span<const double> samples);    // s / (√n · |mean|)
+
+// Percentile bootstrap interval of the median, at the limit of infinitely many resamples.
+Interval bootstrap_median_interval(std::span<const double> samples, double level = 0.90);
+
+// Median with its 90 % interval.
+Estimate median_estimate(std::span<const double> samples, Source source);
+
+// Theil–Sen: the median of all pairwise slopes, robust to a third of outliers. Needs two
+// different x; O(n²).
+Line theil_sen(std::span<const double> x, std::span<const double> y);
+
+}  // namespace ridgeline

@@ -1,0 +1,36 @@
+// A table of text for people: aligned to a terminal's width, or as Markdown or CSV.
+// Cells are finished text; numbers are formatted before they come here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridgeline {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+  bool flexible = false;  // may lose the middle of its text when the table is too wide
+};
+
+struct TextTable {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  // missing cells are empty
+};
+
+// At most `width` columns wide: flexible columns shrink first; where that is not enough each row
+// becomes a block of "title: value" lines.
+std::string render_text(const TextTable& table, int width);
+std::string render_markdown(const TextTable& table);
+std::string render_csv(const TextTable& table);
+
+// Terminal columns of UTF-8 text; a byte that is not UTF-8 counts as one.
+int display_width(std::string_view text);
+
+// "conv_1…_bn": at most `width` columns, the middle replaced by an ellipsis.
+std::string elide_middle(std::string_view text, int width);
+
+}  // namespace ridgeline

@@ -1,0 +1,234 @@
+// Formatting by the rounded decimal exponent, so that 999.7 G becomes 1.00 T and never 1000 G;
+// parsing by one table of suffixes per quantity. Independent of the locale.
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr std::array<std::string_view, 17> prefixes{"y", "z", "a", "f", "p", "n", "µ", "m", "",
+                                                    "k", "M", "G", "T", "P", "E", "Z", "Y"};
+constexpr int unit_prefix = 8;  // index of ""
+
+// Rounded to `digits` significant digits: ±d.ddd × 10^exponent.
+struct Decimal {
+  bool negative = false;
+  std::string digits;  // without a point
+  int exponent = 0;
+};
+
+Decimal round_decimal(double value, int digits) {
+  digits = std::clamp(digits, 1, 17);
+  std::string text = fmt::format("{:.{}e}", std::abs(value), digits - 1);
+  const auto e = text.find('e');
+  Decimal decimal{value < 0, text.substr(0, e), std::atoi(text.c_str() + e + 1)};
+  std::erase(decimal.digits, '.');
+  return decimal;
+}
+
+// The digits with a point after `integral` of them (≥ 1), padded with zeros where they end.
+std::string place_point(const Decimal& decimal, int integral) {
+  std::string text = decimal.digits;
+  const auto before = static_cast<std::size_t>(integral);
+  if (text.size() < before) text.append(before - text.size(), '0');
+  if (text.size() > before) text.insert(before, ".");
+  return (decimal.negative ? "-" : "") + text;
+}
+
+std::optional<std::string> format_special(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  if (value == 0) return "0";
+  return std::nullopt;
+}
+
+std::string with_unit(std::string number, std::string_view unit) {
+  return unit.empty() ? number : std::move(number.append(" ").append(unit));
+}
+
+int floor_div(int a, int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
+}  // namespace
+
+std::string format_number(double value, int digits) {
+  if (const auto special = format_special(value)) return *special;
+  const Decimal decimal = round_decimal(value, digits);
+  if (decimal.exponent < -4 || decimal.exponent > 6)
+    return fmt::format("{:.{}e}", value, std::clamp(digits, 1, 17) - 1);
+  if (decimal.exponent >= 0) return place_point(decimal, decimal.exponent + 1);
+  const std::string zeros(static_cast<std::size_t>(-decimal.exponent - 1), '0');
+  return (decimal.negative ? "-0." : "0.") + zeros + decimal.digits;
+}
+
+std::string format_si(double value, std::string_view unit, int digits) {
+  if (const auto special = format_special(value)) return with_unit(*special, unit);
+  const Decimal decimal = round_decimal(value, digits);
+  const int group = floor_div(decimal.exponent, 3);
+  const int prefix = unit_prefix + group;
+  if (prefix < 0 || prefix >= static_cast<int>(prefixes.size()))
+    return with_unit(fmt::format("{:.{}e}", value, std::clamp(digits, 1, 17) - 1), unit);
+  const std::string prefixed =
+      std::string(prefixes[static_cast<std::size_t>(prefix)]) + std::string(unit);
+  return with_unit(place_point(decimal, decimal.exponent - 3 * group + 1), prefixed);
+}
+
+std::string format_bytes(double bytes, int digits) {
+  if (const auto special = format_special(bytes)) return *special + " B";
+  constexpr std::array<std::string_view, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t step = 0;
+  double scaled = bytes;
+  // Compared as it would be printed: 1023.7 KiB reads 1.00 MiB.
+  while (step + 1 < units.size() && std::abs(std::round(scaled)) >= 1024) {
+    scaled /= 1024;
+    ++step;
+  }
+  // Whole numbers are exact sizes ("24 KiB"), and 1000 … 1023 keep their four digits.
+  const bool whole = scaled == std::round(scaled) || std::abs(scaled) >= 999.5;
+  const bool printable = std::abs(scaled) < 1e6;
+  return with_unit(
+      whole && printable ? fmt::format("{:.0f}", scaled) : format_number(scaled, digits),
+      units[step]);
+}
+
+std::string format_seconds(double time_s, int digits) {
+  const double rounded = std::round(time_s);
+  if (!std::isfinite(time_s) || std::abs(rounded) < 120 || std::abs(rounded) > 1e9)
+    return format_si(time_s, "s", digits);
+  const std::string sign = rounded < 0 ? "-" : "";
+  const auto seconds = static_cast<std::int64_t>(std::abs(rounded));
+  if (seconds < 3600) return fmt::format("{}{} min {} s", sign, seconds / 60, seconds % 60);
+  return fmt::format("{}{} h {} min", sign, seconds / 3600, seconds % 3600 / 60);
+}
+
+std::string format_hz(double hz, int digits) { return format_si(hz, "Hz", digits); }
+
+std::string format_percent(double fraction, int decimals) {
+  const double percent = fraction * 100;
+  if (!(std::abs(percent) < 1e6)) return format_number(percent) + " %";
+  decimals = std::clamp(decimals, 0, 15);
+  std::string text = fmt::format("{:.{}f}", percent, decimals);
+  const bool rounds_to_zero = text.find_first_of("123456789") == std::string::npos;
+  if (rounds_to_zero && percent > 0)
+    return fmt::format("<{:.{}f} %", std::pow(10, -decimals), decimals);
+  if (rounds_to_zero && text.front() == '-') text.erase(0, 1);
+  return text + " %";
+}
+
+namespace {
+
+struct Suffix {
+  std::string_view text;
+  double factor;
+};
+
+constexpr double kibi = 1024;
+
+// clang-format off
+constexpr std::array<Suffix, 14> byte_suffixes{{{"", 1},
+                                                {"b", 1},
+                                                {"kb", 1e3},
+                                                {"mb", 1e6},
+                                                {"gb", 1e9},
+                                                {"tb", 1e12},
+                                                {"pb", 1e15},
+                                                {"kib", kibi},
+                                                {"mib", kibi* kibi},
+                                                {"gib", kibi* kibi* kibi},
+                                                {"tib", kibi* kibi* kibi* kibi},
+                                                {"pib", kibi* kibi* kibi* kibi* kibi},
+                                                {"byte", 1},
+                                                {"bytes", 1}}};
+// Nobody means millihertz, so case does not matter.
+constexpr std::array<Suffix, 5> hz_suffixes{
+    {{"", 1}, {"hz", 1}, {"khz", 1e3}, {"mhz", 1e6}, {"ghz", 1e9}}};
+constexpr std::array<Suffix, 8> second_suffixes{{{"", 1},
+                                                 {"s", 1},
+                                                 {"ms", 1e-3},
+                                                 {"us", 1e-6},
+                                                 {"µs", 1e-6},
+                                                 {"ns", 1e-9},
+                                                 {"min", 60},
+                                                 {"h", 3600}}};
+// Here case matters: mW and MW are both in use.
+constexpr std::array<Suffix, 4> watt_suffixes{{{"", 1}, {"W", 1}, {"mW", 1e-3}, {"kW", 1e3}}};
+constexpr std::array<Suffix, 6> count_suffixes{
+    {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}};
+
+enum class Case { matters, ignored };
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+double parse_quantity(std::string_view text, const std::string& where, std::string_view noun,
+                      std::string_view example, std::span<const Suffix> suffixes, Case letters) {
+  const auto fail = [&](std::string_view why) {
+    throw usage_error(where, fmt::format("{} is not {}{}", quote(text), noun, why),
+                      fmt::format("write for example {}", example));
+  };
+  const char* const end = text.data() + text.size();
+  double number = 0;
+  const auto [rest, status] = std::from_chars(text.data(), end, number);
+  if (status == std::errc::result_out_of_range) fail(", it is out of range");
+  if (status != std::errc() || !std::isfinite(number)) fail("");
+  if (std::signbit(number)) fail(", it is negative");
+  std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  if (suffix.starts_with(' ')) suffix.remove_prefix(1);
+  const std::string folded = letters == Case::ignored ? lower(suffix) : std::string(suffix);
+  const auto found = std::find_if(suffixes.begin(), suffixes.end(),
+                                  [&](const Suffix& known) { return known.text == folded; });
+  if (found == suffixes.end()) fail(fmt::format(", unknown unit {}", quote(suffix)));
+  // "ms" is best divided: 10 / 1000 is the double that 0.01 is, 10 × 0.001 need not be.
+  return found->factor < 1 ? number / std::round(1 / found->factor) : number * found->factor;
+}
+
+std::uint64_t whole(double number, std::string_view text, const std::string& where) {
+  constexpr double limit = 1152921504606846976.0;  // 2^60
+  if (number > limit) throw usage_error(where, fmt::format("{} is too large", quote(text)));
+  if (number != std::floor(number))
+    throw usage_error(where, fmt::format("{} is not a whole number", quote(text)));
+  return static_cast<std::uint64_t>(number);
+}
+
+}  // namespace
+
+std::uint64_t parse_bytes(std::string_view text, const std::string& where) {
+  return whole(
+      parse_quantity(text, where, "a size in bytes", "64KiB or 1GB", byte_suffixes, Case::ignored),
+      text, where);
+}
+
+double parse_hz(std::string_view text, const std::string& where) {
+  return parse_quantity(text, where, "a frequency", "612MHz", hz_suffixes, Case::ignored);
+}
+
+double parse_seconds(std::string_view text, const std::string& where) {
+  return parse_quantity(text, where, "a time", "10ms or 2min", second_suffixes, Case::matters);
+}
+
+double parse_watts(std::string_view text, const std::string& where) {
+  return parse_quantity(text, where, "a power", "30W", watt_suffixes, Case::matters);
+}
+
+std::uint64_t parse_count(std::string_view text, const std::string& where) {
+  return whole(parse_quantity(text, where, "a count", "64 or 64k", count_suffixes, Case::matters),
+               text, where);
+}
+
+}  // namespace ridgeline
