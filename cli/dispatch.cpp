@@ -46,7 +46,9 @@ const Command& find_command(std::string_view name) {
     if (command.name == name) return command;
     names.emplace_back(command.name);
   }
-  throw usage_error({}, "unknown command '" + std::string(name) + "'", suggestion(name, names));
+  const std::string near = suggestion(name, names);
+  throw usage_error({}, "unknown command '" + std::string(name) + "'",
+                    near.empty() ? "see 'ridgeline --help'" : near);
 }
 
 ExitCode dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {

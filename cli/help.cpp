@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text_table.h"
 #include "cli/option_text.h"
 #include "cli/wrap.h"
 
@@ -20,14 +21,14 @@ constexpr int widest_text = 100;  // longer lines are hard to read
 std::string entry_list(const std::vector<Entry>& entries, int width) {
   int name_width = 0;
   for (const auto& [name, text] : entries)
-    if (const auto length = static_cast<int>(display_width(name)); length <= 26)
+    if (const int length = display_width(name); length <= 26)
       name_width = std::max(name_width, length);
   const bool beside = width >= name_width + 30;
   const int column = beside ? name_width + 4 : 6;
   std::string list;
   for (const auto& [name, text] : entries) {
     list += "  " + name;
-    const int at = static_cast<int>(display_width(name)) + 2;
+    const int at = display_width(name) + 2;
     if (beside && at + 2 <= column)
       list += std::string(static_cast<std::size_t>(column - at), ' ');
     else

@@ -4,28 +4,22 @@
 
 #include <algorithm>
 
+#include "base/text_table.h"
+
 namespace ridgeline::cli {
 
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 std::string wrap(std::string_view text, int width, int indent, int column) {
-  const auto limit = static_cast<std::size_t>(std::max(width, 1));
-  const auto margin = static_cast<std::size_t>(std::max(indent, 0));
-  auto at = static_cast<std::size_t>(std::max(column, 0));
   std::string folded;
+  int at = column;
   bool line_is_empty = true;
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     if (word.empty()) continue;
-    const std::size_t length = display_width(word);
-    if (!line_is_empty && at + 1 + length > limit) {
-      folded += '\n' + std::string(margin, ' ');
-      at = margin;
+    const int length = display_width(word);
+    if (!line_is_empty && at + 1 + length > width) {
+      folded += '\n' + std::string(static_cast<std::size_t>(indent), ' ');
+      at = indent;
       line_is_empty = true;
     }
     if (!line_is_empty) {

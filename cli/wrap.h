@@ -1,15 +1,11 @@
-// Text folded to a width, with an indent: paragraphs of help and glance.
-// Widths are counted in code points, good for the Latin text and signs that we print.
+// Text folded to a width, with an indent: paragraphs of help and of the glance.
+// Tables are base/text_table.h's matter.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace ridgeline::cli {
-
-// Code points in UTF-8 text.
-std::size_t display_width(std::string_view text);
 
 // Words of `text` folded at `width` columns; lines after the first start with `indent` blanks,
 // and the first line is taken to be `column` columns in. No newline at the end. Words are never

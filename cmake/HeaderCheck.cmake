@@ -1,0 +1,24 @@
+# Compiles every header alone, so that each includes what it uses.
+# Not in sanitizer builds: it would find the same again.
+if(RIDGELINE_SANITIZE)
+  return()
+endif()
+
+set(RIDGELINE_HEADERS "")
+foreach(folder base devices kernels kernels/cpu kernels/cpu/${RIDGELINE_ARCH} roofline plots cli)
+  file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
+  list(APPEND RIDGELINE_HEADERS ${headers})
+endforeach()
+
+set(RIDGELINE_HEADER_UNITS "")
+foreach(header ${RIDGELINE_HEADERS})
+  string(REPLACE "/" "_" unit ${header})
+  set(unit ${PROJECT_BINARY_DIR}/header_check/${unit}.cpp)
+  set(RIDGELINE_HEADER ${header})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/header_check.cpp.in ${unit} @ONLY)
+  list(APPEND RIDGELINE_HEADER_UNITS ${unit})
+endforeach()
+
+add_library(ridgeline_header_check OBJECT ${RIDGELINE_HEADER_UNITS})
+target_link_libraries(ridgeline_header_check PRIVATE ridgeline_lib)
+target_compile_options(ridgeline_header_check PRIVATE -O0)

@@ -1,0 +1,137 @@
+// Help, version, manual page and completion of the real binary.
+// All are generated from the command table, so these tests walk that table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "base/text_table.h"
+#include "cli/command.h"
+#include "cli/option_text.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+void expect_quiet_success(const ProcessResult& result) {
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST(Help, OverviewNamesEveryCommandWithAnExample) {
+  const ProcessResult result = run_ridgeline({"--help"});
+  expect_quiet_success(result);
+  EXPECT_THAT(result.out, StartsWith("usage: ridgeline [COMMAND] [OPTION]..."));
+  for (const cli::Command& command : cli::commands()) {
+    EXPECT_THAT(result.out, HasSubstr("\n  " + std::string(command.name) + " "));
+    ASSERT_FALSE(command.examples.empty()) << command.name;
+    EXPECT_THAT(result.out, HasSubstr("  ridgeline " + std::string(command.examples[0].line)));
+  }
+  EXPECT_EQ(run_ridgeline({"help"}).out, result.out);
+  EXPECT_EQ(run_ridgeline({"-h"}).out, result.out);
+}
+
+TEST(Help, OfACommandShowsEveryOption) {
+  for (const cli::Command& command : cli::commands()) {
+    const std::string name(command.name);
+    const ProcessResult result = run_ridgeline({name, "--help"});
+    expect_quiet_success(result);
+    EXPECT_THAT(result.out, StartsWith("usage: ridgeline " + name));
+    for (const cli::OptionText& option : cli::own_options(command)) {
+      EXPECT_THAT(result.out, HasSubstr("  " + option.spelling())) << name;
+      EXPECT_THAT(option.description, Not(IsEmpty())) << name << " --" << option.long_name;
+    }
+    EXPECT_EQ(run_ridgeline({"help", name}).out, result.out);
+    EXPECT_EQ(run_ridgeline({name, "-h"}).out, result.out);
+  }
+}
+
+TEST(Help, IsGivenEvenWhereOtherOptionsAreWrong) {
+  EXPECT_EQ(run_ridgeline({"version", "--nonsense", "--help"}).exit_code, 0);
+}
+
+TEST(Help, FitsTheTerminal) {
+  for (const int width : {40, 60, 80, 132}) {
+    const ProcessResult result =
+        run_ridgeline({"help", "version"}, {.environment = {{"COLUMNS", std::to_string(width)}}});
+    expect_quiet_success(result);
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(display_width(line), width) << line;
+  }
+}
+
+TEST(Help, ReadsInTwentyColumns) {
+  const ProcessResult result = run_ridgeline({"--help"}, {.environment = {{"COLUMNS", "20"}}});
+  expect_quiet_success(result);
+  EXPECT_THAT(result.out, HasSubstr("version and\n      build options"));
+}
+
+TEST(Version, NamesVersionAndBuildOptions) {
+  const ProcessResult result = run_ridgeline({"--version"});
+  expect_quiet_success(result);
+  EXPECT_THAT(result.out, StartsWith("ridgeline " RIDGELINE_VERSION "\ncompiler: "));
+  EXPECT_THAT(result.out, HasSubstr("\nbuild type: "));
+  EXPECT_THAT(result.out, HasSubstr("\nsanitizers: "));
+  EXPECT_THAT(result.out, Not(HasSubstr(RIDGELINE_SOURCE_DIR)));
+  EXPECT_EQ(run_ridgeline({"version"}).out, result.out);
+  EXPECT_EQ(run_ridgeline({"version", "--version"}).out, result.out);
+}
+
+TEST(Version, HasAJsonForm) {
+  const ProcessResult result = run_ridgeline({"--version", "--json"});
+  expect_quiet_success(result);
+  EXPECT_THAT(result.out, StartsWith("{\n  \"schema\": \"ridgeline.version/1\",\n"));
+}
+
+TEST(ManPage, RendersWithoutWarnings) {
+  if (run_shell("command -v man").exit_code != 0) GTEST_SKIP() << "man is not installed";
+  const ProcessResult result = run_shell(
+      "set -o pipefail; d=$(mktemp -d); ridgeline help --man > $d/r.1 && "
+      "MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 $d/r.1 | sed 's/.\\x08//g'; rm -r $d");
+  expect_quiet_success(result);
+  EXPECT_THAT(result.out, HasSubstr("EXIT STATUS"));
+  for (const cli::Command& command : cli::commands())
+    EXPECT_THAT(result.out, HasSubstr("ridgeline " + std::string(command.name) + " [OPTION]"));
+}
+
+// What bash would offer after the given words; the last one is being typed.
+std::string completions(const std::string& words, int index, const std::string& folder = "/") {
+  const ProcessResult result =
+      run_shell("cd '" + folder + "'; source <(ridgeline help --bash-completion); COMP_WORDS=(" +
+                words + "); COMP_CWORD=" + std::to_string(index) +
+                "; _ridgeline; printf '%s\\n' \"${COMPREPLY[@]}\"");
+  EXPECT_THAT(result.err, IsEmpty());
+  return result.out;
+}
+
+TEST(Completion, IsAValidScript) {
+  expect_quiet_success(run_shell("bash -n <(ridgeline help --bash-completion)"));
+}
+
+TEST(Completion, CompletesCommands) {
+  EXPECT_EQ(completions("ridgeline ver", 1), "version\n");
+  EXPECT_EQ(completions("ridgeline --quiet ver", 2), "version\n");
+  EXPECT_EQ(completions("ridgeline help ver", 2), "version\n");
+}
+
+TEST(Completion, CompletesOptions) {
+  EXPECT_EQ(completions("ridgeline --vers", 1), "--version\n");
+  EXPECT_EQ(completions("ridgeline help --bash", 2), "--bash-completion\n");
+  EXPECT_EQ(completions("ridgeline version --cs", 2), "\n");
+}
+
+TEST(Completion, CompletesWordsOfAValue) {
+  EXPECT_EQ(completions("ridgeline version --color ", 3), "auto\nalways\nnever\n");
+  EXPECT_EQ(completions("ridgeline version --color = al", 4), "always\n");
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

@@ -1,0 +1,34 @@
+// What `cmake --install` puts in place, and that it works from there.
+// Into a temporary prefix; the build must be complete, as it is under ctest.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+TEST(Install, HasBinaryManPageAndCompletion) {
+  const TemporaryDirectory prefix;
+  const ProcessResult install =
+      run_process({RIDGELINE_CMAKE, "--install", RIDGELINE_BUILD_DIR, "--prefix", prefix.path()});
+  ASSERT_EQ(install.exit_code, 0) << install.err;
+
+  const ProcessResult installed = run_process({prefix.file("bin/ridgeline"), "--version"});
+  EXPECT_EQ(installed.out, run_ridgeline({"--version"}).out);
+
+  EXPECT_EQ(run_process({"cat", prefix.file("share/man/man1/ridgeline.1")}).out,
+            run_ridgeline({"help", "--man"}).out);
+  EXPECT_EQ(run_process({"cat", prefix.file("share/bash-completion/completions/ridgeline")}).out,
+            run_ridgeline({"help", "--bash-completion"}).out);
+
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(prefix.path()))
+    files += entry.is_regular_file() ? 1 : 0;
+  EXPECT_EQ(files, 3);
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

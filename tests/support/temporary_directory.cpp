@@ -1,0 +1,29 @@
+// mkdtemp and remove_all.
+// Removal never throws: a test that failed shows its own reason.
+#include "tests/support/temporary_directory.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+namespace ridgeline::testing {
+
+TemporaryDirectory::TemporaryDirectory()
+    : path_((std::filesystem::temp_directory_path() / "ridgeline-test-XXXXXX").string()) {
+  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("cannot make " + path_);
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void TemporaryDirectory::write(const std::string& name, const std::string& text) const {
+  const std::filesystem::path target = file(name);
+  std::filesystem::create_directories(target.parent_path());
+  std::ofstream(target, std::ios::binary) << text;
+}
+
+}  // namespace ridgeline::testing
