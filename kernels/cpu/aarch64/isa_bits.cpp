@@ -38,10 +38,10 @@ void execute_trial(Isa isa) {
       asm volatile("fmla v0.4s, v0.4s, v0.4s" ::: "v0");
       break;
     case Isa::neon_fp16:
-      asm volatile(".arch_extension fp16\n fmla v0.8h, v0.8h, v0.8h" ::: "v0");
+      asm volatile(".arch armv8.2-a+fp16\n fmla v0.8h, v0.8h, v0.8h" ::: "v0");
       break;
     case Isa::neon_dotprod:
-      asm volatile(".arch_extension dotprod\n sdot v0.4s, v0.16b, v0.16b" ::: "v0");
+      asm volatile(".arch armv8.2-a+dotprod\n sdot v0.4s, v0.16b, v0.16b" ::: "v0");
       break;
     default:
       break;
