@@ -1,0 +1,130 @@
+// Reads /proc, /sys and /etc of this machine. Each fact that a system does not tell stays empty;
+// nothing here fails because a file is missing.
+#include "devices/this_machine.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "devices/topology.h"
+
+namespace ridgeline {
+namespace {
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string trimmed(std::string text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\0'; };
+  while (!text.empty() && blank(text.back())) text.pop_back();
+  text.erase(text.begin(), std::ranges::find_if_not(text, blank));
+  return text;
+}
+
+// The first "key : value" of each key, as in /proc/cpuinfo and /proc/meminfo.
+std::map<std::string, std::string> read_pairs(const std::string& path, char separator) {
+  std::map<std::string, std::string> pairs;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto cut = line.find(separator);
+    if (cut != std::string::npos)
+      pairs.try_emplace(trimmed(line.substr(0, cut)), trimmed(line.substr(cut + 1)));
+  }
+  return pairs;
+}
+
+int parse_int(const std::string& text) {
+  const bool hex = text.starts_with("0x");
+  int value = 0;
+  const char* begin = text.data() + (hex ? 2 : 0);
+  std::from_chars(begin, text.data() + text.size(), value, hex ? 16 : 10);
+  return value;
+}
+
+std::string cpu_name(const std::map<std::string, std::string>& cpuinfo,
+                     const Microarchitecture* core, const SystemRoot& root) {
+  if (const auto brand = cpuinfo.find("model name"); brand != cpuinfo.end()) return brand->second;
+  // Boards with a device tree say what they are; Arm's /proc/cpuinfo does not.
+  if (std::string board = trimmed(read_text(root.at("proc/device-tree/model"))); !board.empty())
+    return board;
+  return core ? std::string(core->name) : std::string("unknown CPU");
+}
+
+std::string unquoted(std::string text) {
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+std::string hypervisor_name(const std::map<std::string, std::string>& cpuinfo,
+                            const SystemRoot& root) {
+  const auto flags = cpuinfo.find("flags");
+  if (flags == cpuinfo.end() ||
+      (" " + flags->second + " ").find(" hypervisor ") == std::string::npos)
+    return {};
+  std::string vendor = trimmed(read_text(root.at("sys/class/dmi/id/sys_vendor")));
+  return vendor.empty() ? "virtual machine" : "virtual machine (" + vendor + ")";
+}
+
+}  // namespace
+
+const Microarchitecture* identify_microarchitecture(const SystemRoot& root) {
+  auto cpuinfo = read_pairs(root.at("proc/cpuinfo"), ':');
+  if (cpuinfo.contains("vendor_id")) {
+    return find_microarchitecture(
+        {cpuinfo["vendor_id"], parse_int(cpuinfo["cpu family"]), parse_int(cpuinfo["model"])});
+  }
+  return find_microarchitecture({cpuinfo["CPU implementer"], 0, parse_int(cpuinfo["CPU part"])});
+}
+
+Machine identify_machine(const SystemRoot& root) {
+  const auto cpuinfo = read_pairs(root.at("proc/cpuinfo"), ':');
+  const Microarchitecture* core = identify_microarchitecture(root);
+  const Topology topology = read_topology();
+  Machine machine;
+  machine.name = cpu_name(cpuinfo, core, root);
+  machine.microarchitecture = core ? std::string(core->name) : std::string();
+  machine.cores = topology.cores;
+  machine.hardware_threads = static_cast<int>(topology.cpus.size());
+  machine.numa_nodes = topology.numa_nodes;
+  machine.memory_bytes = topology.memory_bytes;
+  machine.caches = topology.caches;
+  auto release = read_pairs(root.at("etc/os-release"), '=');
+  machine.os = unquoted(release["PRETTY_NAME"]);
+  machine.hypervisor = hypervisor_name(cpuinfo, root);
+  utsname system{};
+  if (uname(&system) == 0) {
+    machine.architecture = system.machine;
+    machine.kernel = system.release;
+  }
+  return machine;
+}
+
+std::string cpu_governor(const SystemRoot& root) {
+  return trimmed(read_text(root.at("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")));
+}
+
+std::uint64_t available_memory_bytes(const SystemRoot& root) {
+  const auto number = [](const std::string& text) {
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  auto meminfo = read_pairs(root.at("proc/meminfo"), ':');
+  std::uint64_t available = number(meminfo["MemAvailable"]) * 1024;
+  // A container's own limit (cgroup v2); "max" parses to zero and means none.
+  const std::uint64_t limit = number(read_text(root.at("sys/fs/cgroup/memory.max")));
+  const std::uint64_t used = number(read_text(root.at("sys/fs/cgroup/memory.current")));
+  if (limit > 0) available = std::min(available, limit > used ? limit - used : 0);
+  return available;
+}
+
+}  // namespace ridgeline

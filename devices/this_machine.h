@@ -1,0 +1,31 @@
+// What machine is this: the facts of the system that the program runs on.
+// Text files are read below a root that tests replace; serial numbers are never read.
+#pragma once
+
+#include <string>
+
+#include "base/machine.h"
+#include "devices/microarchitecture.h"
+
+namespace ridgeline {
+
+// Where the system's files are: "/" here, a made-up tree in tests.
+struct SystemRoot {
+  std::string path = "/";
+
+  std::string at(const std::string& relative) const { return path + relative; }
+};
+
+// Everything but `isa`, which only the kernels can find out.
+Machine identify_machine(const SystemRoot& root = {});
+
+// The row of the microarchitecture table for this CPU; nullptr where there is none.
+const Microarchitecture* identify_microarchitecture(const SystemRoot& root = {});
+
+// The CPU frequency governor ("schedutil"); empty where the system has none.
+std::string cpu_governor(const SystemRoot& root = {});
+
+// Memory that could be allocated now without swapping, within this process' cgroup.
+std::uint64_t available_memory_bytes(const SystemRoot& root = {});
+
+}  // namespace ridgeline
