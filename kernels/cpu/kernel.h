@@ -43,13 +43,14 @@ enum class Issue {
 // The recurrence that each chain of a compute kernel computes (kernels/cpu/reference.h).
 enum class Recurrence {
   none,
-  fma,        // x ← fma(x, x, c)
-  mul_add,    // x ← round(x·x) + c
-  dot_u8s8,   // x ← x + Σ₄ a·b, a unsigned, b signed, two operand pairs in turn
-  dot_s8s8,   // the same, both signed
-  dot_bf16,   // x ← x + Σ₂ a·b
-  tile_int8,  // C ← C + A·B on 16×64 by 64×16 tiles
-  tile_bf16,  // C ← C + A·B on 16×32 by 32×16 tiles
+  fma,             // x ← fma(x, x, c)
+  mul_add,         // x ← round(x·x) + c
+  fma_accumulate,  // x ← fma(x, x, x), then x ← fma(a, b, x), in turn
+  dot_u8s8,        // x ← x + Σ₄ a·b, a unsigned, b signed, two operand pairs in turn
+  dot_s8s8,        // the same, both signed
+  dot_bf16,        // x ← x + Σ₂ a·b
+  tile_int8,       // C ← C + A·B on 16×64 by 64×16 tiles
+  tile_bf16,       // C ← C + A·B on 16×32 by 32×16 tiles
 };
 
 // All kernels share one signature.

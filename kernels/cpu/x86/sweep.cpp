@@ -6,7 +6,7 @@
 namespace ridgeline::cpu::x86 {
 namespace {
 
-// x ← x·x + c with c = −1.75, n times for each vector of a block. The last block's results are
+// x ← x·x + c with c = −1.875, n times for each vector of a block. The last block's results are
 // stored at data + pitch, where a test compares them with the reference.
 #define SWEEP_BODY(function, LIST, HEAD, LOAD, STEP, STORE, N, BLOCK, TAIL)                   \
   RIDGELINE_STREAM_BODY(function, HEAD,                                                       \
@@ -14,8 +14,8 @@ namespace {
                         ".endr\n.endr\n",                                                     \
                         BLOCK, "lea (%[d],%[q]), %[p]\n.irp i," LIST "\n" STORE ".endr\n" TAIL)
 
-#define CONSTANT_FP32 "mov $0xbfe00000, %%eax\n"
-#define CONSTANT_FP64 "mov $0xbffc000000000000, %%rax\n"
+#define CONSTANT_FP32 "mov $0xbff00000, %%eax\n"
+#define CONSTANT_FP64 "mov $0xbffe000000000000, %%rax\n"
 
 #define AVX512_FP32(n)                                                                            \
   SWEEP_BODY(sweep_avx512_fp32_##n, RIDGELINE_LIST_16,                                            \
