@@ -15,6 +15,10 @@ Json to_json(const Estimate& estimate) {
           {"source", to_string(estimate.source)}};
 }
 
+Json nullable(const std::optional<Estimate>& estimate) {
+  return estimate ? to_json(*estimate) : Json();
+}
+
 Estimate estimate_from_json(const JsonCursor& cursor) {
   Estimate estimate;
   estimate.value = cursor.at("value").non_negative();

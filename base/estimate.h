@@ -2,6 +2,8 @@
 // Made once, at the edge; the model computes in plain doubles, never on Estimates.
 #pragma once
 
+#include <optional>
+
 #include "base/json_fwd.h"
 #include "base/tokens.h"
 
@@ -20,6 +22,7 @@ struct Estimate {
 inline Estimate exact(double value, Source source) { return {value, value, value, source}; }
 
 Json to_json(const Estimate& estimate);
+Json nullable(const std::optional<Estimate>& estimate);  // null where there is none
 Estimate estimate_from_json(const JsonCursor& cursor);  // finite, low ≤ value ≤ high, not negative
 
 }  // namespace ridgeline

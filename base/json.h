@@ -70,6 +70,21 @@ std::string quote(std::string_view text);
 inline Json nullable(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 inline Json nullable(const std::optional<int>& value) { return value ? Json(*value) : Json(); }
 
+// Arrays of structs, by the function that turns one of them.
+template <class T, class ToJson>
+Json array_of(const std::vector<T>& values, ToJson to_json_of_one) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(to_json_of_one(value));
+  return array;
+}
+
+template <class FromJson>
+auto vector_of(const JsonCursor& array, FromJson one_from_json) {
+  std::vector<decltype(one_from_json(array))> values;
+  for (const JsonCursor& item : array.items()) values.push_back(one_from_json(item));
+  return values;
+}
+
 // Parses a whole file; truncated or malformed text is an Error with file and byte.
 Json read_json_file(const std::string& path);
 Json parse_json(std::string_view text, const std::string& name);

@@ -11,10 +11,6 @@
 namespace ridgeline {
 namespace {
 
-Json nullable(const std::optional<Estimate>& estimate) {
-  return estimate ? to_json(*estimate) : Json();
-}
-
 // A row that claims success must say how fast it went.
 void check_rate(const JsonCursor& row, Status status, std::string_view key,
                 const std::optional<Estimate>& rate) {
@@ -23,7 +19,7 @@ void check_rate(const JsonCursor& row, Status status, std::string_view key,
   if (rate->value == 0) row.fail(fmt::format("status is ok, but {} is zero", key));
 }
 
-Json to_json(const ComputeRow& row) {
+Json compute_to_json(const ComputeRow& row) {
   return {{"processor", to_string(row.processor)},
           {"kernel", row.kernel},
           {"unit", to_string(row.unit)},
@@ -56,7 +52,7 @@ ComputeRow compute_from_json(const JsonCursor& cursor) {
   return row;
 }
 
-Json to_json(const MemoryRow& row) {
+Json memory_to_json(const MemoryRow& row) {
   return {{"processor", to_string(row.processor)},
           {"kernel", row.kernel},
           {"level", to_string(row.level)},
@@ -89,7 +85,7 @@ MemoryRow memory_from_json(const JsonCursor& cursor) {
   return row;
 }
 
-Json to_json(const SweepRow& row) {
+Json sweep_to_json(const SweepRow& row) {
   return {{"processor", to_string(row.processor)},
           {"kernel", row.kernel},
           {"dtype", to_string(row.dtype)},
@@ -120,7 +116,7 @@ SweepRow sweep_from_json(const JsonCursor& cursor) {
   return row;
 }
 
-Json to_json(const LatencyRow& row) {
+Json latency_to_json(const LatencyRow& row) {
   return {{"processor", to_string(row.processor)},
           {"kernel", row.kernel},
           {"level", row.level ? Json(to_string(*row.level)) : Json()},
@@ -143,7 +139,7 @@ LatencyRow latency_from_json(const JsonCursor& cursor) {
   return row;
 }
 
-Json to_json(const LaunchRow& row) {
+Json launch_to_json(const LaunchRow& row) {
   return {{"processor", to_string(row.processor)},
           {"threads", row.threads},
           {"status", to_string(row.status)},
@@ -163,14 +159,14 @@ LaunchRow launch_from_json(const JsonCursor& cursor, const std::string& kind) {
   return row;
 }
 
-Json launch_to_json(const std::vector<LaunchRow>& rows) {
+Json launches_to_json(const std::vector<LaunchRow>& rows) {
   Json kinds = Json::object();
   kinds["fork_join"] = Json::array();
-  for (const LaunchRow& row : rows) kinds[row.kind].push_back(to_json(row));
+  for (const LaunchRow& row : rows) kinds[row.kind].push_back(launch_to_json(row));
   return kinds;
 }
 
-Json to_json(const Conditions& conditions) {
+Json conditions_to_json(const Conditions& conditions) {
   Json warnings = Json::array();
   for (const Warning& warning : conditions.warnings)
     warnings.push_back({{"text", warning.text}, {"fix", warning.fix}});
@@ -200,28 +196,14 @@ Conditions conditions_from_json(const JsonCursor& cursor) {
   return conditions;
 }
 
-template <class Row>
-Json rows_to_json(const std::vector<Row>& rows) {
-  Json array = Json::array();
-  for (const Row& row : rows) array.push_back(to_json(row));
-  return array;
-}
-
-template <class Row>
-std::vector<Row> rows_from_json(const JsonCursor& array, Row (*row_from_json)(const JsonCursor&)) {
-  std::vector<Row> rows;
-  for (const JsonCursor& row : array.items()) rows.push_back(row_from_json(row));
-  return rows;
-}
-
-Json to_json(const ProfileMode& mode) {
+Json mode_to_json(const ProfileMode& mode) {
   return {{"mode", to_json(mode.mode)},
-          {"conditions", to_json(mode.conditions)},
-          {"compute", rows_to_json(mode.compute)},
-          {"memory", rows_to_json(mode.memory)},
-          {"sweep", rows_to_json(mode.sweep)},
-          {"latency", rows_to_json(mode.latency)},
-          {"launch", launch_to_json(mode.launch)},
+          {"conditions", conditions_to_json(mode.conditions)},
+          {"compute", array_of(mode.compute, compute_to_json)},
+          {"memory", array_of(mode.memory, memory_to_json)},
+          {"sweep", array_of(mode.sweep, sweep_to_json)},
+          {"latency", array_of(mode.latency, latency_to_json)},
+          {"launch", launches_to_json(mode.launch)},
           {"idle_power_w", nullable(mode.idle_power_w)},
           {"energy", Json::object()}};
 }
@@ -232,11 +214,11 @@ ProfileMode mode_from_json(const JsonCursor& cursor) {
   ProfileMode mode;
   mode.mode = operating_point_from_json(cursor.at("mode"));
   mode.conditions = conditions_from_json(cursor.at("conditions"));
-  mode.compute = rows_from_json(cursor.at("compute"), compute_from_json);
-  mode.memory = rows_from_json(cursor.at("memory"), memory_from_json);
-  if (const auto sweep = cursor.find("sweep")) mode.sweep = rows_from_json(*sweep, sweep_from_json);
+  mode.compute = vector_of(cursor.at("compute"), compute_from_json);
+  mode.memory = vector_of(cursor.at("memory"), memory_from_json);
+  if (const auto sweep = cursor.find("sweep")) mode.sweep = vector_of(*sweep, sweep_from_json);
   if (const auto latency = cursor.find("latency"))
-    mode.latency = rows_from_json(*latency, latency_from_json);
+    mode.latency = vector_of(*latency, latency_from_json);
   if (const auto launch = cursor.find("launch"))
     for (const auto& [kind, rows] : launch->members())
       for (const JsonCursor& row : rows.items()) mode.launch.push_back(launch_from_json(row, kind));
@@ -247,12 +229,10 @@ ProfileMode mode_from_json(const JsonCursor& cursor) {
 }  // namespace
 
 Json to_json(const Profile& profile) {
-  Json modes = Json::array();
-  for (const ProfileMode& mode : profile.modes) modes.push_back(to_json(mode));
   return {{"schema", Profile::schema},
           {"tool", profile.tool},
           {"machine", to_json(profile.machine)},
-          {"modes", std::move(modes)}};
+          {"modes", array_of(profile.modes, mode_to_json)}};
 }
 
 Profile profile_from_json(const JsonCursor& cursor) {
@@ -260,7 +240,7 @@ Profile profile_from_json(const JsonCursor& cursor) {
   Profile profile;
   profile.tool = cursor.at("tool").text();
   profile.machine = machine_from_json(cursor.at("machine"));
-  profile.modes = rows_from_json(cursor.at("modes"), mode_from_json);
+  profile.modes = vector_of(cursor.at("modes"), mode_from_json);
   if (profile.modes.empty()) cursor.at("modes").fail("empty, a profile has at least one mode");
   return profile;
 }

@@ -97,7 +97,7 @@ double relative_standard_error(std::span<const double> samples) {
   return std::sqrt(squares / (n - 1) / n) / std::abs(mean);
 }
 
-Interval bootstrap_median_interval(std::span<const double> samples, double level) {
+SampleInterval bootstrap_median_interval(std::span<const double> samples, double level) {
   if (!(level > 0 && level < 1)) throw Error("statistics", "an interval level outside 0 … 1");
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
@@ -109,7 +109,7 @@ Interval bootstrap_median_interval(std::span<const double> samples, double level
 }
 
 Estimate median_estimate(std::span<const double> samples, Source source) {
-  const Interval interval = bootstrap_median_interval(samples);
+  const SampleInterval interval = bootstrap_median_interval(samples);
   return {median(samples), interval.low, interval.high, source};
 }
 

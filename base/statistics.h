@@ -8,7 +8,7 @@
 
 namespace ridgeline {
 
-struct Interval {
+struct SampleInterval {
   double low = 0;
   double high = 0;
 };
@@ -24,7 +24,7 @@ double quantile(std::span<const double> samples, double q);         // type 7, q
 double relative_standard_error(std::span<const double> samples);    // s / (√n · |mean|)
 
 // Percentile bootstrap interval of the median, at the limit of infinitely many resamples.
-Interval bootstrap_median_interval(std::span<const double> samples, double level = 0.90);
+SampleInterval bootstrap_median_interval(std::span<const double> samples, double level = 0.90);
 
 // Median with its 90 % interval.
 Estimate median_estimate(std::span<const double> samples, Source source);

@@ -134,23 +134,18 @@ struct Suffix {
   double factor;
 };
 
-constexpr double kibi = 1024;
-
-// clang-format off
-constexpr std::array<Suffix, 14> byte_suffixes{{{"", 1},
+constexpr std::array<Suffix, 12> byte_suffixes{{{"", 1},
                                                 {"b", 1},
                                                 {"kb", 1e3},
                                                 {"mb", 1e6},
                                                 {"gb", 1e9},
                                                 {"tb", 1e12},
                                                 {"pb", 1e15},
-                                                {"kib", kibi},
-                                                {"mib", kibi* kibi},
-                                                {"gib", kibi* kibi* kibi},
-                                                {"tib", kibi* kibi* kibi* kibi},
-                                                {"pib", kibi* kibi* kibi* kibi* kibi},
-                                                {"byte", 1},
-                                                {"bytes", 1}}};
+                                                {"kib", 0x1p10},
+                                                {"mib", 0x1p20},
+                                                {"gib", 0x1p30},
+                                                {"tib", 0x1p40},
+                                                {"pib", 0x1p50}}};
 // Nobody means millihertz, so case does not matter.
 constexpr std::array<Suffix, 5> hz_suffixes{
     {{"", 1}, {"hz", 1}, {"khz", 1e3}, {"mhz", 1e6}, {"ghz", 1e9}}};

@@ -1,0 +1,55 @@
+// The JSON form of a Demand.
+// Making Demands from a Graph is the analyzer's lowering.
+#include "base/demand.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+
+namespace ridgeline {
+namespace {
+
+Json tensor_use_to_json(const TensorUse& use) {
+  return {{"tensor", use.tensor}, {"bytes", use.bytes}, {"producer", use.producer}};
+}
+
+TensorUse tensor_use_from_json(const JsonCursor& cursor) {
+  return {cursor.at("tensor").text(), bounded(cursor.at("bytes"), static_cast<double>(max_bytes)),
+          cursor.at("producer").text()};
+}
+
+}  // namespace
+
+Json to_json(const Demand& demand) {
+  Json gemm;
+  if (demand.gemm)
+    gemm = {{"m", demand.gemm->m},
+            {"n", demand.gemm->n},
+            {"k", demand.gemm->k},
+            {"batch", demand.gemm->batch}};
+  return {{"name", demand.name},
+          {"op_class", to_string(demand.op_class)},
+          {"work", to_json(demand.work)},
+          {"gemm", std::move(gemm)},
+          {"reads", array_of(demand.reads, tensor_use_to_json)},
+          {"writes", array_of(demand.writes, tensor_use_to_json)},
+          {"launches", demand.launches},
+          {"source_layers", Json(demand.source_layers)}};
+}
+
+Demand demand_from_json(const JsonCursor& cursor) {
+  Demand demand;
+  demand.name = cursor.at("name").text();
+  demand.op_class = cursor.at("op_class").token<OpClass>();
+  demand.work = work_from_json(cursor.at("work"));
+  if (const auto gemm = cursor.find("gemm"))
+    demand.gemm = Gemm{bounded_bytes(gemm->at("m")), bounded_bytes(gemm->at("n")),
+                       bounded_bytes(gemm->at("k")), bounded_bytes(gemm->at("batch"))};
+  demand.reads = vector_of(cursor.at("reads"), tensor_use_from_json);
+  demand.writes = vector_of(cursor.at("writes"), tensor_use_from_json);
+  demand.launches = cursor.at("launches").count();
+  for (const JsonCursor& layer : cursor.at("source_layers").items())
+    demand.source_layers.push_back(layer.text());
+  return demand;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,95 @@
+// Lookup in a MachineModel, its JSON form and the checks of its covariance.
+// Fitting is not here.
+#include "base/machine_model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <unordered_set>
+
+#include "base/json.h"
+
+namespace ridgeline {
+namespace {
+
+// Rounding of a printed matrix, not of a fit.
+constexpr double tolerance = 1e-9;
+
+// Symmetric, with no correlation beyond ±1. Semi-definiteness is for whoever draws from it.
+std::vector<double> covariance_from_json(const JsonCursor& cursor, std::size_t n) {
+  std::vector<double> covariance;
+  const auto rows = cursor.items();
+  if (rows.size() != n) cursor.fail(fmt::format("has {} rows for {} parameters", rows.size(), n));
+  for (const JsonCursor& row : rows) {
+    const auto cells = row.items();
+    if (cells.size() != n)
+      row.fail(fmt::format("has {} numbers for {} parameters", cells.size(), n));
+    for (const JsonCursor& cell : cells) covariance.push_back(cell.number());
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (covariance[i * n + i] < 0) rows[i].items()[i].fail("negative variance");
+    for (std::size_t j = 0; j < i; ++j) {
+      const double value = covariance[i * n + j];
+      const double mirror = covariance[j * n + i];
+      const double bound = std::sqrt(covariance[i * n + i]) * std::sqrt(covariance[j * n + j]);
+      if (std::abs(value - mirror) > tolerance * bound)
+        rows[i].items()[j].fail("the covariance is not symmetric");
+      if (std::abs(value) > bound * (1 + tolerance))
+        rows[i].items()[j].fail("larger than the variances allow");
+    }
+  }
+  return covariance;
+}
+
+}  // namespace
+
+std::optional<std::size_t> find_parameter(const MachineModel& model, std::string_view name) {
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    if (model.parameters[i].name == name) return i;
+  return std::nullopt;
+}
+
+double mean_of(const MachineModel& model, std::string_view name) {
+  if (const auto index = find_parameter(model, name)) return model.parameters[*index].mean;
+  throw Error(model.device, "the model has no parameter " + quote(name));
+}
+
+Json to_json(const MachineModel& model) {
+  Json parameters = Json::array();
+  for (const Parameter& parameter : model.parameters)
+    parameters.push_back({{"name", parameter.name},
+                          {"mean", parameter.mean},
+                          {"source", to_string(parameter.source)}});
+  Json covariance = Json::array();
+  const std::size_t n = model.parameters.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < n; ++j) row.push_back(model.covariance.at(i * n + j));
+    covariance.push_back(std::move(row));
+  }
+  return {{"schema", MachineModel::schema},
+          {"device", model.device},
+          {"parameters", std::move(parameters)},
+          {"covariance", std::move(covariance)}};
+}
+
+MachineModel machine_model_from_json(const JsonCursor& cursor) {
+  check_schema(cursor, MachineModel::schema);
+  MachineModel model;
+  model.device = cursor.at("device").text();
+  std::unordered_set<std::string> names;
+  for (const JsonCursor& row : cursor.at("parameters").items()) {
+    Parameter parameter;
+    parameter.name = row.at("name").text();
+    parameter.mean = row.at("mean").number();
+    parameter.source = row.at("source").token<Source>();
+    if (parameter.name.empty()) row.at("name").fail("empty");
+    if (!names.insert(parameter.name).second)
+      row.at("name").fail(quote(parameter.name) + " is there twice");
+    model.parameters.push_back(std::move(parameter));
+  }
+  model.covariance = covariance_from_json(cursor.at("covariance"), model.parameters.size());
+  return model;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,78 @@
+// Prediction: time, energy, power and bound per Demand and in total, with the terms that led there.
+// The total is always the sum of the rows and the named overheads; nothing hides between them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/estimate.h"
+#include "base/json_fwd.h"
+#include "base/operating_point.h"
+#include "base/runtime.h"
+#include "base/tokens.h"
+
+namespace ridgeline {
+
+// What the time goes to: the term that, made faster, helps most.
+enum class BoundBy { compute, memory, launch, host };
+
+template <>
+struct TokenTable<BoundBy> {
+  static constexpr std::string_view noun = "bound";
+  static constexpr std::array<std::pair<BoundBy, std::string_view>, 4> rows{
+      {{BoundBy::compute, "compute"},
+       {BoundBy::memory, "memory"},
+       {BoundBy::launch, "launch"},
+       {BoundBy::host, "host"}}};
+};
+
+// A part of the formula by name. Terms may overlap in time, so they need not sum to the row.
+struct Term {
+  std::string name;  // "DRAM read", "fp16 matrix", "launch"
+  double time_s = 0;
+  std::optional<double> energy_j;
+
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+// Energy and power are absent where the model knows no power.
+struct PredictedDemand {
+  std::string demand;  // its name
+  Estimate time_s;
+  std::optional<Estimate> energy_j;
+  std::optional<Estimate> power_w;
+  BoundBy bound = BoundBy::memory;
+  std::vector<Term> terms;
+
+  friend bool operator==(const PredictedDemand&, const PredictedDemand&) = default;
+};
+
+struct Overhead {
+  std::string name;  // "graph launch"
+  double time_s = 0;
+  double energy_j = 0;
+
+  friend bool operator==(const Overhead&, const Overhead&) = default;
+};
+
+struct Prediction {
+  static constexpr std::string_view schema = "ridgeline.prediction/1";
+  std::string device;
+  OperatingPoint point;
+  Runtime runtime = Runtime::ideal;
+  std::vector<PredictedDemand> demands;
+  std::vector<Overhead> overheads;
+  Estimate time_s;
+  std::optional<Estimate> energy_j;
+  std::optional<Estimate> power_w;
+  BoundBy bound = BoundBy::memory;
+
+  friend bool operator==(const Prediction&, const Prediction&) = default;
+};
+
+Json to_json(const Prediction& prediction);
+Prediction prediction_from_json(const JsonCursor& cursor);  // checks that the totals are the sums
+
+}  // namespace ridgeline

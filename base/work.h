@@ -1,0 +1,39 @@
+// Work: what is to be computed and moved, counted without a machine in mind.
+// Amounts, never rates; one MAC is two FLOP.
+#pragma once
+
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/tokens.h"
+
+namespace ridgeline {
+
+struct FlopCount {
+  Unit unit = Unit::vector;
+  DType dtype = DType::fp32;
+  double flop = 0;
+
+  friend bool operator==(const FlopCount&, const FlopCount&) = default;
+};
+
+struct Work {
+  std::vector<FlopCount> flop;  // one entry per (unit, dtype), in that order; see add_flop
+  double integer_ops = 0;
+  double transcendentals = 0;  // exp, tanh, erf …; their FLOP are counted in `flop` as well
+  // Every tensor once, at its own dtype; weights apart, since they do not grow with the batch.
+  double bytes_read = 0;
+  double bytes_written = 0;
+  double weight_bytes_read = 0;
+  double weight_bytes_written = 0;  // training only
+
+  Work& operator+=(const Work& other);
+  friend bool operator==(const Work&, const Work&) = default;
+};
+
+void add_flop(Work& work, Unit unit, DType dtype, double flop);
+
+Json to_json(const Work& work);
+Work work_from_json(const JsonCursor& cursor);
+
+}  // namespace ridgeline
