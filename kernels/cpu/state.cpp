@@ -153,8 +153,8 @@ void prepare_state(const Kernel& kernel, void* data, std::uint64_t seed) {
       break;
     case Recurrence::fma_accumulate:
       // x + x² and then + a·b is y² + ¼ + a·b in y = x + ½: the orbits of the case above.
-      put_constant(kernel, out, 1.4580078125);
-      put_constant(kernel, out, -1.4580078125);
+      put_constant(kernel, out, 1.375);
+      put_constant(kernel, out, -1.5625);
       put_distinct(kernel, out, random);
       break;
     case Recurrence::dot_u8s8:
