@@ -56,7 +56,8 @@ enum class Recurrence {
 // All kernels share one signature.
 //   compute, clock: `repeats` trips on the state at `data`
 //   memory, sweep:  `repeats` passes over arrays of `bytes` bytes each, `pitch` bytes apart
-//   latency:        `repeats` trips through the pointer chain that starts at `data`
+//   latency:        `repeats` trips through a pointer chain; *data is the position, before and
+//   after
 using Body = void (*)(std::uint64_t repeats, void* data, std::uint64_t bytes, std::uint64_t pitch);
 
 struct Kernel {

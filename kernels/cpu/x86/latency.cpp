@@ -5,14 +5,19 @@
 namespace ridgeline::cpu::x86 {
 namespace {
 
+// `data` points to the position in the chain, which is written back: the next window goes on
+// where this one ended, so that a long chain is never found in a cache.
 void chase(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) {
+  std::uint64_t position;
   asm volatile(
+      "mov (%[d]), %[p]\n"
       "1:\n"
       ".rept 16\n mov (%[p]), %[p]\n.endr\n"
       "dec %[n]\n"
       "jnz 1b\n"
-      : [n] "+r"(repeats), [p] "+r"(data)
-      :
+      "mov %[p], (%[d])\n"
+      : [n] "+r"(repeats), [p] "=&r"(position)
+      : [d] "r"(data)
       : "memory", "cc");
 }
 

@@ -1,0 +1,53 @@
+// Anonymous memory aligned to large pages, with the kernel asked for them (MADV_HUGEPAGE).
+// Small buffers are aligned the same way; they only get ordinary pages.
+#include "kernels/cpu/page_buffer.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+
+namespace ridgeline::cpu {
+namespace {
+
+constexpr std::size_t large_page = std::size_t{2} << 20;
+
+}  // namespace
+
+PageBuffer::PageBuffer(std::size_t bytes) : bytes_(bytes) {
+  mapped_bytes_ = bytes + large_page;
+  void* const memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    throw Error("memory",
+                "no " + std::to_string(bytes >> 20) + " MiB for a buffer: " + std::strerror(errno),
+                "close other programs or pass a smaller --bytes");
+  mapping_ = memory;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  data_ = static_cast<std::byte*>(memory) + (large_page - address % large_page) % large_page;
+  madvise(data_, bytes, MADV_HUGEPAGE);
+}
+
+PageBuffer::~PageBuffer() {
+  if (mapping_) munmap(mapping_, mapped_bytes_);
+}
+
+void fill_random(std::byte* data, std::size_t bytes, std::uint64_t seed) {
+  // Two FP32 per step: random sign and mantissa in [0.5, 0.75) or [1, 1.25), where
+  // x ← x·x − 1.75 stays bounded.
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
+  for (std::size_t offset = 0; offset + 8 <= bytes; offset += 8) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    const std::uint64_t value = (state & 0x807fffff807fffffu & ~0x0040000000400000u) |
+                                ((state >> 9 & 1) ? 0x3f8000003f800000u : 0x3f0000003f000000u);
+    std::memcpy(data + offset, &value, 8);
+  }
+}
+
+}  // namespace ridgeline::cpu

@@ -1,0 +1,148 @@
+// Rounds: each runs every trial once, in an order that changes from round to round, so that a slow
+// change of the machine touches all trials alike. Rounds under foreign load are set aside.
+#include "kernels/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+#include "base/statistics.h"
+
+namespace ridgeline {
+namespace {
+
+// Fisher–Yates with a generator of our own: the same order on every platform.
+void shuffle(std::vector<std::size_t>& order, std::uint64_t& state) {
+  for (std::size_t i = order.size(); i > 1; --i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    std::swap(order[i - 1], order[static_cast<std::size_t>(state >> 33) % i]);
+  }
+}
+
+// Runs a trial until its last five readings agree.
+bool warm_up(const Trial& trial, const SamplerOptions& options, const SamplerWorld& world) {
+  constexpr std::size_t agreeing = 5;
+  const double start = world.now_s();
+  std::vector<double> rates;
+  do {
+    rates.push_back(trial.run().rate);
+    if (rates.size() >= agreeing) {
+      const auto [low, high] = std::minmax_element(rates.end() - agreeing, rates.end());
+      if (*high - *low <= options.warm_up_spread * *high) return true;
+    }
+  } while (world.now_s() - start < options.warm_up_s && !world.interrupted());
+  return false;
+}
+
+struct Round {
+  std::vector<Reading> readings;  // by trial; fewer after an interruption
+  std::vector<bool> taken;
+  OtherLoad load;
+};
+
+bool quiet(const Round& round, const SamplerOptions& options) {
+  return round.load.steal_fraction <= options.max_steal &&
+         round.load.other_fraction <= options.max_other;
+}
+
+// Relative standard error of a median, as 1.2533 standard errors of the mean.
+bool known_well(const std::vector<Round>& rounds, std::size_t trials,
+                const SamplerOptions& options) {
+  std::vector<double> rates;
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    rates.clear();
+    for (const Round& round : rounds)
+      if (quiet(round, options)) rates.push_back(round.readings[trial].rate);
+    if (static_cast<int>(rates.size()) < options.min_rounds) return false;
+    if (1.2533 * relative_standard_error(rates) > options.good_half_width) return false;
+  }
+  return true;
+}
+
+Sampling collect(const std::vector<Round>& rounds, std::size_t trials,
+                 const SamplerOptions& options) {
+  Sampling result;
+  result.series.resize(trials);
+  const auto quiet_rounds =
+      std::ranges::count_if(rounds, [&](const Round& round) { return quiet(round, options); });
+  // Half of the rounds must be quiet; a busy machine is measured as it is, and said so.
+  result.disturbed = 2 * quiet_rounds < std::ssize(rounds);
+  for (const Round& round : rounds) {
+    if (!result.disturbed && !quiet(round, options)) {
+      ++result.rejected_rounds;
+      continue;
+    }
+    ++result.rounds;
+    result.load.steal_fraction += round.load.steal_fraction;
+    result.load.other_fraction += round.load.other_fraction;
+    for (std::size_t trial = 0; trial < trials; ++trial) {
+      if (!round.taken[trial]) continue;
+      result.series[trial].rates.push_back(round.readings[trial].rate);
+      if (round.readings[trial].clock_hz > 0)
+        result.series[trial].clocks.push_back(round.readings[trial].clock_hz);
+    }
+  }
+  if (result.rounds > 0) {
+    result.load.steal_fraction /= result.rounds;
+    result.load.other_fraction /= result.rounds;
+  }
+  return result;
+}
+
+}  // namespace
+
+Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
+                const SamplerWorld& world) {
+  std::vector<bool> settled;
+  for (const Trial& trial : trials) {
+    if (world.interrupted()) break;
+    settled.push_back(warm_up(trial, options, world));
+  }
+  settled.resize(trials.size(), false);
+
+  std::vector<std::size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::uint64_t state = options.seed;
+  std::vector<Round> rounds;
+  const double start = world.now_s();
+  world.other_load();
+  double elapsed = 0;
+  bool interrupted = false;
+  while (!interrupted && std::ssize(rounds) < options.max_rounds) {
+    shuffle(order, state);
+    Round round{std::vector<Reading>(trials.size()), std::vector<bool>(trials.size(), false), {}};
+    for (const std::size_t trial : order) {
+      if (world.interrupted()) {
+        interrupted = true;
+        break;
+      }
+      round.readings[trial] = trials[trial].run();
+      round.taken[trial] = true;
+    }
+    round.load = world.other_load();
+    if (!interrupted || rounds.empty()) rounds.push_back(std::move(round));
+    elapsed = world.now_s() - start;
+    const double round_s = elapsed / static_cast<double>(rounds.size());
+    world.progress(std::min(1.0, elapsed / options.budget_s),
+                   std::max(0.0, options.budget_s - elapsed));
+    // The next round must fit: a budget is a promise.
+    if (elapsed + round_s > options.budget_s && std::ssize(rounds) >= 3) break;
+    if (known_well(rounds, trials.size(), options)) break;
+  }
+  Sampling result = collect(rounds, trials.size(), options);
+  for (std::size_t trial = 0; trial < trials.size(); ++trial)
+    result.series[trial].settled = settled[trial];
+  result.complete = !interrupted;
+  return result;
+}
+
+double drift(const std::vector<double>& values) {
+  const std::size_t third = values.size() / 3;
+  if (third == 0) return 0;
+  const double first = median(std::span(values).first(third));
+  const double last = median(std::span(values).last(third));
+  return (last - first) / median(values);
+}
+
+}  // namespace ridgeline
