@@ -113,14 +113,14 @@ Estimate median_estimate(std::span<const double> samples, Source source) {
   return {median(samples), interval.low, interval.high, source};
 }
 
-Line theil_sen(std::span<const double> x, std::span<const double> y) {
+FittedLine theil_sen(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size()) throw Error("statistics", "x and y differ in length");
   std::vector<double> slopes;
   for (std::size_t i = 0; i < x.size(); ++i)
     for (std::size_t j = i + 1; j < x.size(); ++j)
       if (x[i] != x[j]) slopes.push_back((y[j] - y[i]) / (x[j] - x[i]));
   if (slopes.empty()) throw Error("statistics", "a line needs two different x");
-  Line line;
+  FittedLine line;
   line.slope = median(slopes);
   std::vector<double> offsets;
   for (std::size_t i = 0; i < x.size(); ++i) offsets.push_back(y[i] - line.slope * x[i]);

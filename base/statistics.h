@@ -13,7 +13,7 @@ struct SampleInterval {
   double high = 0;
 };
 
-struct Line {
+struct FittedLine {
   double slope = 0;
   double intercept = 0;
 };
@@ -31,6 +31,6 @@ Estimate median_estimate(std::span<const double> samples, Source source);
 
 // Theil–Sen: the median of all pairwise slopes, robust to a third of outliers. Needs two
 // different x; O(n²).
-Line theil_sen(std::span<const double> x, std::span<const double> y);
+FittedLine theil_sen(std::span<const double> x, std::span<const double> y);
 
 }  // namespace ridgeline
