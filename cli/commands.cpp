@@ -4,11 +4,13 @@
 
 namespace ridgeline::cli {
 
+Command glance_command();
 Command help_command();
 Command version_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
+      glance_command(),
       help_command(),
       version_command(),
   };

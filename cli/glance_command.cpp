@@ -1,0 +1,56 @@
+// `ridgeline` without a command, or `ridgeline glance`: this machine at a glance.
+// Looks only: nothing is measured or set.
+#include <ostream>
+
+#include "base/json.h"
+#include "cli/abilities.h"
+#include "cli/command.h"
+#include "cli/glance.h"
+#include "cli/present_mode.h"
+#include "devices/this_machine.h"
+#include "kernels/cpu/isa.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void add_options(OptionsDescription&) {}
+
+Glance look(const SystemRoot& root) {
+  Glance glance;
+  glance.machine = identify_machine(root);
+  glance.machine.isa = cpu::running_isas();
+  glance.mode = present_mode(root);
+  glance.governor = cpu_governor(root);
+  glance.abilities = system_abilities(root);
+  for (Ability& ability : run_abilities(glance.machine.architecture))
+    glance.abilities.push_back(std::move(ability));
+  return glance;
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const Glance glance = look({});
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(glance));
+  else
+    console.out << glance_text(glance, console.width, console.color);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command glance_command() {
+  return {.name = "glance",
+          .summary = "this machine at a glance; the same as no command at all",
+          .positional = "",
+          .max_positional = 0,
+          .description =
+              "Shows what this machine is, which mode it is in, what can be set, read and "
+              "run here, how to get what cannot, and the next command. Nothing is "
+              "measured or changed.",
+          .examples = {{"", "this machine at a glance"}, {"--json", "the same for scripts"}},
+          .add_options = add_options,
+          .run = run,
+          .has_csv = false};
+}
+
+}  // namespace ridgeline::cli

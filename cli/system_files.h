@@ -1,0 +1,21 @@
+// Small questions to the system's files below a root: first line, numbers, names, permissions.
+// A file that is missing or unreadable is an empty answer, never an error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/this_machine.h"
+
+namespace ridgeline::cli {
+
+// Paths are relative to the root: "sys/class/hwmon".
+std::optional<std::string> first_line(const SystemRoot& root, const std::string& path);
+std::optional<double> number(const SystemRoot& root, const std::string& path);
+std::vector<std::string> names_in(const SystemRoot& root, const std::string& folder);  // sorted
+bool exists(const SystemRoot& root, const std::string& path);
+bool may_read(const SystemRoot& root, const std::string& path);
+bool may_write(const SystemRoot& root, const std::string& path);
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,115 @@
+// What can be set, read and run, looked up in made-up systems.
+// Rights are tested as an ordinary user, whoever runs the tests.
+#include "cli/abilities.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/present_mode.h"
+#include "tests/support/fake_system.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using cli::Ability;
+using Kind = cli::Ability::Kind;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(Abilities, OfALaptopAsOrdinaryUser) {
+  FakeSystem system;
+  make_laptop(system);
+  system.protect("sys/class/powercap/intel-rapl:0/energy_uj");
+  system.protect("sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw");
+  const OrdinaryUser user;
+  const auto abilities = cli::system_abilities(system.root());
+  ASSERT_EQ(abilities.size(), 4U);
+  EXPECT_EQ(abilities[0].name, "CPU clock");
+  EXPECT_EQ(abilities[1],
+            (Ability{Kind::set, "power cap", false, "RAPL, per package; only root may set it",
+                     "run ridgeline with sudo"}));
+  EXPECT_EQ(abilities[2],
+            (Ability{Kind::read, "CPU power", false, "RAPL, 1 package; only root may read it",
+                     "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"}));
+  EXPECT_EQ(abilities[3], (Ability{Kind::read, "performance counters", false,
+                                   "perf_event_paranoid = 4, which shuts ordinary users out",
+                                   "sudo sysctl kernel.perf_event_paranoid=2"}));
+}
+
+TEST(Abilities, ClockThatOnlyRootMaySet) {
+  FakeSystem system;
+  make_laptop(system);
+  system.protect("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
+  const OrdinaryUser user;
+  EXPECT_EQ(cli::system_abilities(system.root())[0],
+            (Ability{Kind::set, "CPU clock", false,
+                     "400 MHz to 4.70 GHz, governor powersave; only root may set it",
+                     "run ridgeline with sudo"}));
+}
+
+TEST(Abilities, WhatTheOwnerOfTheFilesMayDo) {
+  FakeSystem system;
+  make_laptop(system);
+  const auto abilities = cli::system_abilities(system.root());
+  EXPECT_EQ(abilities[0],
+            (Ability{Kind::set, "CPU clock", true, "400 MHz to 4.70 GHz, governor powersave", ""}));
+  EXPECT_EQ(abilities[1], (Ability{Kind::set, "power cap", true, "RAPL, per package", ""}));
+  EXPECT_EQ(abilities[2], (Ability{Kind::read, "CPU power", true, "RAPL, 1 package", ""}));
+}
+
+TEST(Abilities, OfAJetson) {
+  FakeSystem system;
+  make_jetson(system);
+  const auto abilities = cli::system_abilities(system.root());
+  ASSERT_EQ(abilities.size(), 4U);
+  EXPECT_EQ(abilities[1].name, "power mode");
+  EXPECT_EQ(abilities[2],
+            (Ability{Kind::read, "board power", true, "INA3221: VDD_IN, VDD_CPU_GPU_CV", ""}));
+  EXPECT_EQ(abilities[3],
+            (Ability{Kind::read, "performance counters", true, "perf_event_paranoid = 2", ""}));
+}
+
+TEST(Abilities, OfAnEmptySystemAllSayWhy) {
+  const FakeSystem system;
+  for (const Ability& ability : cli::system_abilities(system.root())) {
+    EXPECT_FALSE(ability.available) << ability.name;
+    EXPECT_THAT(ability.detail, Not(IsEmpty())) << ability.name;
+  }
+}
+
+TEST(Abilities, InstructionSetsThatDoNotRunSayWhy) {
+  for (const char* architecture : {"x86_64", "aarch64"})
+    for (const Ability& ability : cli::run_abilities(architecture))
+      EXPECT_NE(ability.available, !ability.detail.empty()) << ability.name;
+}
+
+TEST(PresentMode, OfALaptop) {
+  FakeSystem system;
+  make_laptop(system);
+  const OperatingPoint mode = cli::present_mode(system.root());
+  EXPECT_EQ(mode.label, "as found");
+  EXPECT_EQ(mode.cpu_cores, 5);
+  EXPECT_THAT(mode.cpu_hz, ElementsAre(4.7e9, 3.5e9, 1e9));
+  EXPECT_DOUBLE_EQ(mode.cap_w.value_or(0), 28);
+  EXPECT_FALSE(mode.gpu_hz);
+}
+
+TEST(PresentMode, OfAJetsonHasTheNameOfItsMode) {
+  FakeSystem system;
+  make_jetson(system);
+  const OperatingPoint mode = cli::present_mode(system.root());
+  EXPECT_EQ(mode.label, "15W");
+  EXPECT_EQ(mode.cpu_cores, 6);
+  EXPECT_EQ(mode.gpu_hz, 624.75e6);
+  system.write("var/lib/nvpmodel/status", "pmode:0007 fmode:fanNull\n");
+  EXPECT_EQ(cli::present_mode(system.root()).label, "nvpmodel 7");
+}
+
+TEST(PresentMode, OfAnEmptySystem) {
+  const FakeSystem system;
+  EXPECT_EQ(cli::present_mode(system.root()), (OperatingPoint{"as found", {}, {}, {}, {}, {}, {}}));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

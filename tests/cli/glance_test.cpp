@@ -1,0 +1,124 @@
+// The glance as text and JSON, from a made-up machine and from the real binary.
+// What is found on a system is tested in abilities_test.cpp.
+#include "cli/glance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "tests/support/process.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using cli::Ability;
+using Kind = cli::Ability::Kind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+cli::Glance laptop() {
+  cli::Glance glance;
+  glance.machine.name = "Example CPU 9000";
+  glance.machine.architecture = "x86_64";
+  glance.machine.microarchitecture = "Example Cove";
+  glance.machine.cores = 4;
+  glance.machine.hardware_threads = 8;
+  glance.machine.memory_bytes = 16ULL << 30;
+  glance.machine.caches = {{Level::l1, 48 << 10, 4, 1, 64}, {Level::l3, 12 << 20, 1, 4, 64}};
+  glance.machine.os = "Example OS 1";
+  glance.machine.kernel = "6.1.0";
+  glance.mode.label = "as found";
+  glance.mode.cpu_cores = 8;
+  glance.mode.cpu_hz = {4.7e9};
+  glance.governor = "powersave";
+  glance.abilities = {{Kind::set, "CPU clock", false, "only root may set it", "use sudo"},
+                      {Kind::read, "CPU power", true, "RAPL, 1 package", ""},
+                      {Kind::run, "avx2_fma", true, "", ""},
+                      {Kind::run, "sse4", true, "", ""},
+                      {Kind::run, "amx_bf16", false, "this CPU does not have it", ""},
+                      {Kind::run, "amx_int8", false, "this CPU does not have it", ""}};
+  return glance;
+}
+
+TEST(Glance, ReadsAsWritten) {
+  EXPECT_EQ(cli::glance_text(laptop(), 80, false),
+            R"(Example CPU 9000 (Example Cove)
+  cores    4 cores, 8 hardware threads
+  caches   L1 48 KiB × 4, L3 12 MiB
+  memory   16 GiB
+  system   Example OS 1, kernel 6.1.0, x86_64
+  mode     as found, 8 CPUs online, CPU up to 4.70 GHz, governor powersave
+  profile  none yet
+
+Can be set here
+  no   CPU clock: only root may set it
+       → use sudo
+
+Can be read here
+  yes  CPU power: RAPL, 1 package
+
+Can run here
+  yes  avx2_fma, sse4
+  no   amx_bf16, amx_int8: this CPU does not have it
+
+Next: ridgeline measure --quick
+      measures this machine in about a minute
+)");
+}
+
+TEST(Glance, ColourOnlyRepeatsWords) {
+  std::string painted = cli::glance_text(laptop(), 80, true);
+  EXPECT_THAT(painted, HasSubstr("\x1b[33mno\x1b[0m"));
+  for (std::size_t at = 0; (at = painted.find('\x1b')) != std::string::npos;)
+    painted.erase(at, painted.find('m', at) - at + 1);
+  EXPECT_EQ(painted, cli::glance_text(laptop(), 80, false));
+}
+
+TEST(Glance, NextCommandFollowsTheProfile) {
+  cli::Glance glance = laptop();
+  EXPECT_EQ(cli::next_command(glance).line, "ridgeline measure --quick");
+  glance.profile = cli::StoredProfile{"p.json", "2025-01-02T03:04:05Z", true, ""};
+  EXPECT_EQ(cli::next_command(glance).line, "ridgeline roofline");
+  EXPECT_THAT(cli::glance_text(glance, 80, false),
+              HasSubstr("  profile  p.json, measured 2025-01-02T03:04:05Z\n"));
+  glance.profile->complete = false;
+  EXPECT_EQ(cli::next_command(glance).line, "ridgeline measure");
+  EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("T03:04:05Z, incomplete\n"));
+  glance.profile->fault = "p.json: not JSON";
+  EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("damaged: p.json: not JSON\n"));
+}
+
+TEST(Glance, JsonHoldsWhatTheTextShows) {
+  const Json json = cli::to_json(laptop());
+  EXPECT_EQ(json["schema"], "ridgeline.glance/1");
+  EXPECT_EQ(json["machine"]["cores"], 4);
+  EXPECT_EQ(json["mode"]["cpu_hz"][0], 4.7e9);
+  EXPECT_EQ(json["abilities"].size(), 6U);
+  EXPECT_EQ(json["abilities"][0]["fix"], "use sudo");
+  EXPECT_TRUE(json["profile"].is_null());
+  EXPECT_EQ(json["next"]["command"], "ridgeline measure --quick");
+}
+
+TEST(Glance, IsWhatTheBareProgramPrints) {
+  const ProcessResult bare = run_ridgeline({});
+  EXPECT_EQ(bare.exit_code, 0);
+  EXPECT_EQ(bare.err, "");
+  EXPECT_THAT(bare.out, HasSubstr("\nCan run here\n"));
+  EXPECT_THAT(bare.out, HasSubstr("\nNext: ridgeline measure --quick\n"));
+  EXPECT_THAT(bare.out, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(run_ridgeline({"glance"}).out, bare.out);
+  EXPECT_THAT(run_ridgeline({"--color", "always"}).out, HasSubstr("\x1b["));
+}
+
+TEST(Glance, PrintsTheSameBytesTwice) {
+  EXPECT_EQ(run_ridgeline({"--json"}).out, run_ridgeline({"--json"}).out);
+}
+
+TEST(Glance, ReadsInTwentyColumns) {
+  const ProcessResult result = run_ridgeline({}, {.environment = {{"COLUMNS", "20"}}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("Can run here"));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
