@@ -94,10 +94,13 @@ Sampling collect(const std::vector<Round>& rounds, std::size_t trials,
 
 Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
                 const SamplerWorld& world) {
+  const double start = world.now_s();
   std::vector<bool> settled;
   for (const Trial& trial : trials) {
     if (world.interrupted()) break;
     settled.push_back(warm_up(trial, options, world));
+    const double elapsed = world.now_s() - start;
+    world.progress(elapsed / options.budget_s, std::max(0.0, options.budget_s - elapsed));
   }
   settled.resize(trials.size(), false);
 
@@ -105,9 +108,8 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::uint64_t state = options.seed;
   std::vector<Round> rounds;
-  const double start = world.now_s();
+  const double rounds_start = world.now_s();
   world.other_load();
-  double elapsed = 0;
   bool interrupted = false;
   while (!interrupted && std::ssize(rounds) < options.max_rounds) {
     shuffle(order, state);
@@ -122,8 +124,8 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
     }
     round.load = world.other_load();
     if (!interrupted || rounds.empty()) rounds.push_back(std::move(round));
-    elapsed = world.now_s() - start;
-    const double round_s = elapsed / static_cast<double>(rounds.size());
+    const double elapsed = world.now_s() - start;
+    const double round_s = (world.now_s() - rounds_start) / static_cast<double>(rounds.size());
     world.progress(std::min(1.0, elapsed / options.budget_s),
                    std::max(0.0, options.budget_s - elapsed));
     // The next round must fit: a budget is a promise.

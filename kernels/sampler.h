@@ -28,7 +28,7 @@ struct OtherLoad {
 };
 
 struct SamplerOptions {
-  double budget_s = 40;  // for the rounds, without warm-up
+  double budget_s = 40;  // for warm-up and rounds together
   int min_rounds = 10;   // before a good interval may end the run
   int max_rounds = 400;
   double good_half_width = 0.002;  // relative standard error of every median that ends the run

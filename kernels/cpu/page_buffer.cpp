@@ -1,5 +1,5 @@
 // Anonymous memory aligned to large pages, with the kernel asked for them (MADV_HUGEPAGE).
-// Small buffers are aligned the same way; they only get ordinary pages.
+// Small buffers get a large page too, so that no level's rate depends on the TLB.
 #include "kernels/cpu/page_buffer.h"
 
 #include <sys/mman.h>
@@ -19,7 +19,8 @@ constexpr std::size_t large_page = std::size_t{2} << 20;
 }  // namespace
 
 PageBuffer::PageBuffer(std::size_t bytes) : bytes_(bytes) {
-  mapped_bytes_ = bytes + large_page;
+  const std::size_t whole_pages = (bytes + large_page - 1) / large_page * large_page;
+  mapped_bytes_ = whole_pages + large_page;
   void* const memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
@@ -29,7 +30,7 @@ PageBuffer::PageBuffer(std::size_t bytes) : bytes_(bytes) {
   mapping_ = memory;
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   data_ = static_cast<std::byte*>(memory) + (large_page - address % large_page) % large_page;
-  madvise(data_, bytes, MADV_HUGEPAGE);
+  madvise(data_, whole_pages, MADV_HUGEPAGE);
 }
 
 PageBuffer::~PageBuffer() {

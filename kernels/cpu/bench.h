@@ -1,0 +1,49 @@
+// The benches: memory, threads and jobs for every trial of a plan, ready to be run.
+// Owns all buffers; one trial runs at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/cpu/page_buffer.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/runner.h"
+#include "kernels/sampler.h"
+
+namespace ridgeline::cpu {
+
+class Bench {
+ public:
+  // Allocates and fills what the trials need. Trials that are `missing` something are left out.
+  Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+        const Topology& topology);
+  ~Bench();
+
+  // One per entry of the plan; an empty function for those that cannot run.
+  std::vector<Trial> trials();
+
+  // Bytes that all threads of a trial together work on; 0 for compute and launch.
+  std::uint64_t working_set_bytes(std::size_t index) const;
+
+  bool threads_bound() const { return team_.bound(); }
+
+ private:
+  struct Buffers;
+
+  Job make_job(const PlannedTrial& trial);
+  Reading run_job(std::size_t index);
+  Reading run_fork_join(int threads);
+
+  const std::vector<PlannedTrial>& plan_;
+  MeasureOptions options_;
+  Team team_;
+  std::unique_ptr<Buffers> buffers_;
+  std::vector<Job> jobs_;
+  std::vector<bool> calibrated_;
+};
+
+// Bytes of each array and distance of arrays for a kernel on `bytes` of memory; throws Error
+// where they do not hold a single trip.
+ThreadData lay_out(const Kernel& kernel, std::byte* data, std::uint64_t bytes);
+
+}  // namespace ridgeline::cpu

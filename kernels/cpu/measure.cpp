@@ -1,0 +1,169 @@
+// From plan to rows: sample everything that can run, judge each series, fill in the profile.
+// Kernels that cannot run here become `unsupported` rows with the reason.
+#include "kernels/cpu/measure.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/units.h"
+#include "devices/this_machine.h"
+#include "kernels/cpu/bench.h"
+#include "kernels/cpu/theory.h"
+#include "kernels/verdict.h"
+
+namespace ridgeline::cpu {
+namespace {
+
+constexpr double quick_budget_s = 50, full_budget_s = 200;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[sizeof "2000-01-01T00:00:00Z"];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+// Seconds per event from events per second: the interval turns over.
+std::optional<Estimate> inverse(const std::optional<Estimate>& rate) {
+  if (!rate) return std::nullopt;
+  return Estimate{1 / rate->value, 1 / rate->high, 1 / rate->low, rate->source};
+}
+
+std::optional<Estimate> scaled(const std::optional<Estimate>& rate, double factor) {
+  if (!rate || factor == 0) return std::nullopt;
+  return Estimate{rate->value * factor, rate->low * factor, rate->high * factor, rate->source};
+}
+
+ComputeRow compute_row(const PlannedTrial& trial, const Verdict& verdict) {
+  const Kernel& kernel = *trial.kernel;
+  return {Processor::cpu, std::string(kernel.name), kernel.unit,
+          kernel.dtype,   kernel.accumulate,        std::string(to_string(kernel.isa)),
+          trial.threads,  verdict.status,           verdict.note,
+          verdict.rate,   verdict.theory,           verdict.clock_hz};
+}
+
+MemoryRow memory_row(const PlannedTrial& trial, const Verdict& verdict, std::uint64_t bytes) {
+  const Kernel& kernel = *trial.kernel;
+  MemoryRow row{Processor::cpu,
+                std::string(kernel.name),
+                trial.set.level,
+                kernel.direction,
+                std::string(to_string(kernel.isa)),
+                trial.threads,
+                verdict.status,
+                verdict.note,
+                verdict.rate,
+                verdict.theory,
+                verdict.clock_hz,
+                bytes};
+  if (kernel.direction == Direction::nt_write && trial.set.level != Level::dram && row.note.empty())
+    row.note = "non-temporal stores pass by the caches";
+  return row;
+}
+
+SweepRow sweep_row(const PlannedTrial& trial, const Verdict& verdict, std::uint64_t bytes) {
+  const Kernel& kernel = *trial.kernel;
+  const double flop_per_byte = kernel.flop_per_trip() / kernel.bytes_per_trip();
+  return {Processor::cpu,
+          std::string(kernel.name),
+          kernel.dtype,
+          trial.threads,
+          kernel.fma_per_element,
+          flop_per_byte,
+          verdict.status,
+          verdict.note,
+          scaled(verdict.rate, flop_per_byte),
+          verdict.rate,
+          bytes};
+}
+
+void add_row(ProfileMode& mode, const PlannedTrial& trial, const Verdict& verdict,
+             std::uint64_t bytes) {
+  switch (trial.section) {
+    case Section::compute:
+      mode.compute.push_back(compute_row(trial, verdict));
+      break;
+    case Section::memory:
+      mode.memory.push_back(memory_row(trial, verdict, bytes));
+      break;
+    case Section::sweep:
+      mode.sweep.push_back(sweep_row(trial, verdict, bytes));
+      break;
+    case Section::latency:
+      mode.latency.push_back({Processor::cpu, trial.name(), trial.set.level, bytes, verdict.status,
+                              verdict.note, inverse(verdict.rate)});
+      break;
+    case Section::launch:
+      mode.launch.push_back({Processor::cpu, "fork_join", trial.threads, verdict.status,
+                             verdict.note, inverse(verdict.rate)});
+      break;
+  }
+}
+
+// The theory of a memory kernel is that of the load ports: it holds in L1 only.
+std::optional<double> theory_per_hz(const PlannedTrial& trial, const Microarchitecture* core) {
+  if (!trial.kernel) return std::nullopt;
+  if (trial.section == Section::memory && trial.set.level != Level::l1) return std::nullopt;
+  const auto per_cycle = theory_per_cycle(*trial.kernel, core);
+  if (!per_cycle) return std::nullopt;
+  return *per_cycle * trial.threads;
+}
+
+void warn_of_sets(const std::vector<PlannedTrial>& plan, Conditions& conditions) {
+  const bool small =
+      std::ranges::any_of(plan, [](const PlannedTrial& t) { return t.set.too_small; });
+  if (small)
+    conditions.warnings.push_back(
+        {"DRAM rates are of a working set below four times the last cache: memory is short",
+         "free some memory and measure again"});
+}
+
+}  // namespace
+
+ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                    const Topology& topology, const Microarchitecture* core,
+                    const SamplerWorld& world) {
+  const double start = world.now_s();
+  ProfileMode mode;
+  mode.mode.label = "as found";
+  mode.mode.cpu_cores = topology.cores;
+  mode.conditions.started = utc_now();
+  mode.conditions.governor = cpu_governor();
+
+  Bench bench(plan, options, topology);
+  const std::vector<Trial> all = bench.trials();
+  std::vector<Trial> runnable;
+  for (const Trial& trial : all)
+    if (trial.run) runnable.push_back(trial);
+
+  SamplerOptions sampling;
+  sampling.budget_s = options.budget_s > 0 ? options.budget_s
+                      : options.quick      ? quick_budget_s
+                                           : full_budget_s;
+  sampling.budget_s -= std::min(world.now_s() - start, sampling.budget_s / 2);
+  const Sampling result = sample(runnable, sampling, world);
+
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (!all[i].run) {
+      add_row(mode, plan[i], {Status::unsupported, plan[i].missing, {}, {}, {}}, 0);
+      continue;
+    }
+    const Verdict verdict = judge(result.series[next++], theory_per_hz(plan[i], core));
+    add_row(mode, plan[i], verdict, plan[i].kernel ? bench.working_set_bytes(i) : 0);
+  }
+  mode.conditions.complete = result.complete;
+  mode.conditions.rounds = result.rounds;
+  mode.conditions.rejected_rounds = result.rejected_rounds;
+  mode.conditions.steal_fraction = result.load.steal_fraction;
+  mode.conditions.other_fraction = result.load.other_fraction;
+  mode.conditions.duration_s = world.now_s() - start;
+  warn_of_sets(plan, mode.conditions);
+  if (!bench.threads_bound())
+    mode.conditions.warnings.push_back({"threads could not be bound to cores", ""});
+  return mode;
+}
+
+}  // namespace ridgeline::cpu

@@ -1,0 +1,21 @@
+// Measures this CPU: runs a plan through the sampler and turns the series into profile rows.
+// Printing and storing are the command's business.
+#pragma once
+
+#include <vector>
+
+#include "base/profile.h"
+#include "devices/microarchitecture.h"
+#include "devices/topology.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/sampler.h"
+
+namespace ridgeline::cpu {
+
+// After an interruption the rows measured so far are there and conditions.complete is false.
+// Rows above 102 % of theory have status `impossible`; whoever called decides what that means.
+ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                    const Topology& topology, const Microarchitecture* core,
+                    const SamplerWorld& world);
+
+}  // namespace ridgeline::cpu

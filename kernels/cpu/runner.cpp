@@ -1,0 +1,97 @@
+// One window: lead-in, barrier, timed kernel, clock probe, on every thread of the job.
+// The probe follows in the same thread without a pause, so the clock has no time to change.
+#include "kernels/cpu/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace ridgeline::cpu {
+namespace {
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct alignas(64) ThreadTimes {
+  double start = 0, end = 0, probe_end = 0;
+};
+
+constexpr double probe_s = 2e-4;  // shorter readings scatter, see docs/how-it-works.md
+constexpr double lead_share = 0.3;
+
+}  // namespace
+
+double Job::trips_per_repeat() const {
+  if (kernel->arrays == 0) return 1;
+  return static_cast<double>(threads.front().bytes) / kernel->block_bytes();
+}
+
+double Job::flop() const {
+  return kernel->flop_per_trip() * trips_per_repeat() * static_cast<double>(repeats) *
+         static_cast<double>(threads.size());
+}
+
+double Job::bytes() const {
+  return kernel->bytes_per_trip() * trips_per_repeat() * static_cast<double>(repeats) *
+         static_cast<double>(threads.size());
+}
+
+Window run_window(Team& team, const Job& job) {
+  const int threads = static_cast<int>(job.threads.size());
+  std::vector<ThreadTimes> times(job.threads.size());
+  Barrier barrier(threads);
+  team.run(threads, [&](int thread) {
+    const auto index = static_cast<std::size_t>(thread);
+    const ThreadData& data = job.threads[index];
+    ThreadTimes& mine = times[index];
+    if (job.lead > 0) job.kernel->body(job.lead, data.data, data.bytes, data.pitch);
+    barrier.wait();
+    mine.start = now_s();
+    job.kernel->body(job.repeats, data.data, data.bytes, data.pitch);
+    mine.end = now_s();
+    if (job.probe && job.probe_repeats > 0) {
+      job.probe->body(job.probe_repeats, job.probe_data[index], 0, 0);
+      mine.probe_end = now_s();
+    }
+  });
+  double first = times.front().start, last = times.front().end, clock = 0;
+  for (const ThreadTimes& mine : times) {
+    first = std::min(first, mine.start);
+    last = std::max(last, mine.end);
+    if (mine.probe_end > mine.end)
+      clock +=
+          static_cast<double>(job.probe_repeats) * job.probe->cycles / (mine.probe_end - mine.end);
+  }
+  return {last - first, clock / threads};
+}
+
+void calibrate(Team& team, Job& job, double window_s) {
+  job.lead = 0;
+  job.repeats = 1;
+  job.probe_repeats = 0;
+  double seconds = run_window(team, job).seconds;
+  seconds = run_window(team, job).seconds;  // the first run pays for cold caches and pages
+  while (seconds < window_s / 8) {
+    job.repeats = std::max(job.repeats + 1,
+                           static_cast<std::uint64_t>(static_cast<double>(job.repeats) *
+                                                      std::min(window_s / 4 / seconds, 1000.0)));
+    seconds = run_window(team, job).seconds;
+  }
+  const double per_repeat = seconds / static_cast<double>(job.repeats);
+  job.repeats = std::max<std::uint64_t>(1, std::llround(window_s / per_repeat));
+  // A window of one pass through memory needs no lead-in: it is long, and nothing stays cached.
+  job.lead = job.repeats == 1
+                 ? 0
+                 : static_cast<std::uint64_t>(lead_share * static_cast<double>(job.repeats));
+  if (!job.probe) return;
+  for (job.probe_repeats = 64;;) {
+    const double start = now_s();
+    job.probe->body(job.probe_repeats, job.probe_data.front(), 0, 0);
+    const double taken = now_s() - start;
+    if (taken >= probe_s) break;
+    job.probe_repeats *= 2;
+  }
+}
+
+}  // namespace ridgeline::cpu
