@@ -2,22 +2,22 @@
 // The preprocessor and .rept repeat the instructions, so that counts hold by construction.
 #pragma once
 
+// clang-format off
 // X(i, …) for registers 0 … 23. The preprocessor, as assemblers disagree on how an .irp inside a
 // .rept spells v\i.4s.
-#define RIDGELINE_FOR_24(X, ...)                                                                 \
-  X(0, __VA_ARGS__)                                                                              \
-  X(1, __VA_ARGS__) X(2, __VA_ARGS__) X(3, __VA_ARGS__) X(4, __VA_ARGS__) X(5, __VA_ARGS__)      \
-      X(6, __VA_ARGS__) X(7, __VA_ARGS__) X(8, __VA_ARGS__) X(9, __VA_ARGS__) X(10, __VA_ARGS__) \
-          X(11, __VA_ARGS__) X(12, __VA_ARGS__) X(13, __VA_ARGS__) X(14, __VA_ARGS__)            \
-              X(15, __VA_ARGS__) X(16, __VA_ARGS__) X(17, __VA_ARGS__) X(18, __VA_ARGS__)        \
-                  X(19, __VA_ARGS__) X(20, __VA_ARGS__) X(21, __VA_ARGS__) X(22, __VA_ARGS__)    \
-                      X(23, __VA_ARGS__)
+#define RIDGELINE_FOR_24(X, ...) \
+  X(0, __VA_ARGS__) X(1, __VA_ARGS__) X(2, __VA_ARGS__) X(3, __VA_ARGS__) \
+  X(4, __VA_ARGS__) X(5, __VA_ARGS__) X(6, __VA_ARGS__) X(7, __VA_ARGS__) \
+  X(8, __VA_ARGS__) X(9, __VA_ARGS__) X(10, __VA_ARGS__) X(11, __VA_ARGS__) \
+  X(12, __VA_ARGS__) X(13, __VA_ARGS__) X(14, __VA_ARGS__) X(15, __VA_ARGS__) \
+  X(16, __VA_ARGS__) X(17, __VA_ARGS__) X(18, __VA_ARGS__) X(19, __VA_ARGS__) \
+  X(20, __VA_ARGS__) X(21, __VA_ARGS__) X(22, __VA_ARGS__) X(23, __VA_ARGS__)
 
 // X(i, i + 1, …) for the eight pairs of registers 0 … 15.
-#define RIDGELINE_FOR_8_PAIRS(X, ...)                                                 \
-  X(0, 1, __VA_ARGS__)                                                                \
-  X(2, 3, __VA_ARGS__) X(4, 5, __VA_ARGS__) X(6, 7, __VA_ARGS__) X(8, 9, __VA_ARGS__) \
-      X(10, 11, __VA_ARGS__) X(12, 13, __VA_ARGS__) X(14, 15, __VA_ARGS__)
+#define RIDGELINE_FOR_8_PAIRS(X, ...) \
+  X(0, 1, __VA_ARGS__) X(2, 3, __VA_ARGS__) X(4, 5, __VA_ARGS__) X(6, 7, __VA_ARGS__) \
+  X(8, 9, __VA_ARGS__) X(10, 11, __VA_ARGS__) X(12, 13, __VA_ARGS__) X(14, 15, __VA_ARGS__)
+// clang-format on
 
 // Instructions beyond ARMv8.0: both compilers take them from the function's attribute, each with
 // a spelling of its own.

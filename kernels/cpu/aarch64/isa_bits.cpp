@@ -4,6 +4,8 @@
 
 #include <sys/auxv.h>
 
+#include "kernels/cpu/aarch64/asm.h"
+
 namespace ridgeline::cpu {
 namespace {
 
@@ -23,6 +25,9 @@ unsigned long needed_bits(Isa isa) {
   }
 }
 
+RIDGELINE_WITH_FP16 void try_fp16() { asm volatile("fmla v0.8h, v0.8h, v0.8h" ::: "v0"); }
+RIDGELINE_WITH_DOTPROD void try_dotprod() { asm volatile("sdot v0.4s, v0.16b, v0.16b" ::: "v0"); }
+
 }  // namespace
 
 std::string missing_feature(Isa isa) {
@@ -38,10 +43,10 @@ void execute_trial(Isa isa) {
       asm volatile("fmla v0.4s, v0.4s, v0.4s" ::: "v0");
       break;
     case Isa::neon_fp16:
-      asm volatile(".arch armv8.2-a+fp16\n fmla v0.8h, v0.8h, v0.8h" ::: "v0");
+      try_fp16();
       break;
     case Isa::neon_dotprod:
-      asm volatile(".arch armv8.2-a+dotprod\n sdot v0.4s, v0.16b, v0.16b" ::: "v0");
+      try_dotprod();
       break;
     default:
       break;
