@@ -186,6 +186,21 @@ Reading Bench::run_job(std::size_t index) {
   }
 }
 
+Bench::ExactRun Bench::run_exactly(std::size_t index, std::uint64_t repeats) {
+  Job& job = jobs_[index];
+  job.probe = nullptr;
+  if (repeats > 0) {
+    job.repeats = repeats;
+  } else if (!calibrated_[index]) {
+    calibrate(team_, job, options_.window_s);
+    calibrated_[index] = true;
+  }
+  job.lead = 0;
+  const Window window = run_window(team_, job);
+  // The latency kernel has no arrays: its trips are counted by the loads of its descriptor.
+  return {window.seconds, job.repeats, job.flop(), job.bytes()};
+}
+
 Reading Bench::run_fork_join(int threads) {
   constexpr int jobs = 200;
   const std::function<void(int)> nothing = [](int) {};

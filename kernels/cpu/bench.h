@@ -22,6 +22,15 @@ class Bench {
   // One per entry of the plan; an empty function for those that cannot run.
   std::vector<Trial> trials();
 
+  // One window of exactly `repeats` (0 = chosen for a window of options.window_s), without
+  // lead-in and clock probe: what a profiler sees is this kernel and nothing else.
+  struct ExactRun {
+    double seconds = 0;
+    std::uint64_t repeats = 0;
+    double flop = 0, bytes = 0;  // declared work of the window, all threads
+  };
+  ExactRun run_exactly(std::size_t index, std::uint64_t repeats);
+
   // Bytes that all threads of a trial together work on; 0 for compute and launch.
   std::uint64_t working_set_bytes(std::size_t index) const;
 

@@ -1,0 +1,221 @@
+// `ridgeline kernel NAME`: run one kernel with explicit sizes, for a profiler or a disassembler.
+// Without a name it lists the kernels and the work that each declares.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/json.h"
+#include "base/nearest.h"
+#include "base/statistics.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "devices/this_machine.h"
+#include "devices/topology.h"
+#include "kernels/cpu/bench.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(OptionsDescription& options) {
+  auto add = options.add_options();
+  add("iterations", po::value<std::string>()->value_name("N"),
+      "trips of a compute or latency kernel, passes of a memory kernel, per thread and sample "
+      "(default: about 3 ms)");
+  add("bytes", po::value<std::string>()->value_name("SIZE"),
+      "working set of all threads together, for example 4MiB (default: 64MiB)");
+  add("threads", po::value<std::string>()->value_name("N"), "threads (default: 1)");
+  add("samples", po::value<std::string>()->value_name("N"), "timed windows (default: 5)");
+}
+
+std::uint64_t count_option(const Options& options, const char* name, std::uint64_t fallback) {
+  if (!options.count(name)) return fallback;
+  const auto& text = options[name].as<std::string>();
+  const std::string where = fmt::format("--{} {}", name, text);
+  const std::uint64_t value = parse_count(text, where);
+  if (value == 0) throw usage_error(where, "must be at least 1");
+  return value;
+}
+
+std::string_view role_name(cpu::Role role) {
+  switch (role) {
+    case cpu::Role::compute:
+      return "compute";
+    case cpu::Role::memory:
+      return "memory";
+    case cpu::Role::sweep:
+      return "sweep";
+    case cpu::Role::latency:
+      return "latency";
+    case cpu::Role::clock:
+      return "clock";
+  }
+  return "?";
+}
+
+Json descriptor_json(const cpu::Kernel& kernel) {
+  const auto& support = cpu::isa_support(kernel.isa);
+  return {{"name", kernel.name},
+          {"role", role_name(kernel.role)},
+          {"isa", to_string(kernel.isa)},
+          {"dtype", to_string(kernel.dtype)},
+          {"flop_per_trip", kernel.flop_per_trip()},
+          {"bytes_per_trip", kernel.bytes_per_trip()},
+          {"chains", kernel.chains},
+          {"arithmetic_instructions", kernel.arithmetic},
+          {"loads", kernel.loads},
+          {"stores", kernel.stores},
+          {"access_bytes", kernel.access_bytes},
+          {"missing", support.runs ? Json() : Json(support.reason)}};
+}
+
+ExitCode list(const Options& options, Console& console) {
+  if (flag(options, "json")) {
+    Json kernels = Json::array();
+    for (const cpu::Kernel& kernel : cpu::kernel_table())
+      kernels.push_back(descriptor_json(kernel));
+    console.out << dump_json({{"schema", "ridgeline.kernels/1"}, {"kernels", kernels}});
+    return ExitCode::ok;
+  }
+  TextTable table{{{"kernel"},
+                   {"role"},
+                   {"isa"},
+                   {"FLOP/trip", Align::right},
+                   {"bytes/trip", Align::right},
+                   {"runs here", Align::left, true}},
+                  {}};
+  for (const cpu::Kernel& kernel : cpu::kernel_table()) {
+    const auto& support = cpu::isa_support(kernel.isa);
+    table.rows.push_back({std::string(kernel.name), std::string(role_name(kernel.role)),
+                          std::string(to_string(kernel.isa)),
+                          fmt::format("{:.0f}", kernel.flop_per_trip()),
+                          fmt::format("{:.0f}", kernel.bytes_per_trip()),
+                          support.runs ? "yes" : "no: " + support.reason});
+  }
+  console.out << (flag(options, "csv") ? render_csv(table) : render_text(table, console.width));
+  return ExitCode::ok;
+}
+
+const cpu::Kernel& kernel_named(const std::string& name) {
+  if (const cpu::Kernel* kernel = cpu::find_kernel(name)) return *kernel;
+  std::vector<std::string> names;
+  for (const cpu::Kernel& kernel : cpu::kernel_table()) names.emplace_back(kernel.name);
+  const auto near = nearest(name, names);
+  throw usage_error("kernel '" + name + "'", "no kernel has this name",
+                    near ? "did you mean '" + *near + "'?" : "'ridgeline kernel' lists them");
+}
+
+cpu::Section section_of(const cpu::Kernel& kernel) {
+  switch (kernel.role) {
+    case cpu::Role::memory:
+      return cpu::Section::memory;
+    case cpu::Role::sweep:
+      return cpu::Section::sweep;
+    case cpu::Role::latency:
+      return cpu::Section::latency;
+    default:
+      return cpu::Section::compute;
+  }
+}
+
+cpu::PlannedTrial plan_one(const cpu::Kernel& kernel, const Options& options,
+                           const Topology& topology) {
+  const auto& support = cpu::isa_support(kernel.isa);
+  if (!support.runs) throw Error(std::string(kernel.name), support.reason);
+  const std::uint64_t threads = count_option(options, "threads", 1);
+  if (threads > static_cast<std::uint64_t>(topology.cores))
+    throw usage_error(fmt::format("--threads {}", threads),
+                      fmt::format("this machine has {} cores for this process", topology.cores));
+  const std::string text =
+      options.count("bytes") ? options["bytes"].as<std::string>() : std::string("64MiB");
+  const std::uint64_t bytes = parse_bytes(text, "--bytes " + text);
+  const bool uses_memory = kernel.role != cpu::Role::compute && kernel.role != cpu::Role::clock;
+  if (uses_memory && bytes > available_memory_bytes())
+    throw Error("--bytes " + text, "no memory for the buffers: " +
+                                       format_bytes(static_cast<double>(available_memory_bytes())) +
+                                       " are available");
+  return {section_of(kernel),
+          &kernel,
+          static_cast<int>(threads),
+          {Level::dram, bytes / threads, false},
+          {}};
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const auto words = positional(options);
+  if (words.empty()) return list(options, console);
+  const cpu::Kernel& kernel = kernel_named(words.front());
+  const Topology topology = read_topology();
+  const std::vector plan{plan_one(kernel, options, topology)};
+  const std::uint64_t iterations =
+      options.count("iterations") ? count_option(options, "iterations", 1) : 0;
+  const std::uint64_t samples = count_option(options, "samples", 5);
+  cpu::Bench bench(plan, {}, topology);
+  std::vector<cpu::Bench::ExactRun> runs;
+  for (std::uint64_t i = 0; i < samples; ++i) runs.push_back(bench.run_exactly(0, iterations));
+
+  std::vector<double> seconds;
+  for (const auto& one : runs) seconds.push_back(one.seconds);
+  const Estimate time = median_estimate(seconds, Source::measured);
+  const auto& last = runs.back();
+  const char* const unit = is_integer(kernel.dtype) ? "OP" : "FLOP";
+  if (flag(options, "json")) {
+    console.out << dump_json({{"schema", "ridgeline.kernel/1"},
+                              {"kernel", descriptor_json(kernel)},
+                              {"threads", plan.front().threads},
+                              {"iterations", last.repeats},
+                              {"working_set_bytes", bench.working_set_bytes(0)},
+                              {"flop", last.flop},
+                              {"bytes", last.bytes},
+                              {"seconds", seconds},
+                              {"time_s", to_json(time)}});
+    return ExitCode::ok;
+  }
+  TextTable table{{{"sample", Align::right},
+                   {"time", Align::right},
+                   {"rate", Align::right},
+                   {"bandwidth", Align::right}},
+                  {}};
+  const auto row = [&](const std::string& name, double taken) {
+    table.rows.push_back(
+        {name, format_seconds(taken, 4),
+         last.flop > 0 ? format_si(last.flop / taken, std::string(unit) + "/s", 4) : "",
+         last.bytes > 0 ? format_si(last.bytes / taken, "B/s", 4) : ""});
+  };
+  for (std::size_t i = 0; i < seconds.size(); ++i) row(std::to_string(i + 1), seconds[i]);
+  row("median", time.value);
+  if (flag(options, "csv")) {
+    console.out << render_csv(table);
+    return ExitCode::ok;
+  }
+  console.out << fmt::format(
+                     "{}: {} iterations on {} thread{}, {:.6g} {} and {:.6g} bytes a sample "
+                     "(declared), times measured\n",
+                     kernel.name, last.repeats, plan.front().threads,
+                     plan.front().threads == 1 ? "" : "s", last.flop, unit, last.bytes)
+              << render_text(table, console.width);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command kernel_command() {
+  return {.name = "kernel",
+          .summary = "run one kernel with explicit sizes, or list the kernels",
+          .positional = "[NAME]",
+          .max_positional = 1,
+          .description =
+              "Runs one kernel alone, without warm-up, lead-in or clock probe, so that it can be "
+              "profiled, counted or disassembled. The work of a sample is what the kernel's "
+              "descriptor declares. Without a name, lists all kernels of this architecture.",
+          .examples = {{"kernel fma_avx2_fp32 --iterations 1000000 --samples 1", "one window"},
+                       {"kernel read_avx2 --bytes 1GiB --threads 2", "stream through memory"},
+                       {"kernel", "list the kernels and their declared work"}},
+          .add_options = add_options,
+          .run = run};
+}
+
+}  // namespace ridgeline::cli

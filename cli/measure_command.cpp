@@ -1,0 +1,255 @@
+// `ridgeline measure`: run the kernels on this machine and keep the result as a profile.
+// Options → plan → measure → table; the work itself is in kernels/.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <ostream>
+#include <sstream>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/profile_store.h"
+#include "cli/profile_table.h"
+#include "cli/progress.h"
+#include "cli/version.h"
+#include "devices/this_machine.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/measure.h"
+#include "kernels/load_watch.h"
+#include "kernels/repeatability.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(OptionsDescription& options) {
+  auto add = options.add_options();
+  add("quick", po::bool_switch(), "at most a minute, one precision along the roof");
+  add("budget", po::value<std::string>()->value_name("TIME"),
+      "time for the run, for example 90s (default: 50s with --quick, else 200s)");
+  add("only", po::value<std::string>()->value_name("WORDS"),
+      "measure only what matches one of these words: dtypes, memory levels, directions, sections, "
+      "instruction sets, kernels; for example fp32,dram");
+  add("threads", po::value<std::string>()->value_name("LIST"),
+      "thread counts, for example 1,2 (default: 1 and all cores)");
+  add("list", po::bool_switch(), "list what would be measured, and what cannot run here");
+  add("output,o", po::value<std::string>()->value_name("FILE"),
+      "write the profile to FILE as well as to the per-user store");
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');)
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+cpu::MeasureOptions parse(const Options& options) {
+  cpu::MeasureOptions result;
+  result.quick = flag(options, "quick");
+  result.available_bytes = available_memory_bytes();
+  if (options.count("budget")) {
+    const auto& text = options["budget"].as<std::string>();
+    result.budget_s = parse_seconds(text, "--budget " + text);
+    if (result.budget_s <= 0)
+      throw usage_error("--budget " + text, "no time to measure anything",
+                        "give at least a few seconds");
+  }
+  if (options.count("only")) {
+    result.only = split(options["only"].as<std::string>());
+    if (result.only.empty())
+      throw usage_error("--only", "needs a word", "see 'ridgeline measure --list'");
+  }
+  if (options.count("threads")) {
+    for (const std::string& word : split(options["threads"].as<std::string>()))
+      result.threads.push_back(static_cast<int>(
+          std::min<std::uint64_t>(parse_count(word, "--threads " + word), 1u << 30)));
+    if (result.threads.empty()) throw usage_error("--threads", "needs a number");
+  }
+  return result;
+}
+
+ExitCode list(const std::vector<cpu::PlannedTrial>& plan, const Options& options,
+              Console& console) {
+  if (flag(options, "json")) {
+    Json rows = Json::array();
+    for (const auto& trial : plan)
+      rows.push_back({{"section", to_string(trial.section)},
+                      {"kernel", trial.name()},
+                      {"what", trial.what()},
+                      {"threads", trial.threads},
+                      {"missing", trial.missing.empty() ? Json() : Json(trial.missing)}});
+    console.out << dump_json({{"schema", "ridgeline.plan_of_measurement/1"}, {"rows", rows}});
+    return ExitCode::ok;
+  }
+  TextTable table{{{"section"},
+                   {"kernel"},
+                   {"what"},
+                   {"threads", Align::right},
+                   {"cannot run because", Align::left, true}},
+                  {}};
+  for (const auto& trial : plan)
+    table.rows.push_back({std::string(to_string(trial.section)), trial.name(), trial.what(),
+                          std::to_string(trial.threads), trial.missing});
+  console.out << (flag(options, "csv") ? render_csv(table) : render_text(table, console.width));
+  return ExitCode::ok;
+}
+
+// An output that cannot be written is found out before the minutes are spent, not after.
+void check_writable(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw Error(path, "is a directory");
+  if (!std::filesystem::is_directory(folder, error))
+    throw Error(path, "folder '" + folder.string() + "' does not exist");
+}
+
+void add_load_warnings(const LoadWatch& watch, Conditions& conditions) {
+  const auto fraction_text = [](double fraction) { return format_percent(fraction, 1); };
+  if (conditions.other_fraction > 0.02 || conditions.rejected_rounds > conditions.rounds) {
+    const std::string busiest = watch.busiest_process();
+    conditions.warnings.push_back(
+        {"other load: " + (busiest.empty() ? "other processes" : busiest) +
+             " ran beside the measurement (" + fraction_text(conditions.other_fraction) +
+             " of the measured cores' time)",
+         "stop it and measure again"});
+  }
+  if (conditions.steal_fraction > 0.005)
+    conditions.warnings.push_back({"the hypervisor took " +
+                                       fraction_text(conditions.steal_fraction) +
+                                       " of the measured cores' time",
+                                   "measure when the host is quiet, or on dedicated cores"});
+  if (!conditions.governor.empty() && conditions.governor != "performance")
+    conditions.warnings.push_back(
+        {"the CPU governor is '" + conditions.governor + "': the clock may follow the load",
+         "sudo cpupower frequency-set -g performance"});
+}
+
+void add_row_warnings(ProfileMode& mode) {
+  int noisy = 0, drifted = 0, throttled = 0;
+  const auto count = [&](Status status, const std::string& note) {
+    noisy += note.find("noisy") != std::string::npos;
+    drifted += note.find("drifted") != std::string::npos;
+    throttled += status == Status::throttled;
+  };
+  for (const auto& row : mode.compute) count(row.status, row.note);
+  for (const auto& row : mode.memory) count(row.status, row.note);
+  const auto warn = [&](int rows, const char* what, const char* fix) {
+    if (rows > 0)
+      mode.conditions.warnings.push_back(
+          {fmt::format("{} row{} {}", rows, rows == 1 ? "" : "s", what), fix});
+  };
+  warn(noisy, "known to no better than 2 %", "measure longer: --budget 300s");
+  warn(drifted, "moved by more than 5 % during the run", "wait for the machine to settle");
+  warn(throttled, "ran at a falling clock", "check cooling and power limits");
+}
+
+// Compares with the newest stored profile: a run that differs from the last one says so.
+void add_repeat_warning(const Profile& before, Profile& profile) {
+  if (!comparable(before, profile)) return;
+  const auto rows = differing_rows(before.modes.front(), profile.modes.front());
+  if (rows.empty()) return;
+  profile.modes.front().conditions.warnings.push_back(
+      {fmt::format("{} row{} differ{} by more than 2 % from the run of {}; most: {} ({:+.1f} %)",
+                   rows.size(), rows.size() == 1 ? "" : "s", rows.size() == 1 ? "s" : "",
+                   before.modes.front().conditions.started, rows.front().row,
+                   100 * rows.front().relative),
+       "measure again; what other machines on this host do is not visible from here"});
+}
+
+std::string impossible_rows(const ProfileMode& mode) {
+  std::string names;
+  const auto add = [&](const auto& row) {
+    if (row.status == Status::impossible) names += (names.empty() ? "" : ", ") + row.kernel;
+  };
+  std::ranges::for_each(mode.compute, add);
+  std::ranges::for_each(mode.memory, add);
+  return names;
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const cpu::MeasureOptions wanted = parse(options);
+  const Topology topology = read_topology();
+  const auto plan = cpu::plan(wanted, topology);
+  if (flag(options, "list")) return list(plan, options, console);
+  const std::string output =
+      options.count("output") ? options["output"].as<std::string>() : std::string();
+  if (!output.empty()) check_writable(output);
+
+  Profile profile;
+  profile.tool = std::string(tool_name());
+  profile.machine = identify_machine();
+  profile.machine.isa = cpu::running_isas();
+
+  const InterruptGuard guard;
+  ProgressLine progress(console, "measuring");
+  LoadWatch watch(topology.cpus);
+  const SamplerWorld world{
+      [] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+      },
+      [&] { return watch.since_last(); }, [] { return InterruptGuard::interrupted(); },
+      [&](double done, double left_s) { progress.show(done, left_s); }};
+  profile.modes.push_back(
+      cpu::measure(plan, wanted, topology, identify_microarchitecture(), world));
+  progress.clear();
+  ProfileMode& mode = profile.modes.front();
+  add_load_warnings(watch, mode.conditions);
+  add_row_warnings(mode);
+  if (const auto newest = newest_profile_path()) {
+    try {
+      add_repeat_warning(load_profile(*newest), profile);
+    } catch (const Error& error) {
+      console.talk(std::string("ridgeline: the last profile is not compared: ") + error.what());
+    }
+  }
+
+  if (!output.empty()) save_profile(profile, output);
+  const std::string impossible = impossible_rows(mode);
+  const std::string stored = impossible.empty() ? store_profile(profile) : std::string();
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(profile));
+  else if (flag(options, "csv"))
+    console.out << profile_csv(profile);
+  else
+    console.out << profile_text(profile, console.width);
+  if (!impossible.empty())
+    throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
+                "measure again on a quiet machine; the rows are marked");
+  if (!output.empty()) console.talk("profile: " + output);
+  console.talk("stored: " + stored);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command measure_command() {
+  return {.name = "measure",
+          .summary = "run the kernels on this machine and keep the result as a profile",
+          .positional = "",
+          .max_positional = 0,
+          .description =
+              "Finds the peak FLOP/s per execution unit and dtype, the bandwidth per memory level "
+              "and direction, points along the roof, load latency and the cost of fork and join. "
+              "All kernels run in interleaved rounds; a value is the median with its 90 % "
+              "interval. Rounds during which others used the CPU are repeated. Ctrl-C keeps what "
+              "was measured, marked incomplete. A reading above 102 % of what ports and clock "
+              "allow is an error.",
+          .examples = {{"measure --quick", "measure this machine in a minute"},
+                       {"measure -o profile.json", "the full run, also kept as profile.json"},
+                       {"measure --only fp32,dram --threads 2", "a part of it"},
+                       {"measure --list", "what would be measured"}},
+          .add_options = add_options,
+          .run = run};
+}
+
+}  // namespace ridgeline::cli

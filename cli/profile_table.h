@@ -1,0 +1,17 @@
+// A measured mode as tables: for people, and every row as CSV.
+// Formats what the profile says; decides nothing.
+#pragma once
+
+#include <string>
+
+#include "base/profile.h"
+
+namespace ridgeline::cli {
+
+// Rows with value, interval and share of theory, then latency, launch cost and warnings.
+std::string profile_text(const Profile& profile, int width);
+
+// All rows of all modes in one table.
+std::string profile_csv(const Profile& profile);
+
+}  // namespace ridgeline::cli

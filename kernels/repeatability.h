@@ -1,0 +1,26 @@
+// Two profiles of the same machine, row by row: what differs by more than noise explains.
+// A run that is not like the last one says so; nothing is averaged over runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/profile.h"
+
+namespace ridgeline {
+
+struct RowDifference {
+  std::string row;            // "DRAM read, 2 threads"
+  double relative = 0;        // new against old: −0.03 = 3 % less
+  bool beyond_noise = false;  // the two intervals do not touch
+};
+
+// Rows of the same kernel, level and thread count in the first mode of both whose medians differ
+// by more than `limit`, largest first. Rows that either run could not measure are left out.
+std::vector<RowDifference> differing_rows(const ProfileMode& before, const ProfileMode& after,
+                                          double limit = 0.02);
+
+// Whether two profiles are of one machine and mode, so that their rows may be compared.
+bool comparable(const Profile& before, const Profile& after);
+
+}  // namespace ridgeline
