@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "tests/support/process.h"
+#include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using cli::Ability;
 using Kind = cli::Ability::Kind;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 cli::Glance laptop() {
@@ -97,6 +99,15 @@ TEST(Glance, JsonHoldsWhatTheTextShows) {
   EXPECT_EQ(json["abilities"][0]["fix"], "use sudo");
   EXPECT_TRUE(json["profile"].is_null());
   EXPECT_EQ(json["next"]["command"], "ridgeline measure --quick");
+}
+
+TEST(Glance, KeepsItsSchema) {
+  cli::Glance glance = laptop();
+  EXPECT_THAT(schema_violations(cli::to_json(glance), "glance.schema.json"), IsEmpty());
+  glance.profile = cli::StoredProfile{"p.json", "2025-01-02T03:04:05Z", true, ""};
+  EXPECT_THAT(schema_violations(cli::to_json(glance), "glance.schema.json"), IsEmpty());
+  const Json printed = parse_json(run_ridgeline({"--json"}).out, "glance");
+  EXPECT_THAT(schema_violations(printed, "glance.schema.json"), IsEmpty());
 }
 
 TEST(Glance, IsWhatTheBareProgramPrints) {

@@ -6,11 +6,12 @@
 #include <sstream>
 #include <string>
 
+#include "base/json.h"
 #include "base/text_table.h"
 #include "cli/command.h"
 #include "cli/option_text.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -88,7 +89,9 @@ TEST(Version, NamesVersionAndBuildOptions) {
 TEST(Version, HasAJsonForm) {
   const ProcessResult result = run_ridgeline({"--version", "--json"});
   expect_quiet_success(result);
-  EXPECT_THAT(result.out, StartsWith("{\n  \"schema\": \"ridgeline.version/1\",\n"));
+  const Json json = parse_json(result.out, "version");
+  EXPECT_THAT(schema_violations(json, "version.schema.json"), IsEmpty());
+  EXPECT_EQ(json["version"], RIDGELINE_VERSION);
 }
 
 TEST(ManPage, RendersWithoutWarnings) {
