@@ -5,12 +5,16 @@
 namespace ridgeline::cli {
 
 Command glance_command();
+Command measure_command();
+Command kernel_command();
 Command help_command();
 Command version_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       glance_command(),
+      measure_command(),
+      kernel_command(),
       help_command(),
       version_command(),
   };
