@@ -1,55 +1,89 @@
-// File names are the start time in UTC, so that the newest is the last by name.
+// File names begin with the date of the measurement, so the newest sorts last.
+// A second profile of the same second gets a number instead of replacing the first.
 #include "cli/profile_store.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
+#include <vector>
 
 #include "base/error.h"
 
 namespace ridgeline::cli {
+namespace {
 
 namespace fs = std::filesystem;
 
-std::string profile_store_folder() {
-  const char* const data = std::getenv("XDG_DATA_HOME");
-  // The XDG base directory specification: relative paths there are invalid.
-  if (data && fs::path(data).is_absolute()) return fs::path(data) / "ridgeline" / "profiles";
-  const char* const home = std::getenv("HOME");
-  if (!home || !*home)
-    throw Error("profile store", "neither XDG_DATA_HOME nor HOME is set",
-                "set one, or name the profile's file");
-  return fs::path(home) / ".local" / "share" / "ridgeline" / "profiles";
+constexpr const char* extension = ".json";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// "2026-01-02T03:04:05Z" → "2026-01-02T030405Z": no characters that file systems dislike.
+std::string file_stem(const Profile& profile) {
+  std::string stem;
+  const std::string date = profile.modes.empty() ? "" : profile.modes.front().conditions.started;
+  for (const char c : date)
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '-') stem += c;
+  return stem.empty() ? "undated" : stem;
+}
+
+}  // namespace
+
+std::string profile_store_directory() {
+  // The specification says that a relative path there is to be ignored.
+  std::string base = environment("XDG_DATA_HOME");
+  if (base.empty() || base.front() != '/') {
+    const std::string home = environment("HOME");
+    if (home.empty())
+      throw Error("HOME", "is not set, so there is no place for profiles", "set XDG_DATA_HOME");
+    base = home + "/.local/share";
+  }
+  return base + "/ridgeline/profiles";
 }
 
 std::string store_profile(const Profile& profile) {
-  const fs::path folder = profile_store_folder();
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(folder.string(), "cannot create the profile store: " + error.message());
-  std::string name =
-      profile.modes.empty() ? std::string("profile") : profile.modes.front().conditions.started;
-  std::ranges::replace(name, ':', '-');
-  fs::path path = folder / (name + ".json");
-  // Two runs within a second: both are kept, in order.
-  for (char suffix = 'a'; fs::exists(path, error) && suffix <= 'z'; ++suffix)
-    path = folder / (name + suffix + ".json");
-  save_profile(profile, path);
-  return path;
+  const fs::path directory = profile_store_directory();
+  std::error_code fault;
+  fs::create_directories(directory, fault);
+  if (fault) throw Error(directory.string(), fault.message(), "check XDG_DATA_HOME");
+  const std::string stem = file_stem(profile);
+  fs::path path = directory / (stem + extension);
+  for (int number = 2; fs::exists(path, fault); ++number)
+    path = directory / (stem + "-" + std::to_string(number) + extension);
+  save_profile(profile, path.string());
+  return path.string();
 }
 
 std::optional<std::string> newest_profile_path() {
-  const fs::path folder = profile_store_folder();
-  std::optional<fs::path> newest;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
+  std::error_code fault;
+  std::vector<std::pair<std::string, std::string>> files;  // sort key, path
+  for (fs::directory_iterator entry(profile_store_directory(), fault), end; !fault && entry != end;
+       entry.increment(fault)) {
     const fs::path& path = entry->path();
-    if (path.extension() == ".json" && (!newest || path.filename() > newest->filename()))
-      newest = path;
+    std::error_code ignored;
+    if (path.extension() == extension && entry->is_regular_file(ignored))
+      // "…Z-10" is newer than "…Z-2": a longer name of the same date sorts later.
+      files.emplace_back(path.stem().string(), path.string());
   }
-  if (!newest) return std::nullopt;
-  return newest->string();
+  if (files.empty()) return std::nullopt;
+  const auto newest =
+      std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) {
+        const auto date = [](const std::string& stem) { return stem.substr(0, stem.find('Z')); };
+        if (date(a.first) != date(b.first)) return date(a.first) < date(b.first);
+        return std::pair(a.first.size(), a.first) < std::pair(b.first.size(), b.first);
+      });
+  return newest->second;
+}
+
+std::string require_newest_profile() {
+  if (auto path = newest_profile_path()) return *path;
+  throw Error({}, "no profile of this machine yet", "run 'ridgeline measure'",
+              ExitCode::incomplete);
 }
 
 }  // namespace ridgeline::cli

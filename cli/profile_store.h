@@ -1,5 +1,5 @@
-// The per-user store of profiles: $XDG_DATA_HOME/ridgeline/profiles, one file per measurement.
-// Files are only ever added; the newest one is this machine's present profile.
+// The per-user store of measured profiles: $XDG_DATA_HOME/ridgeline/profiles.
+// Files only: what a profile says is not looked at here.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,16 @@
 
 namespace ridgeline::cli {
 
-// $XDG_DATA_HOME/ridgeline/profiles, else ~/.local/share/ridgeline/profiles.
-std::string profile_store_folder();
+// ~/.local/share/ridgeline/profiles where XDG_DATA_HOME is not set.
+std::string profile_store_directory();
 
-// Writes the profile under the time it was started and returns the path.
+// Writes the profile under a name made of its date and returns the path.
 std::string store_profile(const Profile& profile);
 
-// The newest profile by name; nullopt where there is none.
+// The file with the latest date in its name; nothing where the store is empty or absent.
 std::optional<std::string> newest_profile_path();
+
+// The same, as an Error that says what to do where there is none.
+std::string require_newest_profile();
 
 }  // namespace ridgeline::cli

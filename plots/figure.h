@@ -1,0 +1,92 @@
+// Figure: a plot as a value — axes, zones, series, labels, legend and caption.
+// It knows nothing of pixels or terminals; renderers are functions of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ridgeline {
+
+enum class Scale { linear, log };
+
+struct Axis {
+  std::string title;         // "Arithmetic intensity"
+  std::string unit;          // "FLOP/byte"
+  Scale scale = Scale::log;  //
+  double low = 1;
+  double high = 10;
+  bool si_prefixes = false;  // ticks as "10 G" instead of "10000000000"
+};
+
+struct XY {
+  double x = 0;
+  double y = 0;
+};
+
+// Named after the Okabe–Ito palette, which people with any colour vision can tell apart.
+enum class Ink { black, grey, pale, blue, vermillion, green, purple, orange, sky };
+enum class Dash { solid, long_dash, dashed, dotted, dash_dot };
+enum class Marker { none, dot, ring, square, diamond, open_diamond };
+
+struct Style {
+  Ink ink = Ink::black;
+  Dash dash = Dash::solid;
+  double width = 1.5;  // of the line; 0 = no line
+  Marker marker = Marker::none;
+};
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct Series {
+  std::string name;                   // what the data is, for readers of the file
+  std::vector<XY> points;             // in data units, within the axes
+  Style style;                        //
+  std::vector<Interval> y_intervals;  // empty, or one per point
+};
+
+// Where a label belongs; label_layout.h finds the place.
+enum class LabelPlace {
+  right_margin,  // outside the frame at the height of the anchor
+  along,         // on the line from anchor to end, in its direction
+  beside,        // next to the anchor
+  left_of,       // ends at the anchor, moves up where it is taken
+  right_of,      // begins at the anchor, moves up where it is taken
+};
+
+struct Label {
+  std::string text;
+  std::string short_text;  // where space is scarce; may be empty
+  LabelPlace place = LabelPlace::beside;
+  XY anchor;
+  XY end;  // of the line, for `along`
+  Ink ink = Ink::black;
+  bool emphasis = false;  // the main line of the picture
+};
+
+struct Zone {
+  std::string name;
+  std::vector<XY> outline;  // closed polygon in data units
+  Ink ink = Ink::grey;
+};
+
+struct LegendEntry {
+  std::string text;
+  Style style;
+};
+
+struct Figure {
+  std::string title;
+  std::string description;  // one or two sentences for those who cannot see the picture
+  Axis x;
+  Axis y;
+  std::vector<Zone> zones;
+  std::vector<Series> series;
+  std::vector<Label> labels;
+  std::vector<LegendEntry> legend;
+  std::string caption;  // device, mode, date, sources
+};
+
+}  // namespace ridgeline

@@ -1,0 +1,21 @@
+// Roofline → Figure: which lines, marks, zones and labels a roofline picture has.
+// No drawing: svg.h and terminal.h render the figure.
+#pragma once
+
+#include <string>
+
+#include "plots/figure.h"
+#include "roofline/roofline.h"
+
+namespace ridgeline {
+
+Figure roofline_figure(const Roofline& roofline);
+
+// "361 GFLOP/s", and "± 4 %" behind it where the interval is wider than ± 2 %.
+std::string ceiling_text(const Roof& roof);
+std::string ceiling_text(const Slope& slope);
+
+// "as found, cpu 2.8 GHz, 4 cores".
+std::string mode_text(const OperatingPoint& mode);
+
+}  // namespace ridgeline

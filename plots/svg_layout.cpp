@@ -1,0 +1,93 @@
+// The page: title, legend and frame from the top, caption below, roof labels on the right.
+// The frame is as high as the labels beside it need.
+#include "plots/svg_layout.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+
+#include "plots/text_metrics.h"
+
+namespace ridgeline {
+namespace {
+
+using namespace svg_page;
+
+constexpr double least_frame_height = 400;
+constexpr double leader_length = 20;  // from the frame to the labels in the right margin
+constexpr double widest_labels = 300;
+
+std::vector<std::string> wrapped(const std::string& text, double font_px, double width) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool fits = !lines.empty() && text_width_px(lines.back() + " " + word, font_px) <= width;
+    if (fits)
+      lines.back() += " " + word;
+    else
+      lines.push_back(word);
+  }
+  return lines;
+}
+
+int legend_rows(const Figure& figure, double width) {
+  int rows = figure.legend.empty() ? 0 : 1;
+  double used = 0;
+  for (const LegendEntry& entry : figure.legend) {
+    const double next = legend_entry_width(entry);
+    if (used > 0 && used + next > width) {
+      ++rows;
+      used = 0;
+    }
+    used += next;
+  }
+  return rows;
+}
+
+}  // namespace
+
+double legend_entry_width(const LegendEntry& entry) {
+  return 30 + text_width_px(entry.text, label_px) + 18;
+}
+
+SvgLayout svg_layout(const Figure& figure) {
+  SvgLayout layout;
+  double label_width = 0;
+  int margin_labels = 0;
+  for (const Label& label : figure.labels)
+    if (label.place == LabelPlace::right_margin) {
+      label_width =
+          std::max(label_width, text_width_px(label.text, label_px) * (label.emphasis ? 1.1 : 1));
+      ++margin_labels;
+    }
+  const double right_margin =
+      margin_labels > 0 ? std::min(label_width, widest_labels) + leader_length : 10;
+
+  layout.width = svg_page::width;
+  layout.legend_top = 32;
+  layout.caption_lines =
+      wrapped(figure.caption, caption_px, svg_page::width - 2 * svg_page::margin);
+  Viewport& view = layout.view;
+  view.left = 72;
+  view.top = layout.legend_top +
+             legend_height * legend_rows(figure, svg_page::width - svg_page::margin) + 10;
+  view.width = svg_page::width - svg_page::margin - right_margin - view.left;
+  view.height = std::max(least_frame_height, line_height * margin_labels);
+  view.x = figure.x;
+  view.y = figure.y;
+  layout.height =
+      view.bottom() + 56 + line_height * static_cast<double>(layout.caption_lines.size()) + 6;
+
+  LabelMetrics metrics;
+  metrics.width = [](std::string_view text) { return text_width_px(text, label_px); };
+  metrics.line_height = line_height;
+  metrics.gap = 6;
+  metrics.step_x = 14;
+  metrics.step_y = 10;
+  metrics.margin_left = view.right() + leader_length;
+  metrics.margin_right = svg_page::width - svg_page::margin;
+  layout.labels = place_labels(figure, view, metrics);
+  return layout;
+}
+
+}  // namespace ridgeline
