@@ -12,11 +12,11 @@ Command version_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      glance_command(),
-      measure_command(),
-      kernel_command(),
-      help_command(),
-      version_command(),
+      glance_command(),   //
+      measure_command(),  //
+      kernel_command(),   //
+      help_command(),     //
+      version_command(),  //
   };
   return table;
 }

@@ -35,6 +35,11 @@ std::string option_words(const std::vector<OptionText>& options) {
   return words;
 }
 
+bool is_path(std::string_view name) {
+  return name.find("FILE") != std::string_view::npos ||
+         name.find("MODEL") != std::string_view::npos;
+}
+
 // What may follow "--option": files, one of a few words, or anything (which completes to nothing).
 std::string value_words(const std::string& value_name) {
   if (value_name.find('|') != std::string::npos) {
@@ -42,8 +47,7 @@ std::string value_words(const std::string& value_name) {
     std::replace(words.begin(), words.end(), '|', ' ');
     return "words=\"" + words + "\"";
   }
-  const bool path = value_name.find("FILE") != std::string::npos;
-  return path ? "files=yes" : "words=\"\"";
+  return is_path(value_name) ? "files=yes" : "words=\"\"";
 }
 
 std::string value_cases(const Command& command) {
@@ -62,7 +66,7 @@ std::string command_case(const Command& command) {
   std::string positional = "words=\"\"";
   if (command.positional.find("COMMAND") != std::string_view::npos)
     positional = "words=\"$commands\"";
-  else if (command.max_positional > 0)
+  else if (is_path(command.positional))
     positional = "files=yes";
   return "        " + std::string(command.name) + ") options=\"" +
          option_words(all_options(command)) + "\"; " + positional + " ;;\n";

@@ -71,7 +71,7 @@ std::string mode_text(const Glance& glance) {
 std::string profile_text(const Glance& glance) {
   if (!glance.profile) return "none yet";
   const StoredProfile& profile = *glance.profile;
-  if (!profile.fault.empty()) return "damaged: " + profile.fault;
+  if (!profile.fault.empty()) return "unreadable: " + profile.fault;
   return profile.path + ", measured " + profile.started + (profile.complete ? "" : ", incomplete");
 }
 

@@ -1,12 +1,15 @@
 // `ridgeline` without a command, or `ridgeline glance`: this machine at a glance.
 // Looks only: nothing is measured or set.
+#include <optional>
 #include <ostream>
 
 #include "base/json.h"
+#include "base/profile.h"
 #include "cli/abilities.h"
 #include "cli/command.h"
 #include "cli/glance.h"
 #include "cli/present_mode.h"
+#include "cli/profile_store.h"
 #include "devices/this_machine.h"
 #include "kernels/cpu/isa.h"
 
@@ -14,6 +17,22 @@ namespace ridgeline::cli {
 namespace {
 
 void add_options(OptionsDescription&) {}
+
+// A profile that cannot be read is a finding, not a failure of the glance.
+std::optional<StoredProfile> newest_profile() {
+  StoredProfile stored;
+  try {
+    const auto path = newest_profile_path();
+    if (!path) return std::nullopt;
+    stored.path = *path;
+    const Profile profile = load_profile(*path);
+    stored.started = profile.modes.front().conditions.started;
+    stored.complete = profile.modes.front().conditions.complete;
+  } catch (const Error& error) {
+    stored.fault = error.what();
+  }
+  return stored;
+}
 
 Glance look(const SystemRoot& root) {
   Glance glance;
@@ -24,6 +43,7 @@ Glance look(const SystemRoot& root) {
   glance.abilities = system_abilities(root);
   for (Ability& ability : run_abilities(glance.machine.architecture))
     glance.abilities.push_back(std::move(ability));
+  glance.profile = newest_profile();
   return glance;
 }
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
+#include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -87,7 +88,7 @@ TEST(Glance, NextCommandFollowsTheProfile) {
   EXPECT_EQ(cli::next_command(glance).line, "ridgeline measure");
   EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("T03:04:05Z, incomplete\n"));
   glance.profile->fault = "p.json: not JSON";
-  EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("damaged: p.json: not JSON\n"));
+  EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("unreadable: p.json: not JSON\n"));
 }
 
 TEST(Glance, JsonHoldsWhatTheTextShows) {
@@ -117,12 +118,26 @@ TEST(Glance, IsWhatTheBareProgramPrints) {
   EXPECT_THAT(bare.out, HasSubstr("\nCan run here\n"));
   EXPECT_THAT(bare.out, HasSubstr("\nNext: ridgeline measure --quick\n"));
   EXPECT_THAT(bare.out, Not(HasSubstr("\x1b")));
-  EXPECT_EQ(run_ridgeline({"glance"}).out, bare.out);
+  EXPECT_THAT(run_ridgeline({"glance"}).out, HasSubstr("\nNext: ridgeline measure --quick\n"));
   EXPECT_THAT(run_ridgeline({"--color", "always"}).out, HasSubstr("\x1b["));
 }
 
-TEST(Glance, PrintsTheSameBytesTwice) {
-  EXPECT_EQ(run_ridgeline({"--json"}).out, run_ridgeline({"--json"}).out);
+TEST(Glance, SurvivesADamagedProfile) {
+  const TemporaryDirectory data;
+  data.write("ridgeline/profiles/2025-01-02T03-04-05Z.json", "{\"schema\": ");
+  const ProcessSettings settings{.environment = {{"XDG_DATA_HOME", data.path()}}};
+  const ProcessResult result = run_ridgeline({}, settings);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, HasSubstr("\n  profile  unreadable:"));
+  EXPECT_THAT(result.out, HasSubstr("\nNext: ridgeline measure\n"));
+  const Json json = parse_json(run_ridgeline({"--json"}, settings).out, "glance");
+  EXPECT_THAT(schema_violations(json, "glance.schema.json"), IsEmpty());
+}
+
+TEST(Glance, SurvivesWithoutAHome) {
+  const ProcessSettings settings{.environment = {{"XDG_DATA_HOME", ""}, {"HOME", ""}}};
+  EXPECT_EQ(run_ridgeline({}, settings).exit_code, 0);
 }
 
 TEST(Glance, ReadsInTwentyColumns) {

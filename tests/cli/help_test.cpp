@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/text_table.h"
@@ -12,6 +14,7 @@
 #include "cli/option_text.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
+#include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -37,6 +40,12 @@ TEST(Help, OverviewNamesEveryCommandWithAnExample) {
   }
   EXPECT_EQ(run_ridgeline({"help"}).out, result.out);
   EXPECT_EQ(run_ridgeline({"-h"}).out, result.out);
+}
+
+TEST(Help, EveryCommandHasItsOwnName) {
+  std::set<std::string_view> names;
+  for (const cli::Command& command : cli::commands())
+    EXPECT_TRUE(names.insert(command.name).second) << command.name;
 }
 
 TEST(Help, OfACommandShowsEveryOption) {
@@ -129,6 +138,14 @@ TEST(Completion, CompletesOptions) {
   EXPECT_EQ(completions("ridgeline --vers", 1), "--version\n");
   EXPECT_EQ(completions("ridgeline help --bash", 2), "--bash-completion\n");
   EXPECT_EQ(completions("ridgeline version --cs", 2), "\n");
+}
+
+TEST(Completion, CompletesFileNames) {
+  const TemporaryDirectory folder;
+  folder.write("mine.json", "");
+  EXPECT_EQ(completions("ridgeline measure --output m", 3, folder.path()), "mine.json\n");
+  EXPECT_EQ(completions("ridgeline measure -o m", 3, folder.path()), "mine.json\n");
+  EXPECT_EQ(completions("ridgeline measure m", 2, folder.path()), "\n");
 }
 
 TEST(Completion, CompletesWordsOfAValue) {
