@@ -6,17 +6,19 @@ namespace ridgeline::cli {
 
 Command glance_command();
 Command measure_command();
+Command roofline_command();
 Command kernel_command();
 Command help_command();
 Command version_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      glance_command(),   //
-      measure_command(),  //
-      kernel_command(),   //
-      help_command(),     //
-      version_command(),  //
+      glance_command(),    //
+      measure_command(),   //
+      roofline_command(),  //
+      kernel_command(),    //
+      help_command(),      //
+      version_command(),   //
   };
   return table;
 }

@@ -58,7 +58,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"NotANumber",
                  {"measure", "--threads", "abc"},
                  "--threads abc: \"abc\" is not a count (write for example 64 or 64k)"},
-},
         BadUsage{"NoJsonForm", {"help", "--json"}, "--json: 'help' has no JSON form"},
         BadUsage{"NoCsvForm", {"version", "--csv"}, "--csv: 'version' has no CSV form"},
         BadUsage{"BadColor",
@@ -75,8 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"version", "--json", "--json"},
                  "option '--json' cannot be specified more than once (see 'ridgeline version "
                  "--help')"}),
-    [](const auto& param) {
-  return param.param.name; });
+    [](const auto& param) { return param.param.name; });
 
 }  // namespace
 }  // namespace ridgeline::testing
