@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -21,13 +22,8 @@ std::string interval_text(const std::optional<Estimate>& estimate) {
 
 std::string share_text(const std::optional<Estimate>& rate, const std::optional<Estimate>& theory) {
   if (!rate) return "";
-  if (!theory) return "theory unknown";
+  if (!theory) return "unknown";
   return fmt::format("{:.1f} %", 100 * rate->value / theory->value);
-}
-
-std::string note_text(Status status, const std::string& note) {
-  if (status == Status::ok) return note;
-  return std::string(to_string(status)) + (note.empty() ? "" : ": " + note);
 }
 
 std::string rate_text(const std::optional<Estimate>& rate, const char* unit) {
@@ -38,88 +34,106 @@ std::string clock_text(const std::optional<Estimate>& clock_hz) {
   return clock_hz ? format_hz(clock_hz->value) : "";
 }
 
-TextTable compute_table(const ProfileMode& mode) {
-  TextTable table{{{"compute"},
-                   {"unit"},
-                   {"dtype"},
-                   {"thr", Align::right},
-                   {"measured", Align::right},
-                   {"90 %", Align::right},
-                   {"of theory", Align::right},
-                   {"clock", Align::right},
-                   {"note", Align::left, true}},
-                  {}};
+// A table with its notes below it: rows with a note carry a number that the note repeats.
+struct NotedTable {
+  TextTable table;
+  std::vector<std::string> notes;
+
+  void add(std::vector<std::string> cells, Status status, const std::string& note) {
+    std::string text = note;
+    if (status != Status::ok)
+      text = std::string(to_string(status)) + (note.empty() ? "" : ": " + note);
+    const auto known = std::find(notes.begin(), notes.end(), text);
+    const auto number = known - notes.begin() + 1;
+    if (!text.empty() && known == notes.end()) notes.push_back(text);
+    cells.push_back(text.empty() ? "" : fmt::format("[{}]", number));
+    table.rows.push_back(std::move(cells));
+  }
+
+  std::string text(int width) const {
+    if (table.rows.empty()) return {};
+    std::string result = render_text(table, width);
+    for (std::size_t i = 0; i < notes.size(); ++i)
+      result += fmt::format("  [{}] {}\n", i + 1, notes[i]);
+    return result + "\n";
+  }
+};
+
+NotedTable compute_table(const ProfileMode& mode) {
+  NotedTable result{{{{"compute", Align::left, true},
+                      {"thr", Align::right},
+                      {"measured", Align::right},
+                      {"90 %", Align::right},
+                      {"of theory", Align::right},
+                      {"clock", Align::right},
+                      {""}},
+                     {}},
+                    {}};
   for (const ComputeRow& row : mode.compute) {
     if (row.status == Status::unsupported && !row.flops_per_s) continue;
-    table.rows.push_back({row.kernel, std::string(to_string(row.unit)),
-                          std::string(to_string(row.dtype)), std::to_string(row.threads),
-                          rate_text(row.flops_per_s, is_integer(row.dtype) ? "OP/s" : "FLOP/s"),
-                          interval_text(row.flops_per_s),
-                          share_text(row.flops_per_s, row.theory_flops_per_s),
-                          clock_text(row.clock_hz), note_text(row.status, row.note)});
+    result.add({row.kernel, std::to_string(row.threads),
+                rate_text(row.flops_per_s, is_integer(row.dtype) ? "OP/s" : "FLOP/s"),
+                interval_text(row.flops_per_s), share_text(row.flops_per_s, row.theory_flops_per_s),
+                clock_text(row.clock_hz)},
+               row.status, row.note);
   }
-  return table;
+  return result;
 }
 
-TextTable memory_table(const ProfileMode& mode) {
-  TextTable table{{{"memory"},
-                   {"direction"},
-                   {"thr", Align::right},
-                   {"measured", Align::right},
-                   {"90 %", Align::right},
-                   {"of theory", Align::right},
-                   {"set", Align::right},
-                   {"note", Align::left, true}},
-                  {}};
-  for (const MemoryRow& row : mode.memory) {
-    table.rows.push_back(
-        {std::string(to_string(row.level)), std::string(to_string(row.direction)),
-         std::to_string(row.threads), rate_text(row.bytes_per_s, "B/s"),
-         interval_text(row.bytes_per_s),
-         row.theory_bytes_per_s ? share_text(row.bytes_per_s, row.theory_bytes_per_s) : "",
-         format_bytes(static_cast<double>(row.working_set_bytes)),
-         note_text(row.status, row.note)});
-  }
-  return table;
+NotedTable memory_table(const ProfileMode& mode) {
+  NotedTable result{{{{"memory", Align::left, true},
+                      {"thr", Align::right},
+                      {"measured", Align::right},
+                      {"90 %", Align::right},
+                      {"of theory", Align::right},
+                      {"set", Align::right},
+                      {""}},
+                     {}},
+                    {}};
+  for (const MemoryRow& row : mode.memory)
+    result.add({std::string(to_string(row.level)) + " " + std::string(to_string(row.direction)),
+                std::to_string(row.threads), rate_text(row.bytes_per_s, "B/s"),
+                interval_text(row.bytes_per_s),
+                row.theory_bytes_per_s ? share_text(row.bytes_per_s, row.theory_bytes_per_s) : "",
+                format_bytes(static_cast<double>(row.working_set_bytes))},
+               row.status, row.note);
+  return result;
 }
 
-TextTable sweep_table(const ProfileMode& mode) {
-  TextTable table{{{"sweep"},
-                   {"dtype"},
-                   {"thr", Align::right},
-                   {"FLOP/byte", Align::right},
-                   {"FLOP/s", Align::right},
-                   {"B/s", Align::right},
-                   {"90 %", Align::right},
-                   {"note", Align::left, true}},
-                  {}};
+NotedTable sweep_table(const ProfileMode& mode) {
+  NotedTable result{{{{"sweep", Align::left, true},
+                      {"thr", Align::right},
+                      {"FLOP/byte", Align::right},
+                      {"FLOP/s", Align::right},
+                      {"B/s", Align::right},
+                      {"90 %", Align::right},
+                      {""}},
+                     {}},
+                    {}};
   for (const SweepRow& row : mode.sweep)
-    table.rows.push_back({fmt::format("DRAM + {} FMA", row.fma_per_element),
-                          std::string(to_string(row.dtype)), std::to_string(row.threads),
-                          format_number(row.flop_per_byte), rate_text(row.flops_per_s, "FLOP/s"),
-                          rate_text(row.bytes_per_s, "B/s"), interval_text(row.bytes_per_s),
-                          note_text(row.status, row.note)});
-  return table;
+    result.add({fmt::format("DRAM + {} {} FMA", row.fma_per_element, to_string(row.dtype)),
+                std::to_string(row.threads), format_number(row.flop_per_byte),
+                rate_text(row.flops_per_s, "FLOP/s"), rate_text(row.bytes_per_s, "B/s"),
+                interval_text(row.bytes_per_s)},
+               row.status, row.note);
+  return result;
 }
 
-TextTable time_table(const ProfileMode& mode) {
-  TextTable table{{{"time"},
-                   {"of"},
-                   {"measured", Align::right},
-                   {"90 %", Align::right},
-                   {"note", Align::left, true}},
-                  {}};
+NotedTable time_table(const ProfileMode& mode) {
+  NotedTable result{
+      {{{"time", Align::left, true}, {"measured", Align::right}, {"90 %", Align::right}, {""}}, {}},
+      {}};
   for (const LatencyRow& row : mode.latency)
-    table.rows.push_back({"load latency",
-                          (row.level ? std::string(to_string(*row.level)) + ", " : "") +
-                              format_bytes(static_cast<double>(row.working_set_bytes)),
-                          row.time_s ? format_seconds(row.time_s->value) : "",
-                          interval_text(row.time_s), note_text(row.status, row.note)});
+    result.add({fmt::format("load latency, {} in {}",
+                            format_bytes(static_cast<double>(row.working_set_bytes)),
+                            row.level ? to_string(*row.level) : "?"),
+                row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
+               row.status, row.note);
   for (const LaunchRow& row : mode.launch)
-    table.rows.push_back({"fork and join", fmt::format("{} threads", row.threads),
-                          row.time_s ? format_seconds(row.time_s->value) : "",
-                          interval_text(row.time_s), note_text(row.status, row.note)});
-  return table;
+    result.add({fmt::format("fork and join, {} threads", row.threads),
+                row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
+               row.status, row.note);
+  return result;
 }
 
 // "not on this CPU: fma_avx512_fp16, tile_amx_bf16 (reason)", one line per reason.
@@ -168,9 +182,9 @@ std::string profile_text(const Profile& profile, int width) {
                                  profile.machine.cores);
   for (const ProfileMode& mode : profile.modes) {
     text += fmt::format("mode: {}\n\n", mode.mode.label);
-    for (const TextTable& table :
+    for (const NotedTable& table :
          {compute_table(mode), memory_table(mode), sweep_table(mode), time_table(mode)})
-      if (!table.rows.empty()) text += render_text(table, width) + "\n";
+      text += table.text(width);
     text += unsupported_text(mode) + conditions_text(mode.conditions);
   }
   return text;

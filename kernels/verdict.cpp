@@ -32,7 +32,8 @@ Verdict judge(const Series& series, std::optional<double> theory_per_hz) {
   const Estimate& rate = *verdict.rate;
   if (verdict.theory) {
     const double share = rate.value / verdict.theory->value;
-    if (share > impossible_above) {
+    // Beyond both intervals: a disturbed clock probe is noise, a wrong count is not.
+    if (rate.low > impossible_above * verdict.theory->high) {
       verdict.status = Status::impossible;
       add(verdict.note, format_percent(share) +
                             " of theory: the clock changed under the probe, or the table of "

@@ -22,7 +22,7 @@ struct Verdict {
 Verdict judge(const Series& series, std::optional<double> theory_per_hz);
 
 // Limits of the verdict, as documented in docs/how-it-works.md.
-inline constexpr double impossible_above = 1.02;  // of theory
+inline constexpr double impossible_above = 1.02;  // of theory, beyond both intervals: an error
 inline constexpr double low_below = 0.85;         // of theory: a note
 inline constexpr double noisy_above = 0.02;       // half of the interval, relative: a note
 inline constexpr double drift_above = 0.05;       // last against first third: a note
