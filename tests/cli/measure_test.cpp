@@ -1,0 +1,123 @@
+// `measure` and `kernel` as a person runs them: small real measurements and every bad input.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/json.h"
+#include "base/profile.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline {
+namespace {
+
+using testing::ProcessResult;
+using testing::ProcessSettings;
+using testing::run_ridgeline;
+using testing::TemporaryDirectory;
+
+class Measure : public ::testing::Test {
+ protected:
+  TemporaryDirectory folder;
+  ProcessSettings settings{{{"XDG_DATA_HOME", folder.file("data")}}, "", folder.path()};
+
+  ProcessResult run(std::vector<std::string> arguments) {
+    return run_ridgeline(arguments, settings);
+  }
+  void expect_one_line(const ProcessResult& result, int exit_code, const std::string& part) {
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+};
+
+TEST_F(Measure, WritesAValidProfileAndStoresIt) {
+  const auto result =
+      run({"measure", "--only", "fp64,l1,launch", "--budget", "3s", "-o", "p.json", "--json"});
+  // On a loaded machine a reading may be refused as impossible; the file is there all the same.
+  ASSERT_TRUE(result.exit_code == 0 || result.err.find("impossible") != std::string::npos)
+      << result.err;
+  const Profile profile = load_profile(folder.file("p.json"));
+  ASSERT_EQ(profile.modes.size(), 1u);
+  EXPECT_FALSE(profile.modes[0].compute.empty());
+  EXPECT_FALSE(profile.modes[0].memory.empty());
+  EXPECT_TRUE(profile.modes[0].conditions.complete);
+  const Json json = parse_json(result.out, "stdout");
+  EXPECT_EQ(json.begin().key(), "schema");
+  EXPECT_EQ(json["schema"], "ridgeline.profile/1");
+  if (result.exit_code == 0) {
+    EXPECT_TRUE(std::filesystem::exists(folder.file("data/ridgeline/profiles")));
+  }
+}
+
+TEST_F(Measure, EveryRowHasAStatusAndUnsupportedOnesAReason) {
+  run({"measure", "--only", "compute", "--budget", "2s", "-o", "p.json", "--quiet"});
+  const Profile profile = load_profile(folder.file("p.json"));
+  for (const ComputeRow& row : profile.modes[0].compute) {
+    EXPECT_EQ(row.status == Status::unsupported, !row.flops_per_s.has_value()) << row.kernel;
+    if (row.status == Status::unsupported) {
+      EXPECT_NE(row.note, "") << row.kernel;
+    }
+    if (row.flops_per_s) {
+      EXPECT_GT(row.flops_per_s->value, 0) << row.kernel;
+    }
+  }
+}
+
+TEST_F(Measure, ListsWithoutMeasuring) {
+  const auto text = run({"measure", "--list"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_NE(text.out.find("fork_join"), std::string::npos);
+  EXPECT_EQ(parse_json(run({"measure", "--list", "--json"}).out, "out")["rows"].empty(), false);
+  EXPECT_EQ(run({"measure", "--list", "--csv"}).out.find("section,kernel,what"), 0u);
+}
+
+TEST_F(Measure, CtrlCLeavesAValidProfileMarkedIncomplete) {
+  const auto result =
+      testing::run_shell("timeout --signal=INT --foreground 2 '" + std::string(RIDGELINE_BINARY) +
+                             "' measure --only fp32 --budget 60s -o i.json > out.txt; true",
+                         settings);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Profile profile = load_profile(folder.file("i.json"));
+  EXPECT_FALSE(profile.modes[0].conditions.complete);
+}
+
+TEST_F(Measure, BadInputIsOneLineAndTheUsageCode) {
+  expect_one_line(run({"measure", "--only", "drma"}), 2, "'dram'");
+  expect_one_line(run({"measure", "--only", ""}), 2, "--only");
+  expect_one_line(run({"measure", "--threads", "9999"}), 2, "cores");
+  expect_one_line(run({"measure", "--threads", "0"}), 2, "--threads 0");
+  expect_one_line(run({"measure", "--threads", "two"}), 2, "two");
+  expect_one_line(run({"measure", "--budget", "0s"}), 2, "--budget 0s");
+  expect_one_line(run({"measure", "--budget", "soon"}), 2, "soon");
+  expect_one_line(run({"kernel", "read_avx999"}), 2, "no kernel has this name");
+  expect_one_line(run({"kernel", "chase", "--threads", "9999"}), 2, "cores");
+  expect_one_line(run({"kernel", "chase", "--iterations", "0"}), 2, "--iterations 0");
+  expect_one_line(run({"kernel", "chase", "--bytes", "many"}), 2, "many");
+}
+
+TEST_F(Measure, OutputThatCannotBeWrittenIsFoundOutFirst) {
+  expect_one_line(run({"measure", "-o", "no/such/folder/p.json"}), 1, "does not exist");
+  expect_one_line(run({"measure", "-o", folder.path()}), 1, "directory");
+}
+
+TEST_F(Measure, NoMemoryForTheBuffersIsSaid) {
+  expect_one_line(run({"kernel", "chase", "--bytes", "100TiB"}), 1, "no memory for the buffers");
+}
+
+TEST_F(Measure, RunsOneKernelWithExplicitSizes) {
+  const auto result = run(
+      {"kernel", "chase", "--iterations", "1000", "--bytes", "16KiB", "--samples", "2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = parse_json(result.out, "stdout");
+  EXPECT_EQ(json["schema"], "ridgeline.kernel/1");
+  EXPECT_EQ(json["iterations"], 1000);
+  EXPECT_EQ(json["seconds"].size(), 2u);
+  EXPECT_EQ(json["bytes"], 1000 * 16 * 8);
+  EXPECT_EQ(run({"kernel"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace ridgeline

@@ -1,0 +1,114 @@
+// The plan: what is measured by default, what words select, and what is refused.
+#include "kernels/cpu/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+
+namespace ridgeline::cpu {
+namespace {
+
+Topology four_cores() {
+  Topology topology;
+  topology.cpus = {0, 1, 2, 3};
+  topology.cores = 4;
+  topology.caches = {{Level::l1, 32 << 10, 4, 1, 64},
+                     {Level::l2, 1 << 20, 4, 1, 64},
+                     {Level::l3, 8 << 20, 1, 4, 64}};
+  return topology;
+}
+
+MeasureOptions options(std::vector<std::string> only = {}) {
+  MeasureOptions result;
+  result.only = std::move(only);
+  result.available_bytes = std::uint64_t{8} << 30;
+  return result;
+}
+
+TEST(Plan, CoversEveryLevelAndDirection) {
+  const auto trials = plan(options(), four_cores());
+  std::set<std::pair<Level, Direction>> memory;
+  std::set<Section> sections;
+  for (const PlannedTrial& trial : trials) {
+    sections.insert(trial.section);
+    if (trial.section == Section::memory) memory.emplace(trial.set.level, trial.kernel->direction);
+  }
+  EXPECT_EQ(memory.size(), 4u * 6u);
+  EXPECT_EQ(sections.size(), 5u);
+}
+
+TEST(Plan, EveryComputeKernelHasARowRunnableOrNot) {
+  const auto trials = plan(options(), four_cores());
+  for (const Kernel& kernel : kernel_table()) {
+    if (kernel.role != Role::compute) continue;
+    const auto row = std::ranges::find_if(
+        trials, [&](const PlannedTrial& trial) { return trial.kernel == &kernel; });
+    ASSERT_NE(row, trials.end()) << kernel.name;
+    EXPECT_EQ(row->missing.empty(), isa_support(kernel.isa).runs) << kernel.name;
+  }
+}
+
+TEST(Plan, ThreadCountsArePowersOfTwoUpToAllCores) {
+  std::set<int> counts;
+  for (const PlannedTrial& trial : plan(options({"fp64"}), four_cores()))
+    counts.insert(trial.threads);
+  EXPECT_EQ(counts, (std::set<int>{1, 2, 4}));
+  MeasureOptions quick = options({"fp64"});
+  quick.quick = true;
+  counts.clear();
+  for (const PlannedTrial& trial : plan(quick, four_cores())) counts.insert(trial.threads);
+  EXPECT_EQ(counts, (std::set<int>{1, 4}));
+}
+
+TEST(Plan, WordsSelectRows) {
+  for (const PlannedTrial& trial : plan(options({"fp32", "DRAM"}), four_cores())) {
+    if (trial.section == Section::compute)
+      EXPECT_EQ(trial.kernel->dtype, DType::fp32);
+    else {
+      EXPECT_EQ(trial.section, Section::memory);
+      EXPECT_EQ(trial.set.level, Level::dram);
+    }
+  }
+  for (const PlannedTrial& trial : plan(options({"launch"}), four_cores()))
+    EXPECT_EQ(trial.section, Section::launch);
+}
+
+TEST(Plan, UnknownWordsOfferTheNearest) {
+  try {
+    plan(options({"drma"}), four_cores());
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(std::string(error.what()).find("'dram'"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Plan, MoreThreadsThanCoresAreRefused) {
+  MeasureOptions wanted = options();
+  for (const int threads : {0, -1, 5, 4096}) {
+    wanted.threads = {threads};
+    EXPECT_THROW(plan(wanted, four_cores()), Error) << threads;
+  }
+  wanted.threads = {3};
+  for (const PlannedTrial& trial : plan(wanted, four_cores())) {
+    if (trial.section != Section::latency) {
+      EXPECT_EQ(trial.threads, 3);
+    }
+  }
+}
+
+TEST(Plan, EverySelectionWordSelectsOrSaysThatNothingMatches) {
+  for (const std::string& word : selection_words()) {
+    try {
+      EXPECT_FALSE(plan(options({word}), four_cores()).empty()) << word;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("nothing on this machine"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::cpu

@@ -1,0 +1,175 @@
+// The sampler against made-up trials and a made-up clock: rounds, budgets, rejection, interruption.
+#include "kernels/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/statistics.h"
+
+namespace ridgeline {
+namespace {
+
+// A machine whose time passes only while trials run.
+struct FakeMachine {
+  double time_s = 0;
+  int questions = 0;
+  int interrupt_after = -1;  // runs; −1 = never
+  int runs = 0;
+  std::function<OtherLoad(int)> load = [](int) { return OtherLoad{}; };
+  std::vector<double> progress;
+
+  SamplerWorld world() {
+    return {[this] { return time_s; }, [this] { return load(questions++); },
+            [this] { return interrupt_after >= 0 && runs >= interrupt_after; },
+            [this](double done, double) { progress.push_back(done); }};
+  }
+
+  Trial trial(const std::string& name, std::function<double(int)> rate, double seconds = 0.01) {
+    return {name, [this, rate, seconds, count = 0]() mutable {
+              time_s += seconds;
+              ++runs;
+              return Reading{rate(count++), 3e9};
+            }};
+  }
+};
+
+TEST(Sampler, FindsTheMedianOfASteadyTrialAndEndsEarly) {
+  FakeMachine machine;
+  const auto result =
+      sample({machine.trial("steady", [](int) { return 100.0; })}, {}, machine.world());
+  ASSERT_EQ(result.series.size(), 1u);
+  EXPECT_DOUBLE_EQ(median(result.series[0].rates), 100);
+  EXPECT_TRUE(result.complete);
+  EXPECT_TRUE(result.series[0].settled);
+  EXPECT_EQ(result.rounds, SamplerOptions{}.min_rounds);
+}
+
+TEST(Sampler, KeepsWithinItsBudgetForNoisyTrials) {
+  FakeMachine machine;
+  SamplerOptions options;
+  options.budget_s = 10;
+  const auto noisy = [](int i) { return i % 2 ? 80.0 : 120.0; };
+  const auto result = sample({machine.trial("a", noisy, 0.05), machine.trial("b", noisy, 0.02)},
+                             options, machine.world());
+  EXPECT_LE(machine.time_s, 10.0);
+  EXPECT_GT(machine.time_s, 9.0);
+  EXPECT_FALSE(result.series[0].settled);
+  EXPECT_EQ(result.series[0].rates.size(), result.series[1].rates.size());
+}
+
+TEST(Sampler, WarmUpEndsWhenReadingsAgree) {
+  FakeMachine machine;
+  const auto ramp = [](int i) { return i < 8 ? 10.0 * (i + 1) : 100.0; };
+  const auto result = sample({machine.trial("ramp", ramp, 0.001)}, {}, machine.world());
+  EXPECT_TRUE(result.series[0].settled);
+  for (const double rate : result.series[0].rates) EXPECT_DOUBLE_EQ(rate, 100);
+}
+
+TEST(Sampler, InterleavesTrialsInChangingOrder) {
+  FakeMachine machine;
+  std::vector<std::string> order;
+  std::vector<Trial> trials;
+  for (const std::string name : {"a", "b", "c", "d"})
+    trials.push_back({name, [&, name] {
+                        order.push_back(name);
+                        machine.time_s += 0.01;
+                        return Reading{1, 0};
+                      }});
+  sample(trials, {}, machine.world());
+  const std::size_t warm_up = 4 * 5;
+  ASSERT_GE(order.size(), warm_up + 40);
+  std::map<std::vector<std::string>, int> orders;
+  for (std::size_t i = warm_up; i + 4 <= order.size(); i += 4) {
+    std::vector<std::string> round(order.begin() + std::ptrdiff_t(i),
+                                   order.begin() + std::ptrdiff_t(i + 4));
+    ++orders[round];
+    std::ranges::sort(round);
+    EXPECT_EQ(round, (std::vector<std::string>{"a", "b", "c", "d"}));
+  }
+  EXPECT_GT(orders.size(), 3u);
+}
+
+TEST(Sampler, SetsRoundsUnderForeignLoadAside) {
+  FakeMachine machine;
+  // Every third round is disturbed, and reads half.
+  machine.load = [](int question) {
+    return OtherLoad{0, question > 0 && question % 3 == 0 ? 0.4 : 0.0};
+  };
+  SamplerOptions options;
+  options.budget_s = 5;
+  int round = 0;
+  const Trial trial{"t", [&] {
+                      machine.time_s += 0.05;
+                      ++round;
+                      // The first five runs are the warm-up.
+                      return Reading{round > 5 && (round - 5) % 3 == 0 ? 50.0 : 100.0, 0};
+                    }};
+  const auto result = sample({trial}, options, machine.world());
+  EXPECT_GT(result.rejected_rounds, 0);
+  EXPECT_FALSE(result.disturbed);
+  EXPECT_DOUBLE_EQ(result.load.other_fraction, 0);
+  for (const double rate : result.series[0].rates) EXPECT_DOUBLE_EQ(rate, 100);
+}
+
+TEST(Sampler, MeasuresABusyMachineAsItIsAndSaysSo) {
+  FakeMachine machine;
+  machine.load = [](int) { return OtherLoad{0.01, 0.5}; };
+  SamplerOptions options;
+  options.budget_s = 2;
+  const auto result =
+      sample({machine.trial("t", [](int) { return 100.0; })}, options, machine.world());
+  EXPECT_TRUE(result.disturbed);
+  EXPECT_EQ(result.rejected_rounds, 0);
+  EXPECT_FALSE(result.series[0].rates.empty());
+  EXPECT_NEAR(result.load.other_fraction, 0.5, 1e-12);
+  EXPECT_NEAR(result.load.steal_fraction, 0.01, 1e-12);
+}
+
+TEST(Sampler, InterruptionKeepsWhatWasMeasured) {
+  for (const int after : {0, 1, 4, 12, 37}) {
+    FakeMachine machine;
+    machine.interrupt_after = after;
+    const auto noisy = [](int i) { return 100.0 + i % 7; };
+    const auto result =
+        sample({machine.trial("a", noisy), machine.trial("b", noisy)}, {}, machine.world());
+    EXPECT_FALSE(result.complete) << after;
+    EXPECT_LE(machine.runs, after + 1) << after;
+    for (const Series& series : result.series)
+      for (const double rate : series.rates) EXPECT_GE(rate, 100) << after;
+  }
+}
+
+TEST(Sampler, ProgressNeverGoesBack) {
+  FakeMachine machine;
+  SamplerOptions options;
+  options.budget_s = 3;
+  sample({machine.trial("t", [](int i) { return i % 2 ? 80.0 : 120.0; })}, options,
+         machine.world());
+  ASSERT_FALSE(machine.progress.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(machine.progress));
+  EXPECT_LE(machine.progress.back(), 1);
+}
+
+TEST(Sampler, SameInputsGiveTheSameSeries) {
+  const auto once = [] {
+    FakeMachine machine;
+    const auto noisy = [](int i) { return 100 + 10 * std::sin(i * 1.7); };
+    return sample({machine.trial("a", noisy), machine.trial("b", noisy)}, {}, machine.world());
+  };
+  const auto first = once(), second = once();
+  EXPECT_EQ(first.series[0].rates, second.series[0].rates);
+  EXPECT_EQ(first.series[1].rates, second.series[1].rates);
+}
+
+TEST(Drift, ComparesTheFirstAndLastThird) {
+  EXPECT_DOUBLE_EQ(drift({}), 0);
+  EXPECT_DOUBLE_EQ(drift({1, 1}), 0);
+  EXPECT_DOUBLE_EQ(drift({100, 100, 100, 100, 100, 100}), 0);
+  EXPECT_NEAR(drift({100, 100, 100, 95, 90, 90}), -10 / 97.5, 1e-12);
+}
+
+}  // namespace
+}  // namespace ridgeline

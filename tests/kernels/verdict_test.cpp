@@ -1,0 +1,74 @@
+// Verdicts on made-up series: what is impossible, low, noisy, drifting or throttled.
+#include "kernels/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace ridgeline {
+namespace {
+
+Series steady(double rate, double clock_hz) {
+  Series series;
+  for (int i = 0; i < 30; ++i) {
+    series.rates.push_back(rate * (1 + 1e-4 * (i % 5)));
+    series.clocks.push_back(clock_hz);
+  }
+  return series;
+}
+
+TEST(Verdict, GoodReadingsAreOkWithTheory) {
+  const Verdict verdict = judge(steady(95e9, 3e9), 32.0);
+  EXPECT_EQ(verdict.status, Status::ok);
+  EXPECT_EQ(verdict.note, "");
+  ASSERT_TRUE(verdict.theory);
+  EXPECT_DOUBLE_EQ(verdict.theory->value, 96e9);
+  EXPECT_EQ(verdict.theory->source, Source::datasheet);
+  EXPECT_EQ(verdict.rate->source, Source::measured);
+}
+
+TEST(Verdict, AboveTheoryIsImpossible) {
+  EXPECT_EQ(judge(steady(96e9 * 1.03, 3e9), 32.0).status, Status::impossible);
+  EXPECT_EQ(judge(steady(96e9 * 1.015, 3e9), 32.0).status, Status::ok);
+}
+
+TEST(Verdict, WithoutTableNothingIsClaimed) {
+  const Verdict verdict = judge(steady(1e15, 3e9), std::nullopt);
+  EXPECT_EQ(verdict.status, Status::ok);
+  EXPECT_FALSE(verdict.theory);
+}
+
+TEST(Verdict, LowReadingsAreNoted) {
+  EXPECT_NE(judge(steady(70e9, 3e9), 32.0).note.find("73 % of theory"), std::string::npos);
+}
+
+TEST(Verdict, NoiseIsNotedAndDoesNotMakeAReadingImpossible) {
+  Series series;
+  for (int i = 0; i < 20; ++i) {
+    series.rates.push_back(i % 2 ? 60e9 : 130e9);
+    series.clocks.push_back(i % 2 ? 1.5e9 : 3e9);
+  }
+  const Verdict verdict = judge(series, 32.0);
+  EXPECT_NE(verdict.status, Status::impossible);
+  EXPECT_NE(verdict.note.find("noisy"), std::string::npos);
+}
+
+TEST(Verdict, AFallingClockIsThrottled) {
+  Series series;
+  for (int i = 0; i < 30; ++i) {
+    const double clock_hz = 3e9 * (i < 15 ? 1.0 : 0.8);
+    series.clocks.push_back(clock_hz);
+    series.rates.push_back(31 * clock_hz);
+  }
+  const Verdict verdict = judge(series, 32.0);
+  EXPECT_EQ(verdict.status, Status::throttled);
+  EXPECT_NE(verdict.note.find("drifted"), std::string::npos);
+}
+
+TEST(Verdict, NothingMeasuredIsNeverAZero) {
+  const Verdict verdict = judge({}, 32.0);
+  EXPECT_FALSE(verdict.rate);
+  EXPECT_EQ(verdict.status, Status::unsupported);
+  EXPECT_NE(verdict.note, "");
+}
+
+}  // namespace
+}  // namespace ridgeline
