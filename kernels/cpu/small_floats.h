@@ -21,6 +21,7 @@ inline std::uint16_t to_fp16(double value) {
   const int sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return 0x7e00;
+  if (magnitude == 0) return std::uint16_t(sign);               // has no exponent
   if (magnitude >= 65520) return std::uint16_t(sign | 0x7c00);  // rounds beyond the largest finite
   int exponent = 0;
   std::frexp(magnitude, &exponent);
