@@ -11,6 +11,12 @@ add_library(ridgeline_options INTERFACE)
 target_compile_options(ridgeline_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        $<$<BOOL:${RIDGELINE_WERROR}>:-Werror>)
 
+# With optimisation GCC 12 and 13 see overlapping copies in plain std::string code (GCC bug 105651)
+# and frees of what a std::vector has just allocated.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  target_compile_options(ridgeline_options INTERFACE -Wno-restrict -Wno-free-nonheap-object)
+endif()
+
 if(RIDGELINE_SANITIZE)
   target_compile_options(ridgeline_options INTERFACE -fsanitize=${RIDGELINE_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
