@@ -3,6 +3,7 @@
 #include "base/mode_request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -49,10 +49,9 @@ double binomial_at_least(std::size_t n, double p, std::size_t k) {
   return tail / total;
 }
 
-// The q-quantile of the rank-th smallest value (from 1) of a resample: a resample's order statistic
-// is at most samples[i] when at least `rank` of its n draws are among the i + 1 smallest.
-double resampled_order_quantile(const std::vector<double>& samples, std::size_t rank, double q) {
-  const std::size_t n = samples.size();
+// Index of the q-quantile of the rank-th smallest value (from 1) of a resample of n: that value is
+// at most the i-th sample (from 0) when at least `rank` of the n draws are among the first i + 1.
+std::size_t resampled_order_quantile(std::size_t n, std::size_t rank, double q) {
   std::size_t low = 0, high = n - 1;
   while (low < high) {
     const std::size_t i = low + (high - low) / 2;
@@ -62,7 +61,7 @@ double resampled_order_quantile(const std::vector<double>& samples, std::size_t 
     else
       low = i + 1;
   }
-  return samples[low];
+  return low;
 }
 
 }  // namespace
@@ -101,11 +100,12 @@ SampleInterval bootstrap_median_interval(std::span<const double> samples, double
   if (!(level > 0 && level < 1)) throw Error("statistics", "an interval level outside 0 … 1");
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
-  // The median of an even number lies between two order statistics; taking the lower one for the
-  // low end and the upper one for the high end errs on the wide side.
+  // Rounded outwards: to the lower and upper of the two middle ranks of an even number, and by one
+  // sample on either side. The plain percentiles of 31 samples would cover 85 %, not 90 %.
   const double tail = (1 - level) / 2;
-  return {resampled_order_quantile(values, (n + 1) / 2, tail),
-          resampled_order_quantile(values, n / 2 + 1, 1 - tail)};
+  const std::size_t low = resampled_order_quantile(n, (n + 1) / 2, tail);
+  const std::size_t high = resampled_order_quantile(n, n / 2 + 1, 1 - tail);
+  return {values[low == 0 ? 0 : low - 1], values[std::min(high + 1, n - 1)]};
 }
 
 Estimate median_estimate(std::span<const double> samples, Source source) {

@@ -23,7 +23,8 @@ double median_absolute_deviation(std::span<const double> samples);  // unscaled
 double quantile(std::span<const double> samples, double q);         // type 7, q in [0, 1]
 double relative_standard_error(std::span<const double> samples);    // s / (√n · |mean|)
 
-// Percentile bootstrap interval of the median, at the limit of infinitely many resamples.
+// Percentile bootstrap interval of the median at the limit of infinitely many resamples, rounded
+// outwards to a sample so that it covers at least its level (from five samples on, at 90 %).
 SampleInterval bootstrap_median_interval(std::span<const double> samples, double level = 0.90);
 
 // Median with its 90 % interval.

@@ -175,6 +175,7 @@ std::string elide_middle(std::string_view text, int width) {
 
 std::string render_text(const TextTable& table, int width) {
   if (table.columns.empty()) return "";
+  width = std::max(width, 1);
   const auto lines = grid(table);
   std::vector<int> widths(table.columns.size(), 0);
   for (const auto& line : lines)

@@ -1,0 +1,152 @@
+// Files are replaced as a whole or left as they were, and failures leave nothing behind.
+// Permission tests are skipped for a user who may do everything.
+#include "base/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "base/text_file.h"
+#include "tests/base/error_line.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::size_t entries(const std::string& directory) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+std::string write_error(const std::string& path, const std::string& content = "new") {
+  return error_line([&] { write_file_atomically(path, content); });
+}
+
+TEST(AtomicFile, WritesAndReplaces) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.txt");
+  write_file_atomically(path, "one");
+  EXPECT_EQ(read_text_file(path), "one");
+  const std::string long_text(3000000, 'x');
+  write_file_atomically(path, long_text);
+  EXPECT_EQ(read_text_file(path), long_text);
+  write_file_atomically(path, "");
+  EXPECT_EQ(read_text_file(path), "");
+  EXPECT_EQ(entries(directory.path()), 1u);
+}
+
+TEST(AtomicFile, PermissionsFollowUmaskAndAreKept) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.txt");
+  const mode_t mask = ::umask(0022);
+  write_file_atomically(path, "one");
+  ::umask(mask);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0644u);
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  write_file_atomically(path, "two");
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(AtomicFile, FollowsSymbolicLinks) {
+  const TemporaryDirectory directory;
+  fs::create_directory(directory.file("real"));
+  fs::create_symlink("real/target.txt", directory.file("link"));
+  fs::create_symlink(directory.file("link"), directory.file("link2"));
+  write_file_atomically(directory.file("link2"), "through");  // the target is not there yet
+  write_file_atomically(directory.file("link"), "again");
+  EXPECT_TRUE(fs::is_symlink(directory.file("link")));
+  EXPECT_EQ(read_text_file(directory.file("real/target.txt")), "again");
+  EXPECT_EQ(entries(directory.file("real")), 1u);
+  fs::create_symlink("loop", directory.file("loop"));
+  EXPECT_NE(write_error(directory.file("loop")), "no error");
+}
+
+TEST(AtomicFile, DevicesAndPipesAreWrittenDirectly) {
+  EXPECT_EQ(write_error("/dev/null"), "no error");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const TemporaryDirectory directory;
+  const std::string pipe = directory.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string received;
+  std::thread reader([&] { received = read_text_file(pipe); });
+  write_file_atomically(pipe, "through the pipe");
+  reader.join();
+  EXPECT_EQ(received, "through the pipe");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
+TEST(AtomicFile, ARedirectedStandardOutputKeepsWhatItHas) {
+  const TemporaryDirectory directory;
+  const std::string log = directory.file("log");
+  const int saved = ::dup(STDOUT_FILENO);
+  ASSERT_NE(std::freopen(log.c_str(), "w", stdout), nullptr);
+  std::fputs("before\n", stdout);
+  std::fflush(stdout);
+  const std::string error = write_error("/dev/stdout", "data\n");
+  ::dup2(saved, STDOUT_FILENO);
+  ::close(saved);
+  EXPECT_EQ(error, "no error");
+  EXPECT_EQ(read_text_file(log), "before\ndata\n");
+}
+
+TEST(AtomicFile, FailuresNameThePathAndLeaveNothing) {
+  const TemporaryDirectory directory;
+  directory.write("file", "old");
+  fs::create_directory(directory.file("folder"));
+  const std::size_t before = entries(directory.path());
+  const auto named = [&](const std::string& name, const std::string& cause) {
+    EXPECT_EQ(write_error(directory.file(name)), directory.file(name) + ": " + cause);
+  };
+  named("folder", "is a directory (name a file in it)");
+  named("none/a.txt", "no such directory (create it first)");
+  named("none/", "no such directory (create it first)");
+  named("file/a.txt", "a part of this path is not a directory");
+  EXPECT_EQ(write_error(""), "not a file name (give a path to write to)");
+  EXPECT_NE(write_error(directory.file(std::string(300, 'n'))), "no error");
+  EXPECT_EQ(entries(directory.path()), before);
+  EXPECT_EQ(read_text_file(directory.file("file")), "old");
+}
+
+TEST(AtomicFile, PermissionDenied) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const TemporaryDirectory directory;
+  directory.write("a.txt", "old");
+  ASSERT_EQ(::chmod(directory.file("a.txt").c_str(), 0444), 0);
+  EXPECT_EQ(write_error(directory.file("a.txt")),
+            directory.file("a.txt") + ": cannot be written, permission denied");
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0555), 0);
+  EXPECT_EQ(write_error(directory.file("b.txt")),
+            directory.file("b.txt") + ": cannot be written, permission denied");
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+}
+
+TEST(AtomicFile, ADiskThatFillsUpKeepsTheOldFile) {
+  EXPECT_EQ(write_error("/dev/full"), "/dev/full: cannot be written, the disk is full");
+  // A limit on file size stands in for the full disk: the write stops in the middle.
+  const TemporaryDirectory directory;
+  directory.write("a.txt", "old");
+  rlimit original{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &original), 0);
+  const rlimit small{65536, original.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string line = write_error(directory.file("a.txt"), std::string(1000000, 'x'));
+  ::setrlimit(RLIMIT_FSIZE, &original);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(line.find(directory.file("a.txt") + ": cannot be written, "), 0u) << line;
+  EXPECT_EQ(read_text_file(directory.file("a.txt")), "old");
+  EXPECT_EQ(entries(directory.path()), 1u);
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

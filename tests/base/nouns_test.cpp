@@ -1,0 +1,114 @@
+// The nouns between measurement and prediction: JSON round trips, sums, and broken invariants.
+#include <gtest/gtest.h>
+
+#include "base/ceilings.h"
+#include "base/demand.h"
+#include "base/json.h"
+#include "base/machine_model.h"
+#include "base/prediction.h"
+#include "base/work.h"
+#include "tests/base/error_line.h"
+#include "tests/base/sample_nouns.h"
+
+namespace ridgeline::testing {
+namespace {
+
+template <class Noun, class Read>
+Noun through_text(const Noun& noun, Read read) {
+  const Json json = parse_json(dump_json(to_json(noun)), "f.json");
+  return read(file_cursor(json, "f.json"));
+}
+
+template <class Noun, class Read, class Edit>
+std::string error_after(const Noun& noun, Read read, Edit edit) {
+  Json json = to_json(noun);
+  edit(json);
+  return error_line([&] { read(file_cursor(json, "f.json")); });
+}
+
+TEST(Nouns, RoundTrips) {
+  EXPECT_EQ(through_text(sample_model(), machine_model_from_json), sample_model());
+  EXPECT_EQ(through_text(sample_ceilings(), ceilings_from_json), sample_ceilings());
+  EXPECT_EQ(through_text(sample_demand(), demand_from_json), sample_demand());
+  EXPECT_EQ(through_text(sample_prediction(), prediction_from_json), sample_prediction());
+  EXPECT_EQ(through_text(Demand{}, demand_from_json), Demand{});
+  EXPECT_EQ(through_text(Ceilings{}, ceilings_from_json), Ceilings{});
+}
+
+TEST(Work, SumsPerUnitAndDtypeInAnyOrder) {
+  Work a, b;
+  add_flop(a, Unit::matrix, DType::fp16, 8);
+  add_flop(a, Unit::vector, DType::fp32, 1);
+  add_flop(b, Unit::vector, DType::fp32, 2);
+  add_flop(b, Unit::vector, DType::fp16, 4);
+  a.bytes_read = 10;
+  b.bytes_read = 1;
+  b.weight_bytes_read = 5;
+  Work ab = a, ba = b;
+  ab += b;
+  ba += a;
+  EXPECT_EQ(ab, ba);
+  ASSERT_EQ(ab.flop.size(), 3u);
+  EXPECT_EQ(ab.flop[0], (FlopCount{Unit::vector, DType::fp32, 3}));
+  EXPECT_EQ(ab.bytes_read, 11);
+  EXPECT_EQ(ab.weight_bytes_read, 5);
+  a += a;
+  EXPECT_EQ(a.flop[1], (FlopCount{Unit::matrix, DType::fp16, 16}));
+}
+
+TEST(MachineModel, Lookup) {
+  const MachineModel model = sample_model();
+  EXPECT_EQ(mean_of(model, "gpu_launch_s"), 5e-6);
+  EXPECT_EQ(find_parameter(model, "gpu_launch_s"), 1u);
+  EXPECT_FALSE(find_parameter(model, "gpu"));
+  EXPECT_EQ(error_line([&] { mean_of(model, "gpu"); }),
+            "example: the model has no parameter \"gpu\"");
+}
+
+TEST(MachineModel, BrokenOnes) {
+  const auto error = [](auto edit) {
+    return error_after(sample_model(), machine_model_from_json, edit);
+  };
+  EXPECT_EQ(error([](Json& json) { json["parameters"][1]["name"] = "gpu_fp16_efficiency"; }),
+            "f.json: parameters[1].name: \"gpu_fp16_efficiency\" is there twice");
+  EXPECT_EQ(error([](Json& json) { json["parameters"][1]["name"] = ""; }),
+            "f.json: parameters[1].name: empty");
+  EXPECT_EQ(error([](Json& json) { json["covariance"].erase(1); }),
+            "f.json: covariance: has 1 rows for 2 parameters");
+  EXPECT_EQ(error([](Json& json) { json["covariance"][1].erase(1); }),
+            "f.json: covariance[1]: has 1 numbers for 2 parameters");
+  EXPECT_EQ(error([](Json& json) { json["covariance"][1][1] = -1; }),
+            "f.json: covariance[1][1]: negative variance");
+  EXPECT_EQ(error([](Json& json) { json["covariance"][1][0] = 0; }),
+            "f.json: covariance[1][0]: the covariance is not symmetric");
+  EXPECT_EQ(error([](Json& json) { json["covariance"][1][0] = json["covariance"][0][1] = 1; }),
+            "f.json: covariance[1][0]: larger than the variances allow");
+}
+
+TEST(Ceilings, BrokenOnes) {
+  const auto error = [](auto edit) {
+    return error_after(sample_ceilings(), ceilings_from_json, edit);
+  };
+  EXPECT_EQ(error([](Json& json) { json["peaks"][0]["flops_per_s"] = 1e22; }),
+            "f.json: peaks[0].flops_per_s: 1e+22 is absurd, the limit is 1e+21");
+  EXPECT_EQ(error([](Json& json) { json["byte_energies"][0]["joule_per_byte"] = 50; }),
+            "f.json: byte_energies[0].joule_per_byte: 50 is absurd, the limit is 1");
+  EXPECT_EQ(error([](Json& json) { json["schema"] = "ridgeline.profile/1"; }),
+            "f.json: schema: is \"ridgeline.profile/1\", this program reads "
+            "\"ridgeline.ceilings/1\"");
+}
+
+TEST(Prediction, TotalsAreTheSums) {
+  const auto error = [](auto edit) {
+    return error_after(sample_prediction(), prediction_from_json, edit);
+  };
+  EXPECT_EQ(error([](Json& json) { json["overheads"][0]["time_s"] = 1; }),
+            "f.json: time_s: is 0.006, but rows and overheads sum to 1.005");
+  EXPECT_EQ(error([](Json& json) { json["overheads"][0]["energy_j"] = 1; }),
+            "f.json: energy_j: is 0.06, but rows and overheads sum to 1.05");
+  EXPECT_EQ(error([](Json& json) { json["demands"][0]["energy_j"] = nullptr; }),
+            "f.json: energy_j: there is a total, but a row has no energy");
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

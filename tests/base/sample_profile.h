@@ -1,0 +1,61 @@
+// A profile with every section filled, and rows of every status.
+// Numbers are made up, no machine is described.
+#pragma once
+
+#include "base/profile.h"
+
+namespace ridgeline::testing {
+
+inline Profile sample_profile() {
+  Profile profile;
+  profile.tool = "ridgeline 0.1.0";
+
+  Machine& machine = profile.machine;
+  machine.name = "Example \"CPU\" ® 3 GHz";
+  machine.architecture = "x86_64";
+  machine.microarchitecture = "Example Cove";
+  machine.cores = 4;
+  machine.hardware_threads = 8;
+  machine.memory_bytes = 17179869184;
+  machine.caches = {{Level::l1, 49152, 4, 1, 64}, {Level::l3, 12582912, 1, 4, 64}};
+  machine.isa = {"sse2", "avx2"};
+  machine.os = "Example OS 1";
+  machine.kernel = "6.1.0";
+  machine.hypervisor = "KVM";
+
+  ProfileMode mode;
+  mode.mode = {"30W", 8, 612e6, 2133e6, {1.2e9, 2.4e9}, 4, 30.0};
+  mode.conditions = {"2025-01-02T03:04:05Z",
+                     12.5,
+                     false,
+                     31,
+                     2,
+                     "powersave",
+                     0.01,
+                     0.48,
+                     {{"other load: 'stress' used 48 % of the cores", "stop it"}}};
+  const Estimate rate{1.83e11, 1.80e11, 1.85e11, Source::measured};
+  const Estimate clock{2.9e9, 2.8e9, 3.0e9, Source::measured};
+  mode.compute = {{Processor::cpu, "fma_avx2_fp32", Unit::vector, DType::fp32, DType::fp32, "avx2",
+                   8, Status::ok, "", rate, exact(2e11, Source::datasheet), clock},
+                  {Processor::gpu, "mma_int8", Unit::matrix, DType::int8, DType::int32, "", 1,
+                   Status::unsupported, "no GPU", std::nullopt, std::nullopt, std::nullopt}};
+  mode.memory = {{Processor::cpu, "read_avx2", Level::dram, Direction::read, "avx2", 8,
+                  Status::throttled, "clock fell by 9 %", rate, std::nullopt, clock, 1073741824}};
+  mode.sweep = {{Processor::cpu, "sweep_avx2", DType::fp32, 8, 4, 2.0, Status::ok, "", rate, rate,
+                 1073741824}};
+  mode.latency = {{Processor::cpu, "chase", Level::l1, 16384, Status::ok, "",
+                   Estimate{1.4e-9, 1.3e-9, 1.5e-9, Source::measured}},
+                  {Processor::cpu, "chase", std::nullopt, 1073741824, Status::impossible,
+                   "faster than the cache", exact(1e-12, Source::measured)}};
+  mode.launch = {{Processor::cpu, "fork_join", 8, Status::ok, "", exact(3e-6, Source::measured)},
+                 {Processor::gpu, "kernel", 1, Status::unsupported, "no GPU", std::nullopt}};
+  mode.idle_power_w = Estimate{6.6, 6.5, 6.8, Source::measured};
+  profile.modes = {mode, mode};
+  profile.modes[1].mode = OperatingPoint{};
+  profile.modes[1].mode.label = "as found";
+  profile.modes[1].idle_power_w.reset();
+  return profile;
+}
+
+}  // namespace ridgeline::testing

@@ -1,0 +1,112 @@
+// Tables as a terminal shows them, at every width, and as Markdown and CSV.
+#include "base/text_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include "base/csv.h"
+
+namespace ridgeline::testing {
+namespace {
+
+TextTable layers() {
+  return {{{"layer", Align::left, true}, {"time", Align::right}, {"bound"}},
+          {{"conv_1_very_long_name_bn", "1.73 µs", "memory"}, {"fc", "12.4 s", "compute ± 3"}}};
+}
+
+int widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  int widest = 0;
+  while (std::getline(lines, line)) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+TEST(TextTable, AlignsByDisplayWidth) {
+  EXPECT_EQ(render_text(layers(), 80),
+            "layer                        time  bound\n"
+            "conv_1_very_long_name_bn  1.73 µs  memory\n"
+            "fc                         12.4 s  compute ± 3\n");
+}
+
+TEST(TextTable, ElidesTheMiddleOfTheFlexibleColumn) {
+  EXPECT_EQ(render_text(layers(), 34),
+            "layer            time  bound\n"
+            "conv_1…me_bn  1.73 µs  memory\n"
+            "fc             12.4 s  compute ± 3\n");
+}
+
+TEST(TextTable, BecomesBlocksWhenNarrow) {
+  EXPECT_EQ(render_text(layers(), 20),
+            "layer:\n"
+            "  conv_1_very_long_n\n"
+            "  ame_bn\n"
+            "time: 1.73 µs\n"
+            "bound: memory\n"
+            "\n"
+            "layer: fc\n"
+            "time: 12.4 s\n"
+            "bound: compute ± 3\n");
+}
+
+TEST(TextTable, NeverWiderThanItMayBe) {
+  for (int width = 8; width < 60; ++width)
+    EXPECT_LE(widest_line(render_text(layers(), width)), width) << width;
+  for (const int width : {-1, 0, 1, 2, 3}) render_text(layers(), width);  // no endless loop
+}
+
+TEST(TextTable, EmptyAndRaggedTables) {
+  EXPECT_EQ(render_text({}, 80), "");
+  EXPECT_EQ(render_text({{{"a"}, {"b"}}, {}}, 80), "a  b\n");
+  EXPECT_EQ(render_text({{{"a"}, {"b"}}, {{"1"}, {"1", "2", "3"}}}, 80), "a  b\n1\n1  2\n");
+}
+
+TEST(TextTable, ControlCharactersDoNotReachTheTerminal) {
+  EXPECT_EQ(render_text({{{"a"}}, {{"x\x1b[31m\ny\x7f"}, {"\xff"}, {"\xc2\x9b"}}}, 80),
+            "a\nx?[31m?y?\n?\n?\n");
+}
+
+TEST(TextTable, Markdown) {
+  EXPECT_EQ(render_markdown({{{"a"}, {"b", Align::right}}, {{"x|y", "1"}}}),
+            "| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n");
+}
+
+TEST(TextTable, Csv) {
+  EXPECT_EQ(render_csv({{{"a"}, {"b"}}, {{"x,y", "say \"hi\""}, {"two\nlines"}}}),
+            "a,b\n\"x,y\",\"say \"\"hi\"\"\"\n\"two\nlines\",\n");
+}
+
+TEST(TextTable, DisplayWidth) {
+  for (const char* one : {"a", "µ", "±", "×", "–", "…", "⣿", "≤", "\xff"})
+    EXPECT_EQ(display_width(one), 1) << one;
+  EXPECT_EQ(display_width("e\xcc\x81"), 1);  // e with a combining accent
+  EXPECT_EQ(display_width("層"), 2);
+  EXPECT_EQ(display_width("\xe2\x80"), 2);  // cut off: two bytes that are not UTF-8
+}
+
+TEST(TextTable, ElideMiddle) {
+  EXPECT_EQ(elide_middle("conv_1_bn", 9), "conv_1_bn");
+  EXPECT_EQ(elide_middle("conv_1_relu_bn", 10), "conv_…u_bn");
+  EXPECT_EQ(elide_middle("abc", 2), "a…");
+  EXPECT_EQ(elide_middle("abc", 1), "…");
+  EXPECT_EQ(elide_middle("abc", 0), "");
+  for (int width = 0; width < 12; ++width)
+    EXPECT_LE(display_width(elide_middle("層層µ層層e\xcc\x81層", width)), width);
+}
+
+TEST(Csv, Fields) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field(" padded "), "\" padded \"");
+  EXPECT_EQ(csv_row({""}), "\"\"\n");
+  EXPECT_EQ(csv_row({"", ""}), ",\n");
+  EXPECT_EQ(csv_number(0.1), "0.1");
+  EXPECT_EQ(csv_number(-0.0), "0");
+  EXPECT_EQ(csv_number(1e300), "1e+300");
+  EXPECT_EQ(csv_number(std::numeric_limits<double>::infinity()), "");
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
