@@ -87,7 +87,7 @@ ExitCode list(const std::vector<cpu::PlannedTrial>& plan, const Options& options
                       {"what", trial.what()},
                       {"threads", trial.threads},
                       {"missing", trial.missing.empty() ? Json() : Json(trial.missing)}});
-    console.out << dump_json({{"schema", "ridgeline.plan_of_measurement/1"}, {"rows", rows}});
+    console.out << dump_json({{"schema", "ridgeline.measure_plan/1"}, {"rows", rows}});
     return ExitCode::ok;
   }
   TextTable table{{{"section"},

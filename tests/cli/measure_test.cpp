@@ -1,4 +1,5 @@
 // `measure` and `kernel` as a person runs them: small real measurements and every bad input.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "base/json.h"
 #include "base/profile.h"
 #include "tests/support/process.h"
+#include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline {
@@ -46,7 +48,7 @@ TEST_F(Measure, WritesAValidProfileAndStoresIt) {
   EXPECT_TRUE(profile.modes[0].conditions.complete);
   const Json json = parse_json(result.out, "stdout");
   EXPECT_EQ(json.begin().key(), "schema");
-  EXPECT_EQ(json["schema"], "ridgeline.profile/1");
+  EXPECT_THAT(testing::schema_violations(json, "profile.schema.json"), ::testing::IsEmpty());
   if (result.exit_code == 0) {
     EXPECT_TRUE(std::filesystem::exists(folder.file("data/ridgeline/profiles")));
   }
@@ -70,7 +72,9 @@ TEST_F(Measure, ListsWithoutMeasuring) {
   const auto text = run({"measure", "--list"});
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_NE(text.out.find("fork_join"), std::string::npos);
-  EXPECT_EQ(parse_json(run({"measure", "--list", "--json"}).out, "out")["rows"].empty(), false);
+  const Json json = parse_json(run({"measure", "--list", "--json"}).out, "out");
+  EXPECT_THAT(testing::schema_violations(json, "measure_plan.schema.json"), ::testing::IsEmpty());
+  EXPECT_FALSE(json["rows"].empty());
   EXPECT_EQ(run({"measure", "--list", "--csv"}).out.find("section,kernel,what"), 0u);
 }
 
@@ -112,11 +116,14 @@ TEST_F(Measure, RunsOneKernelWithExplicitSizes) {
       {"kernel", "chase", "--iterations", "1000", "--bytes", "16KiB", "--samples", "2", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json json = parse_json(result.out, "stdout");
-  EXPECT_EQ(json["schema"], "ridgeline.kernel/1");
+  EXPECT_THAT(testing::schema_violations(json, "kernel.schema.json"), ::testing::IsEmpty());
   EXPECT_EQ(json["iterations"], 1000);
   EXPECT_EQ(json["seconds"].size(), 2u);
   EXPECT_EQ(json["bytes"], 1000 * 16 * 8);
   EXPECT_EQ(run({"kernel"}).exit_code, 0);
+  EXPECT_THAT(testing::schema_violations(parse_json(run({"kernel", "--json"}).out, "stdout"),
+                                         "kernels.schema.json"),
+              ::testing::IsEmpty());
 }
 
 }  // namespace
