@@ -42,9 +42,15 @@ void add_options(OptionsDescription& options) {
       "width of the text; default: that of the terminal");
 }
 
+// The last part of the path; bytes that are not UTF-8 would make the JSON and the SVG invalid.
+std::string display_name(const std::string& path) {
+  const Json name = std::filesystem::path(path).filename().string();
+  return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
 RooflineOptions roofline_options(const Options& options, const std::string& path) {
   RooflineOptions chosen;
-  chosen.profile = std::filesystem::path(path).filename().string();
+  chosen.profile = display_name(path);
   if (options.count("threads")) chosen.threads = options["threads"].as<int>();
   if (options.count("dtype")) {
     const auto& word = options["dtype"].as<std::string>();

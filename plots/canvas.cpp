@@ -40,8 +40,8 @@ std::vector<std::string> characters(std::string_view text) {
   for (const char byte : text) {
     if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80 && !out.empty())
       out.back() += byte;
-    else
-      out.emplace_back(1, byte);
+    else  // names come from files: nothing may steer the terminal
+      out.emplace_back(1, byte >= 0 && byte < 32 ? '?' : byte);
   }
   return out;
 }

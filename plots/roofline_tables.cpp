@@ -153,13 +153,21 @@ std::string sweep_line(const Roofline& roofline) {
                      format_percent(least), format_percent(most));
 }
 
-// Words until the line is full, continued lines indented.
+// Names come from files: nothing may steer the terminal.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if ((c >= 0 && c < 32 && c != '\n') || c == 127) c = '?';
+  return text;
+}
+
+// Words until the line is full, continued lines indented; a word that is too long loses its middle.
 std::string wrapped(const std::string& text, int width, std::string_view indent = "  ") {
   std::string out, line;
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+    const std::string word =
+        elide_middle(text.substr(begin, end - begin), width - static_cast<int>(indent.size()));
     if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
       out += line + "\n";
       line = std::string(indent) + word;
@@ -195,7 +203,7 @@ std::string roofline_tables(const Roofline& roofline, int width) {
   if (!sweep.empty()) text += wrapped(sweep.substr(0, sweep.size() - 1), width);
   text += notes(roofline, width);
   while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
-  return text;
+  return printable(std::move(text));
 }
 
 std::string roofline_heading(const Roofline& roofline, int width) {
@@ -206,7 +214,7 @@ std::string roofline_heading(const Roofline& roofline, int width) {
   if (threads.size() == 1)
     text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
   text += "; " + roofline.date.substr(0, 10) + "; " + roofline.profile;
-  return wrapped(text, width);
+  return printable(wrapped(text, width));
 }
 
 }  // namespace ridgeline

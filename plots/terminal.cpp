@@ -101,7 +101,7 @@ class Terminal {
     metrics_.step_y = 1;
     metrics_.margin_left = view_.right() + leader_columns;
     metrics_.margin_right = style_.width;
-    metrics_.rings = 3;  // leaders are not drawn here
+    metrics_.rings = 2;  // leaders are not drawn here
     metrics_.turns_text = false;
     metrics_.short_inside = true;
     metrics_.short_margin = short_margin;

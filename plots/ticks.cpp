@@ -76,7 +76,7 @@ std::vector<Tick> linear_ticks(const Axis& axis, double length, double min_gap) 
     if (factor * power >= raw) step = factor * power;
   std::vector<Tick> ticks;
   for (double k = std::ceil(axis.low / step - 1e-9); k * step <= axis.high + step * 1e-9; k += 1)
-    ticks.push_back({k * step, fmt::format("{:.6g}", k * step)});
+    ticks.push_back({k * step, fmt::format("{:.6g}", k * step + 0.0)});  // no "-0"
   return ticks;
 }
 

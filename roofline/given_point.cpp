@@ -37,6 +37,18 @@ void require_positive(double value, const std::string& where, const std::string&
   if (!(value > 0)) throw usage_error(where, noun + " must be more than 0");
 }
 
+// A name goes into JSON, XML and the terminal.
+bool is_printable_utf8(const std::string& name) {
+  for (const char c : name)
+    if ((c >= 0 && c < 32) || c == 127) return false;
+  try {
+    Json(name).dump();
+  } catch (const Json::type_error&) {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 GivenPoint parse_given_point(const std::string& text, const std::string& where) {
@@ -49,6 +61,8 @@ GivenPoint parse_given_point(const std::string& text, const std::string& where) 
                       "write for example gemm=2e9:48MB:3.1ms");
   GivenPoint point;
   point.name = text.substr(0, equals);
+  if (!is_printable_utf8(point.name))
+    throw usage_error(where, quote(point.name) + " is not a name of printable UTF-8 characters");
   const std::string here = where + " " + point.name;
   point.flop = parse_flop(parts[0], here);
   require_positive(point.flop, here, "FLOP");
