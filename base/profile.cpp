@@ -112,7 +112,9 @@ SweepRow sweep_from_json(const JsonCursor& cursor) {
   row.flops_per_s = optional_estimate(cursor, "flops_per_s", max_rate_per_s);
   row.bytes_per_s = optional_estimate(cursor, "bytes_per_s", max_rate_per_s);
   row.working_set_bytes = bounded_bytes(cursor.at("working_set_bytes"));
-  check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);
+  check_rate(cursor, row.status, "bytes_per_s", row.bytes_per_s);
+  // Pure loads have no FLOP/s: an absent rate, not a rate of zero.
+  if (row.fma_per_element > 0) check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);
   return row;
 }
 

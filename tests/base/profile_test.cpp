@@ -55,6 +55,16 @@ TEST(Profile, ToleratesWhatOtherVersionsAddOrLack) {
             "no error");
 }
 
+TEST(Profile, PureLoadsOfTheSweepHaveNoFlops) {
+  Profile profile = sample_profile();
+  SweepRow& row = profile.modes[0].sweep[0];
+  row.fma_per_element = 0;
+  row.flop_per_byte = 0;
+  row.flops_per_s.reset();
+  const Json json = to_json(profile);
+  EXPECT_EQ(profile_from_json(JsonCursor(json, "")), profile);
+}
+
 TEST(Profile, WrongSchema) {
   EXPECT_EQ(error_after([](Json& json) { json["schema"] = "ridgeline.profile/2"; }),
             "p.json: schema: is \"ridgeline.profile/2\", this program reads "
