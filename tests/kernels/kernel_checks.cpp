@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstring>
 #include <numeric>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include "kernels/cpu/reference.h"
@@ -39,12 +41,16 @@ class State {
     cpu::prepare_state(kernel, data(), seed);
   }
   std::byte* data() { return lines_[0].bytes; }
-  Bytes bytes() { return Bytes(data(), data() + size_); }
+  std::span<const std::byte> bytes() { return {data(), size_}; }
 
  private:
   std::size_t size_;
   std::vector<Line> lines_;
 };
+
+bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 std::size_t page_bytes() { return std::size_t(sysconf(_SC_PAGESIZE)); }
 
@@ -66,7 +72,7 @@ class GuardedArrays {
   std::size_t bytes() const { return bytes_; }
   std::size_t pitch() const { return bytes_ + page_bytes(); }
   std::byte* array(int i) { return start_ + page_bytes() + std::size_t(i) * pitch(); }
-  Bytes copy(int i) { return Bytes(array(i), array(i) + bytes_); }
+  std::span<const std::byte> contents(int i) { return {array(i), bytes_}; }
   void take_last_page(int i) {
     mprotect(array(i) + bytes_ - page_bytes(), page_bytes(), PROT_NONE);
   }
@@ -114,23 +120,22 @@ int signal_of_a_pass(const Kernel& kernel, GuardedArrays& arrays) {
 
 Problems check_compute(const Kernel& kernel) {
   Problems problems;
-  for (const std::uint64_t trips : {1, 2, 7}) {
-    State found(kernel, trips), expected(kernel, trips);
-    const Bytes before = found.bytes();
+  for (const std::uint64_t trips : {1u, 2u, 7u}) {
+    State found(kernel, trips), expected(kernel, trips), before(kernel, trips);
     kernel.body(trips, found.data(), 0, 0);
     cpu::run_reference(kernel, trips, expected.data());
     const std::string after = " after " + std::to_string(trips) + " trips";
-    if (found.bytes() != expected.bytes()) problems.push_back("other state than expected" + after);
-    if (found.bytes() == before) problems.push_back("same state as before" + after);
+    if (!same(found.bytes(), expected.bytes()))
+      problems.push_back("other state than expected" + after);
+    if (same(found.bytes(), before.bytes())) problems.push_back("same state as before" + after);
   }
   return problems;
 }
 
 Problems check_clock(const Kernel& kernel) {
-  State state(kernel, 1);
-  const Bytes before = state.bytes();
+  State state(kernel, 1), before(kernel, 1);
   kernel.body(100, state.data(), 0, 0);
-  if (state.bytes() != before) return {"writes to its state"};
+  if (!same(state.bytes(), before.bytes())) return {"writes to its state"};
   return {};
 }
 
@@ -196,7 +201,8 @@ Problems check_streams(const Kernel& kernel) {
   std::vector<Bytes> before;
   for (int i = 0; i < count; ++i) {
     fill_with_numbers(kernel.dtype, arrays.array(i), arrays.bytes(), i);
-    before.push_back(arrays.copy(i));
+    const auto contents = arrays.contents(i);
+    before.emplace_back(contents.begin(), contents.end());
   }
   kernel.body(2, arrays.array(0), arrays.bytes(), arrays.pitch());
 
@@ -208,7 +214,7 @@ Problems check_streams(const Kernel& kernel) {
     expected[0] = streamed(kernel, before);
   }
   for (int i = 0; i < count; ++i)
-    if (arrays.copy(i) != expected[std::size_t(i)])
+    if (!same(arrays.contents(i), expected[std::size_t(i)]))
       problems.push_back("array " + std::to_string(i) + " does not hold what it must");
 
   for (int i = 0; i < kernel.arrays; ++i) {
@@ -222,7 +228,7 @@ Problems check_streams(const Kernel& kernel) {
 
 // The floating-point values of the chains, which are the last part of the state.
 std::vector<double> chain_values(const Kernel& kernel, State& state) {
-  const Bytes bytes = state.bytes();
+  const auto bytes = state.bytes();
   const auto chain_bytes = std::size_t(kernel.chains) * std::size_t(kernel.access_bytes);
   const DType dtype = kernel.accumulate;
   const std::size_t width = dtype == DType::fp64 ? 8 : dtype == DType::fp16 ? 2 : 4;

@@ -22,12 +22,12 @@ std::vector<std::byte> prepared(const Kernel& kernel, std::uint64_t seed) {
 
 TEST(State, StaysInItsBytesAndDependsOnTheSeedAlone) {
   for (const Kernel& kernel : kernel_table()) {
-    if (state_bytes(kernel) == 0) continue;
+    if (kernel.role != Role::compute && kernel.role != Role::clock) continue;
     const auto state = prepared(kernel, 1);
     for (std::size_t i = state_bytes(kernel); i < state.size(); ++i)
       ASSERT_EQ(state[i], untouched) << kernel.name;
-    EXPECT_EQ(state, prepared(kernel, 1)) << kernel.name;
-    EXPECT_NE(state, prepared(kernel, 2)) << kernel.name;
+    EXPECT_TRUE(state == prepared(kernel, 1)) << kernel.name;
+    EXPECT_TRUE(state != prepared(kernel, 2)) << kernel.name;
   }
 }
 
