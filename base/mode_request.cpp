@@ -41,12 +41,10 @@ std::vector<std::string> knob_words() {
   return words;
 }
 
-// The shortest text with a unit that reads back as the same double.
-std::string exact_text(double value, double unit_value, std::string_view unit,
-                       std::string_view base_unit) {
-  const std::string scaled = csv_number(value / unit_value);
-  return std::stod(scaled) * unit_value == value ? scaled + std::string(unit)
-                                                 : csv_number(value) + std::string(base_unit);
+// In MHz where that reads back as the same double.
+std::string clock_text(double hz) {
+  const std::string text = csv_number(hz / 1e6) + "MHz";
+  return parse_hz(text) == hz ? text : csv_number(hz) + "Hz";
 }
 
 [[noreturn]] void fail(const std::string& where, const std::string& what,
@@ -118,7 +116,7 @@ std::string to_text(const ModeRequest& request) {
   std::vector<std::string> caps;
   for (const auto& knob : clock_knobs)
     if (const auto& hz = request.*knob.member)
-      caps.push_back(fmt::format("{}={}", knob.word, exact_text(*hz, 1e6, "MHz", "Hz")));
+      caps.push_back(fmt::format("{}={}", knob.word, clock_text(*hz)));
   for (const auto& knob : count_knobs)
     if (const auto& count = request.*knob.member)
       caps.push_back(fmt::format("{}={}", knob.word, *count));
