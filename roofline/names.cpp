@@ -9,8 +9,9 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> isa_names{{
-    {"baseline", "baseline"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> isa_names{{
+    {"x86-64", "SSE2"},  // what every CPU of the architecture has
+    {"armv8-a", "ARMv8"},
     {"sse4", "SSE4"},
     {"avx2_fma", "AVX2"},
     {"avx_vnni", "AVX-VNNI"},
