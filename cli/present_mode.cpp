@@ -3,10 +3,11 @@
 #include "cli/present_mode.h"
 
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
+#include <sstream>
 #include <string>
 
 #include "cli/system_files.h"
@@ -16,16 +17,17 @@ namespace {
 
 // "pmode:0002" of the status file, looked up as "< POWER_MODEL ID=2 NAME=MODE_30W >".
 std::optional<std::string> nvpmodel_name(const SystemRoot& root) {
-  static const std::regex status("pmode:0*([0-9]+).*");
-  static const std::regex model(R"(\s*<\s*POWER_MODEL\s+ID=0*([0-9]+)\s+NAME=([^\s>]+).*)");
-  const std::string line = first_line(root, "var/lib/nvpmodel/status").value_or("");
-  std::smatch mode;
-  if (!std::regex_match(line, mode, status)) return std::nullopt;
+  const std::string status = first_line(root, "var/lib/nvpmodel/status").value_or("");
+  int mode = 0;
+  if (std::sscanf(status.c_str(), "pmode:%9d", &mode) != 1) return std::nullopt;
   std::ifstream file(root.at("etc/nvpmodel.conf"));
-  for (std::string row; std::getline(file, row);)
-    if (std::smatch found; std::regex_match(row, found, model) && found[1] == mode[1])
-      return found[2].str();
-  return "nvpmodel " + mode[1].str();
+  for (std::string row; std::getline(file, row);) {
+    int id = 0;
+    char name[64] = {};
+    const char* const pattern = " < POWER_MODEL ID=%9d NAME=%63[^ >]";
+    if (std::sscanf(row.c_str(), pattern, &id, name) == 2 && id == mode) return name;
+  }
+  return "nvpmodel " + std::to_string(mode);
 }
 
 // The upper limit of each cluster, in the order of the kernel's policies.
@@ -49,21 +51,22 @@ std::vector<double> cluster_clocks(const SystemRoot& root) {
 std::optional<int> online_cpus(const SystemRoot& root) {
   const auto line = first_line(root, "sys/devices/system/cpu/online");
   if (!line) return std::nullopt;
-  static const std::regex range("([0-9]{1,6})(-([0-9]{1,6}))?");
   int count = 0;
-  for (std::sregex_iterator found(line->begin(), line->end(), range), end; found != end; ++found) {
-    const int first = std::stoi((*found)[1]);
-    count += ((*found)[3].matched ? std::stoi((*found)[3]) : first) - first + 1;
+  std::istringstream ranges(*line);
+  for (std::string range; std::getline(ranges, range, ',');) {
+    int first = 0;
+    int last = 0;
+    const int numbers = std::sscanf(range.c_str(), "%6d-%6d", &first, &last);
+    if (numbers >= 1) count += numbers == 2 ? last - first + 1 : 1;
   }
   return count;
 }
 
 // The GPU of a Jetson; its directory is named after the unit: "17000000.ga10b".
 std::optional<double> gpu_clock(const SystemRoot& root) {
-  static const std::regex unit(R"(.*(\.gpu|g[pvab][0-9]+b|gm20b|gpu-gpc-0))");
   for (const std::string& name : names_in(root, "sys/class/devfreq"))
-    if (std::regex_match(name, unit))
-      return number(root, "sys/class/devfreq/" + name + "/max_freq");
+    for (const char* unit : {".gpu", ".gm20b", ".gp10b", ".gv11b", ".ga10b", "gpu-gpc-0"})
+      if (name.ends_with(unit)) return number(root, "sys/class/devfreq/" + name + "/max_freq");
   return std::nullopt;
 }
 
