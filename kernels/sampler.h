@@ -47,14 +47,14 @@ struct SamplerWorld {
   std::function<void(double done, double left_s)> progress;  // fraction done, time left
 };
 
-struct Series {
+struct SampleSeries {
   std::vector<double> rates, clocks;  // of the rounds that count, in order
   bool settled = true;                // warm-up ended by agreement, not by its time limit
 };
 
 struct Sampling {
-  std::vector<Series> series;  // one per trial
-  int rounds = 0;              // that count
+  std::vector<SampleSeries> series;  // one per trial
+  int rounds = 0;                    // that count
   int rejected_rounds = 0;
   bool disturbed = false;  // too few quiet rounds: disturbed ones had to be counted
   bool complete = true;    // false after an interruption

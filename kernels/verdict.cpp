@@ -14,7 +14,7 @@ void add(std::string& note, const std::string& text) { note += note.empty() ? te
 
 }  // namespace
 
-Verdict judge(const Series& series, std::optional<double> theory_per_hz) {
+Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz) {
   Verdict verdict;
   if (series.rates.empty()) {
     verdict.note = "not measured: interrupted";

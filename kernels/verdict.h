@@ -19,7 +19,7 @@ struct Verdict {
 };
 
 // `theory_per_hz` is the rate that the hardware allows per hertz of its clock.
-Verdict judge(const Series& series, std::optional<double> theory_per_hz);
+Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz);
 
 // Limits of the verdict, as documented in docs/how-it-works.md.
 inline constexpr double impossible_above = 1.02;  // of theory, beyond both intervals: an error

@@ -1,5 +1,6 @@
 // Lays out data and builds the jobs. Threads fill what they will use, so that pages land on their
-// node; the DRAM buffer is shared by all DRAM trials, which walk through all of it.
+// node. The DRAM buffer is shared by all DRAM trials: each window takes the next stretch of it,
+// so that no stretch comes again before all of the buffer, four times the last cache, has passed.
 #include "kernels/cpu/bench.h"
 
 #include <algorithm>
@@ -19,9 +20,25 @@ constexpr std::uint64_t page = 4096;
 // Arrays start at different offsets within a page: stores would otherwise seem to hit the loads
 // of the other array (the low 12 address bits decide).
 constexpr std::uint64_t skew = 1280;
+constexpr double dram_window_s = 10e-3;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr std::uint64_t line = 64;
+
+// Whether a trial walks through the shared DRAM buffer.
+bool in_dram(const PlannedTrial& trial) {
+  return (trial.section == Section::memory || trial.section == Section::sweep) &&
+         trial.set.level == Level::dram;
+}
+
+// Bytes from the first to behind the last one that a thread touches.
+std::uint64_t extent(const Kernel& kernel, const ThreadData& data) {
+  if (kernel.role == Role::sweep)
+    return data.pitch + static_cast<std::uint64_t>(kernel.block_bytes());
+  return static_cast<std::uint64_t>(kernel.arrays - 1) * data.pitch + data.bytes;
 }
 
 struct Free {
@@ -64,7 +81,7 @@ Bench::Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& option
         return std::vector(topology.cpus.begin(), topology.cpus.begin() + most);
       }()),
       buffers_(std::make_unique<Buffers>()),
-      calibrated_(plan.size(), false) {
+      prepared_(plan.size(), false) {
   // The largest need per level over all thread counts.
   std::uint64_t dram_bytes = 0;
   std::map<std::pair<Level, int>, std::uint64_t> cache_bytes;
@@ -121,7 +138,7 @@ Job Bench::make_job(const PlannedTrial& trial) {
         buffers_->chains.emplace_back(trial.set.bytes_per_thread);
         const PageBuffer& chain = buffers_->chains.back();
         buffers_->positions.push_back(std::make_unique<void*>(
-            make_pointer_chain(chain.data(), trial.set.bytes_per_thread, 64, 1)));
+            make_pointer_chain(chain.data(), trial.set.bytes_per_thread, line, 1)));
         job.threads.push_back({buffers_->positions.back().get(), 0, 0});
         break;
       }
@@ -163,18 +180,62 @@ std::vector<Trial> Bench::trials() {
 std::uint64_t Bench::working_set_bytes(std::size_t index) const {
   const PlannedTrial& trial = plan_[index];
   if (trial.section == Section::latency) return trial.set.bytes_per_thread;
+  if (in_dram(trial))
+    return trial.set.bytes_per_thread / page * page * static_cast<std::uint64_t>(trial.threads);
   std::uint64_t bytes = 0;
   for (const ThreadData& data : jobs_[index].threads)
     bytes += data.bytes * static_cast<std::uint64_t>(trial.kernel->arrays);
   return bytes;
 }
 
-Reading Bench::run_job(std::size_t index) {
+void Bench::prepare(std::size_t index) {
+  if (prepared_[index]) return;
+  prepared_[index] = true;
+  const PlannedTrial& trial = plan_[index];
   Job& job = jobs_[index];
-  if (!calibrated_[index]) {
-    calibrate(team_, job, options_.window_s);
-    calibrated_[index] = true;
+  if (trial.section == Section::latency && trial.set.level != Level::dram) {
+    // One way around the chain brings it into its cache.
+    const std::uint64_t trips = trial.set.bytes_per_thread / line / 16;
+    trial.kernel->body(std::max<std::uint64_t>(trips, 1), job.threads.front().data, 0, 0);
   }
+  if (in_dram(trial))
+    prepare_dram(index);
+  else
+    calibrate(team_, job, options_.window_s);
+}
+
+// Cuts a thread's part of the buffer down to what a window passes in its time.
+void Bench::prepare_dram(std::size_t index) {
+  Job& job = jobs_[index];
+  job.lead = 0;
+  job.repeats = 1;
+  const double whole_pass_s = run_window(team_, job).seconds;
+  const double share = std::min(1.0, dram_window_s / whole_pass_s);
+  const auto stretch =
+      static_cast<std::uint64_t>(share * static_cast<double>(plan_[index].set.bytes_per_thread));
+  const std::uint64_t smallest = std::uint64_t{4} << 20;
+  const std::uint64_t bytes =
+      std::min(plan_[index].set.bytes_per_thread, std::max(stretch, smallest)) / page * page;
+  for (ThreadData& thread : job.threads)
+    thread = lay_out(*job.kernel, static_cast<std::byte*>(thread.data), bytes);
+}
+
+// Moves all threads of a DRAM trial to the next stretch of their parts.
+void Bench::walk_on(std::size_t index) {
+  Job& job = jobs_[index];
+  const std::uint64_t part = plan_[index].set.bytes_per_thread / page * page;
+  const std::uint64_t stretch = extent(*job.kernel, job.threads.front());
+  const std::uint64_t room = part > stretch ? part - stretch : 0;
+  const std::uint64_t offset = room == 0 ? 0 : dram_position_ % room / page * page;
+  for (std::size_t thread = 0; thread < job.threads.size(); ++thread)
+    job.threads[thread].data = buffers_->dram.data() + part * thread + offset;
+  dram_position_ += stretch;
+}
+
+Reading Bench::run_job(std::size_t index) {
+  prepare(index);
+  Job& job = jobs_[index];
+  if (in_dram(plan_[index])) walk_on(index);
   const Window window = run_window(team_, job);
   switch (plan_[index].section) {
     case Section::compute:
@@ -191,9 +252,9 @@ Bench::ExactRun Bench::run_exactly(std::size_t index, std::uint64_t repeats) {
   job.probe = nullptr;
   if (repeats > 0) {
     job.repeats = repeats;
-  } else if (!calibrated_[index]) {
+  } else if (!prepared_[index]) {
     calibrate(team_, job, options_.window_s);
-    calibrated_[index] = true;
+    prepared_[index] = true;
   }
   job.lead = 0;
   const Window window = run_window(team_, job);
@@ -202,7 +263,7 @@ Bench::ExactRun Bench::run_exactly(std::size_t index, std::uint64_t repeats) {
 }
 
 Reading Bench::run_fork_join(int threads) {
-  constexpr int jobs = 200;
+  constexpr int jobs = 2000;
   const std::function<void(int)> nothing = [](int) {};
   const double start = now_s();
   for (int i = 0; i < jobs; ++i) team_.run(threads, nothing);

@@ -40,6 +40,9 @@ class Bench {
   struct Buffers;
 
   Job make_job(const PlannedTrial& trial);
+  void prepare(std::size_t index);
+  void prepare_dram(std::size_t index);
+  void walk_on(std::size_t index);
   Reading run_job(std::size_t index);
   Reading run_fork_join(int threads);
 
@@ -48,7 +51,8 @@ class Bench {
   Team team_;
   std::unique_ptr<Buffers> buffers_;
   std::vector<Job> jobs_;
-  std::vector<bool> calibrated_;
+  std::vector<bool> prepared_;
+  std::uint64_t dram_position_ = 0;  // where the next window in DRAM starts
 };
 
 // Bytes of each array and distance of arrays for a kernel on `bytes` of memory; throws Error

@@ -78,6 +78,7 @@ struct Kernel {
   int flop_each = 0;                // FLOP (OP for integers) of one of them
   int loads = 0;                    // data loads …
   int stores = 0;                   // … and stores
+  int prefetches = 0;               // hints for later trips; they count no bytes
   int access_bytes = 0;             // bytes of one load or store, and of one register
   std::string_view registers = {};  // register class of the counted instructions: "zmm"
   int arrays = 0;                   // memory: arrays that a pass walks through
@@ -94,6 +95,19 @@ struct Kernel {
   }
   constexpr bool updates_in_place() const { return direction == Direction::update; }
 };
+
+// The row of the clock kernel that probes under the load of `kernel`: `steps` of its arithmetic
+// instructions run per trip of `cycles` cycles.
+constexpr Kernel clock_row(Kernel kernel, int steps, int cycles, Body body) {
+  kernel.name = kernel.probe;
+  kernel.probe = {};
+  kernel.role = Role::clock;
+  kernel.issue = Issue::none;
+  kernel.arithmetic = steps;
+  kernel.cycles = cycles;
+  kernel.body = body;
+  return kernel;
+}
 
 // Every kernel of this architecture, one row each (x86/table.cpp, aarch64/table.cpp).
 std::span<const Kernel> kernel_table();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 
 #include "base/units.h"
 #include "devices/this_machine.h"
@@ -15,6 +16,7 @@ namespace ridgeline::cpu {
 namespace {
 
 constexpr double quick_budget_s = 50, full_budget_s = 200;
+constexpr double latency_share = 0.15;  // of the budget
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -120,49 +122,104 @@ void warn_of_sets(const std::vector<PlannedTrial>& plan, Conditions& conditions)
          "free some memory and measure again"});
 }
 
+// What one phase of a run measured: a series per trial (empty for those that cannot run), and the
+// bytes that each worked on.
+struct Phase {
+  Sampling sampling;
+  std::vector<SampleSeries> series;
+  std::vector<std::uint64_t> bytes;
+  bool bound = true;
+};
+
+Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                const Topology& topology, double budget_s, const SamplerWorld& world) {
+  const double start = world.now_s();
+  Bench bench(plan, options, topology);
+  std::vector<Trial> runnable;
+  const std::vector<Trial> all = bench.trials();
+  std::ranges::copy_if(all, std::back_inserter(runnable),
+                       [](const Trial& trial) { return bool(trial.run); });
+  SamplerOptions sampling;
+  sampling.budget_s = std::max(budget_s - (world.now_s() - start), budget_s / 2);
+  Phase phase;
+  phase.bound = bench.threads_bound();
+  phase.sampling = sample(runnable, sampling, world);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    phase.series.push_back(all[i].run ? phase.sampling.series[next++] : SampleSeries{});
+    phase.bytes.push_back(plan[i].kernel && all[i].run ? bench.working_set_bytes(i) : 0);
+  }
+  return phase;
+}
+
+// A phase that starts after `before_s` of a run of `total_s` shows its progress within the run.
+SamplerWorld part_of_run(const SamplerWorld& world, double start_s, double total_s) {
+  SamplerWorld part = world;
+  part.progress = [=](double, double) {
+    const double elapsed = world.now_s() - start_s;
+    world.progress(std::min(1.0, elapsed / total_s), std::max(0.0, total_s - elapsed));
+  };
+  return part;
+}
+
 }  // namespace
 
 ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                     const Topology& topology, const Microarchitecture* core,
                     const SamplerWorld& world) {
   const double start = world.now_s();
+  const double budget_s = options.budget_s > 0 ? options.budget_s
+                          : options.quick      ? quick_budget_s
+                                               : full_budget_s;
   ProfileMode mode;
   mode.mode.label = "as found";
   mode.mode.cpu_cores = topology.cores;
   mode.conditions.started = utc_now();
   mode.conditions.governor = cpu_governor();
 
-  Bench bench(plan, options, topology);
-  const std::vector<Trial> all = bench.trials();
-  std::vector<Trial> runnable;
-  for (const Trial& trial : all)
-    if (trial.run) runnable.push_back(trial);
+  // Steps of the latency ladder run one by one: a chain stays in its cache only if nothing runs
+  // in between, and each needs a buffer of its own. They come last; the rounds of all other
+  // trials have the larger share of the time.
+  std::vector<PlannedTrial> interleaved, alone;
+  std::ranges::partition_copy(plan, std::back_inserter(interleaved), std::back_inserter(alone),
+                              [](const PlannedTrial& t) { return t.section != Section::latency; });
+  const double alone_s =
+      alone.empty() ? 0 : (interleaved.empty() ? budget_s : latency_share * budget_s);
+  const SamplerWorld part = part_of_run(world, start, budget_s);
 
-  SamplerOptions sampling;
-  sampling.budget_s = options.budget_s > 0 ? options.budget_s
-                      : options.quick      ? quick_budget_s
-                                           : full_budget_s;
-  sampling.budget_s -= std::min(world.now_s() - start, sampling.budget_s / 2);
-  const Sampling result = sample(runnable, sampling, world);
-
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (!all[i].run) {
-      add_row(mode, plan[i], {Status::unsupported, plan[i].missing, {}, {}, {}}, 0);
-      continue;
+  const auto add_rows = [&](const std::vector<PlannedTrial>& trials, const Phase& phase) {
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (trials[i].missing.empty())
+        add_row(mode, trials[i], judge(phase.series[i], theory_per_hz(trials[i], core)),
+                phase.bytes[i]);
+      else
+        add_row(mode, trials[i], {Status::unsupported, trials[i].missing, {}, {}, {}}, 0);
     }
-    const Verdict verdict = judge(result.series[next++], theory_per_hz(plan[i], core));
-    add_row(mode, plan[i], verdict, plan[i].kernel ? bench.working_set_bytes(i) : 0);
+    if (!phase.sampling.complete) mode.conditions.complete = false;
+  };
+  if (!interleaved.empty()) {
+    const Phase phase = run_phase(interleaved, options, topology, budget_s - alone_s, part);
+    add_rows(interleaved, phase);
+    mode.conditions.rounds = phase.sampling.rounds;
+    mode.conditions.rejected_rounds = phase.sampling.rejected_rounds;
+    mode.conditions.steal_fraction = phase.sampling.load.steal_fraction;
+    mode.conditions.other_fraction = phase.sampling.load.other_fraction;
+    if (!phase.bound)
+      mode.conditions.warnings.push_back({"threads could not be bound to cores", ""});
   }
-  mode.conditions.complete = result.complete;
-  mode.conditions.rounds = result.rounds;
-  mode.conditions.rejected_rounds = result.rejected_rounds;
-  mode.conditions.steal_fraction = result.load.steal_fraction;
-  mode.conditions.other_fraction = result.load.other_fraction;
+  for (const PlannedTrial& step : alone) {
+    if (world.interrupted()) {
+      mode.conditions.complete = false;
+      break;
+    }
+    const std::vector one{step};
+    const double step_s = alone_s / static_cast<double>(alone.size());
+    const Phase phase = run_phase(one, options, topology, step_s, part);
+    add_rows(one, phase);
+    if (interleaved.empty()) mode.conditions.rounds = phase.sampling.rounds;
+  }
   mode.conditions.duration_s = world.now_s() - start;
   warn_of_sets(plan, mode.conditions);
-  if (!bench.threads_bound())
-    mode.conditions.warnings.push_back({"threads could not be bound to cores", ""});
   return mode;
 }
 

@@ -32,7 +32,7 @@ class PageBuffer {
   std::size_t bytes_ = 0;
 };
 
-// Random finite FP32 values, |x| in [0.5, 1.25): zeros would draw less power. Read as FP64 they
+// Random finite FP32 values, |x| in [0.25, 1): zeros would draw less power. Read as FP64 they
 // are finite, normal and small.
 void fill_random(std::byte* data, std::size_t bytes, std::uint64_t seed);
 

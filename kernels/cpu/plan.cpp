@@ -68,7 +68,8 @@ void plan_memory(const MeasureOptions& options, const Topology& topology,
                  const std::vector<int>& threads, std::vector<PlannedTrial>& trials) {
   const auto kernels = widest(Role::memory, [](const Kernel& kernel) { return kernel.direction; });
   for (const int count : threads)
-    for (const WorkingSet& set : working_sets(topology.caches, count, options.available_bytes))
+    for (const WorkingSet& set :
+         working_sets(topology.caches, topology.cores, count, options.available_bytes))
       for (const Kernel* kernel : kernels)
         trials.push_back({Section::memory, kernel, count, set, {}});
 }
@@ -78,7 +79,8 @@ void plan_sweep(const MeasureOptions& options, const Topology& topology, int thr
   const auto key = [](const Kernel& kernel) {
     return std::pair(kernel.dtype, kernel.fma_per_element);
   };
-  const WorkingSet dram = working_sets(topology.caches, threads, options.available_bytes).back();
+  const WorkingSet dram =
+      working_sets(topology.caches, topology.cores, threads, options.available_bytes).back();
   for (const Kernel* kernel : widest(Role::sweep, key)) {
     // A minute is enough for one precision along the roof.
     if (options.quick && kernel->dtype != DType::fp32) continue;

@@ -70,20 +70,18 @@ void calibrate(Team& team, Job& job, double window_s) {
   job.lead = 0;
   job.repeats = 1;
   job.probe_repeats = 0;
-  double seconds = run_window(team, job).seconds;
-  seconds = run_window(team, job).seconds;  // the first run pays for cold caches and pages
-  while (seconds < window_s / 8) {
-    job.repeats = std::max(job.repeats + 1,
-                           static_cast<std::uint64_t>(static_cast<double>(job.repeats) *
-                                                      std::min(window_s / 4 / seconds, 1000.0)));
-    seconds = run_window(team, job).seconds;
+  run_window(team, job);  // pays for cold caches and pages
+  // Short runs are dominated by cold misses: each step is a longer and better estimate.
+  for (int step = 0; step < 20; ++step) {
+    const double seconds = run_window(team, job).seconds;
+    const double wanted = static_cast<double>(job.repeats) * window_s / seconds;
+    const double next = std::clamp(wanted, 1.0, 100.0 * static_cast<double>(job.repeats));
+    const bool close = std::abs(next / static_cast<double>(job.repeats) - 1) < 0.2;
+    job.repeats = static_cast<std::uint64_t>(std::llround(next));
+    if (close) break;
   }
-  const double per_repeat = seconds / static_cast<double>(job.repeats);
-  job.repeats = std::max<std::uint64_t>(1, std::llround(window_s / per_repeat));
-  // A window of one pass through memory needs no lead-in: it is long, and nothing stays cached.
-  job.lead = job.repeats == 1
-                 ? 0
-                 : static_cast<std::uint64_t>(lead_share * static_cast<double>(job.repeats));
+  job.lead = std::max<std::uint64_t>(
+      2, static_cast<std::uint64_t>(lead_share * static_cast<double>(job.repeats)));
   if (!job.probe) return;
   for (job.probe_repeats = 64;;) {
     const double start = now_s();

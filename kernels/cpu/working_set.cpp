@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::uint64_t kib = 1024, gib = kib * kib * kib;
 
-std::uint64_t share(const Cache& cache, int threads) {
+std::uint64_t share(const Cache& cache, int cores) {
   const int instances = std::max(cache.instances, 1);
-  const int threads_per_instance = std::max(1, (threads + instances - 1) / instances);
-  return cache.bytes / static_cast<std::uint64_t>(threads_per_instance);
+  const int cores_per_instance = std::max(1, (cores + instances - 1) / instances);
+  return cache.bytes / static_cast<std::uint64_t>(cores_per_instance);
 }
 
 }  // namespace
@@ -24,12 +24,12 @@ std::uint64_t last_level_bytes(const std::vector<Cache>& caches) {
   return last.bytes * static_cast<std::uint64_t>(std::max(last.instances, 1));
 }
 
-std::vector<WorkingSet> working_sets(const std::vector<Cache>& caches, int threads,
+std::vector<WorkingSet> working_sets(const std::vector<Cache>& caches, int cores, int threads,
                                      std::uint64_t available_bytes) {
   std::vector<WorkingSet> sets;
   std::uint64_t below = 0;
   for (const Cache& cache : caches) {
-    const std::uint64_t mine = share(cache, threads);
+    const std::uint64_t mine = share(cache, cores);
     if (below == 0) {
       sets.push_back({cache.level, mine / 2, false});
     } else {

@@ -15,12 +15,13 @@ struct WorkingSet {
   bool too_small = false;  // less than four times the last cache: memory was short
 };
 
-// One entry per cache level that the machine has, and one for DRAM.
+// One entry per cache level that the machine has, and one for DRAM. A core's share of a cache is
+// the same for any number of threads, so that rows differ in threads only.
 //   L1:   half of it
-//   L2/3: the geometric mean of twice the level below and half of a thread's share of this one
+//   L2/3: the geometric mean of twice the level below and half of a core's share of this one
 //   DRAM: all threads together four times the last cache and at least 1 GiB, at most half of
 //         the available memory
-std::vector<WorkingSet> working_sets(const std::vector<Cache>& caches, int threads,
+std::vector<WorkingSet> working_sets(const std::vector<Cache>& caches, int cores, int threads,
                                      std::uint64_t available_bytes);
 
 // Bytes of the last-level caches of the whole machine.

@@ -16,6 +16,7 @@ void for_each_number(Row& kernel, Visit visit) {
   visit(kernel.flop_each);
   visit(kernel.loads);
   visit(kernel.stores);
+  visit(kernel.prefetches);
   visit(kernel.access_bytes);
   visit(kernel.arrays);
   visit(kernel.cycles);

@@ -54,6 +54,7 @@ int flop_of(const Instruction& instruction) {
 // Moves of whole registers; a broadcast, say, would load less than the register holds.
 constexpr std::string_view plain_moves = "mov|movaps|vmovaps|ldr|ldp|str|stp";
 constexpr std::string_view streaming_stores = "movntps|vmovntps|stnp";
+constexpr std::string_view prefetches = "prefetcht0|prfm";
 constexpr std::string_view pairs = "ldp|stp|stnp";
 
 // Instructions of the chain that a clock kernel counts cycles by: name and latency.
@@ -70,7 +71,8 @@ int chain_latency(const Instruction& instruction) {
 
 // What was found in the loop, filled instruction by instruction.
 struct Census {
-  int arithmetic = 0, loads = 0, stores = 0, branches = 0, counters = 0, compares = 0, cycles = 0;
+  int arithmetic = 0, loads = 0, stores = 0, prefetches = 0, branches = 0, counters = 0,
+      compares = 0, cycles = 0;
   std::map<std::string, int> chains;                      // destination → arithmetic instructions
   std::map<std::string, std::int64_t> steps;              // pointer → bytes per trip
   std::map<std::string, std::set<std::int64_t>> streams;  // "load rax,rbx,2" → displacements
@@ -99,7 +101,9 @@ class Proof {
   }
 
   void count(const Instruction& instruction) {
-    if (listed(kernel_.mnemonics, instruction.mnemonic)) {
+    if (listed(prefetches, instruction.mnemonic)) {
+      ++census_.prefetches;
+    } else if (listed(kernel_.mnemonics, instruction.mnemonic)) {
       count_arithmetic(instruction);
       if (instruction.memory) count_access(instruction);
     } else if (instruction.memory) {
@@ -176,6 +180,7 @@ class Proof {
     expect_equal(census_.arithmetic, kernel_.arithmetic, "arithmetic instructions");
     expect_equal(census_.loads, kernel_.loads, "loads");
     expect_equal(census_.stores, kernel_.stores, "stores");
+    expect_equal(census_.prefetches, kernel_.prefetches, "prefetches");
     expect_equal(census_.cycles, kernel_.cycles, "cycles of the clock chain");
     expect(census_.chain_registers.size() <= 1, "more than one clock chain");
   }

@@ -137,7 +137,7 @@ TEST(Sampler, InterruptionKeepsWhatWasMeasured) {
         sample({machine.trial("a", noisy), machine.trial("b", noisy)}, {}, machine.world());
     EXPECT_FALSE(result.complete) << after;
     EXPECT_LE(machine.runs, after + 1) << after;
-    for (const Series& series : result.series)
+    for (const SampleSeries& series : result.series)
       for (const double rate : series.rates) EXPECT_GE(rate, 100) << after;
   }
 }

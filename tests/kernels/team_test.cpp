@@ -60,8 +60,8 @@ TEST(PageBuffer, IsAlignedWritableAndMovable) {
   EXPECT_EQ(other.size(), 5000u);
   const float* values = reinterpret_cast<const float*>(other.data());
   for (int i = 0; i < 1250; ++i) {
-    EXPECT_GE(std::abs(values[i]), 0.5f);
-    EXPECT_LT(std::abs(values[i]), 1.25f);
+    EXPECT_GE(std::abs(values[i]), 0.25f);
+    EXPECT_LT(std::abs(values[i]), 1.0f);
   }
 }
 

@@ -6,8 +6,8 @@
 namespace ridgeline {
 namespace {
 
-Series steady(double rate, double clock_hz) {
-  Series series;
+SampleSeries steady(double rate, double clock_hz) {
+  SampleSeries series;
   for (int i = 0; i < 30; ++i) {
     series.rates.push_back(rate * (1 + 1e-4 * (i % 5)));
     series.clocks.push_back(clock_hz);
@@ -41,7 +41,7 @@ TEST(Verdict, LowReadingsAreNoted) {
 }
 
 TEST(Verdict, NoiseIsNotedAndDoesNotMakeAReadingImpossible) {
-  Series series;
+  SampleSeries series;
   for (int i = 0; i < 20; ++i) {
     series.rates.push_back(i % 2 ? 60e9 : 130e9);
     series.clocks.push_back(i % 2 ? 1.5e9 : 3e9);
@@ -52,7 +52,7 @@ TEST(Verdict, NoiseIsNotedAndDoesNotMakeAReadingImpossible) {
 }
 
 TEST(Verdict, AFallingClockIsThrottled) {
-  Series series;
+  SampleSeries series;
   for (int i = 0; i < 30; ++i) {
     const double clock_hz = 3e9 * (i < 15 ? 1.0 : 0.8);
     series.clocks.push_back(clock_hz);

@@ -22,7 +22,7 @@ std::vector<Cache> orin() {
 }
 
 TEST(WorkingSet, LiesWithinItsLevelOnAServer) {
-  const auto sets = working_sets(server(), 2, 20 * gib);
+  const auto sets = working_sets(server(), 2, 2, 20 * gib);
   ASSERT_EQ(sets.size(), 4u);
   EXPECT_EQ(sets[0].bytes_per_thread, 24 * kib);
   EXPECT_GT(sets[1].bytes_per_thread, 2 * 48 * kib);
@@ -35,7 +35,7 @@ TEST(WorkingSet, LiesWithinItsLevelOnAServer) {
 }
 
 TEST(WorkingSet, ThreadsThatShareACacheFitIntoIt) {
-  const auto sets = working_sets(orin(), 12, 8 * gib);
+  const auto sets = working_sets(orin(), 12, 12, 8 * gib);
   ASSERT_EQ(sets.size(), 4u);
   EXPECT_LE(4 * sets[2].bytes_per_thread, 2 * mib);
   EXPECT_GT(sets[2].bytes_per_thread, 256 * kib);
@@ -43,13 +43,13 @@ TEST(WorkingSet, ThreadsThatShareACacheFitIntoIt) {
 }
 
 TEST(WorkingSet, ShortMemoryIsSaid) {
-  const auto sets = working_sets(server(), 2, 1 * gib);
+  const auto sets = working_sets(server(), 2, 2, 1 * gib);
   EXPECT_LE(2 * sets[3].bytes_per_thread, gib / 2);
   EXPECT_TRUE(sets[3].too_small);
 }
 
 TEST(WorkingSet, AMachineWithoutKnownCachesStillHasDram) {
-  const auto sets = working_sets({}, 4, 8 * gib);
+  const auto sets = working_sets({}, 4, 4, 8 * gib);
   ASSERT_EQ(sets.size(), 1u);
   EXPECT_EQ(sets[0].level, Level::dram);
   EXPECT_EQ(4 * sets[0].bytes_per_thread, gib);

@@ -13,11 +13,14 @@ namespace {
 #define STORE(i, ...) "str q" #i ", [%[p], #16*" #i "]\n"
 #define SQUARE(i, form) "fmla v" #i "." form ", v" #i "." form ", v" #i "." form "\n"
 #define SHIFT(i, form) "fmla v" #i "." form ", v30." form ", v31." form "\n"
-#define SWEEP_BODY(function, form, n)                                                              \
-  RIDGELINE_STREAM_BODY(                                                                           \
-      function, "fmov v30." form ", #1.375\n fmov v31." form ", #-1.5625\n",                       \
-      RIDGELINE_FOR_24(LOAD, ) ".rept " #n "/2\n" RIDGELINE_FOR_24(SQUARE, form) RIDGELINE_FOR_24( \
-          SHIFT, form) ".endr\n.rept " #n "&1\n" RIDGELINE_FOR_24(SQUARE, form) ".endr\n",         \
+// Hints for blocks to come: the arithmetic of a block outlasts the core's look-ahead.
+#define PREFETCH ".irp k,0,1,2,3,4,5\n prfm pldl1keep, [%[p], #2048+64*\\k]\n.endr\n"
+#define SWEEP_BODY(function, form, n)                                                     \
+  RIDGELINE_STREAM_BODY(                                                                  \
+      function, "fmov v30." form ", #1.375\n fmov v31." form ", #-1.5625\n",              \
+      PREFETCH RIDGELINE_FOR_24(LOAD, ) ".rept " #n "/2\n" RIDGELINE_FOR_24(SQUARE, form) \
+          RIDGELINE_FOR_24(SHIFT, form) ".endr\n.rept " #n                                \
+                                        "&1\n" RIDGELINE_FOR_24(SQUARE, form) ".endr\n",  \
       "add %[p], %[p], #384\n", "add %[p], %[d], %[q]\n" RIDGELINE_FOR_24(STORE, ))
 #define FP32(n) SWEEP_BODY(sweep_neon_fp32_##n, "4s", n)
 #define FP64(n) SWEEP_BODY(sweep_neon_fp64_##n, "2d", n)
@@ -43,6 +46,7 @@ constexpr Kernel row(std::string_view name, DType dtype, std::string_view regist
           .mnemonics = "fmla",
           .flop_each = 2 * 16 / (dtype == DType::fp64 ? 8 : 4),
           .loads = vectors,
+          .prefetches = 6,
           .access_bytes = 16,
           .registers = registers,
           .arrays = 1,

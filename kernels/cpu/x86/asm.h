@@ -31,6 +31,31 @@
                  : "memory", "cc", RIDGELINE_VECTOR_CLOBBERS);                     \
   }
 
+// A clock kernel: six imuls (3 cycles each on Intel since Nehalem and on AMD Zen) are the critical
+// path of a trip; between them STEP runs for each chain i of FIRST, SECOND and THIRD, twice, so
+// that the core draws the power of the kernel whose clock is asked for. The lists are short enough
+// to leave the ports free for the imuls. The state is read, not written.
+#define RIDGELINE_CLOCK_BODY(function, HEAD, FIRST, SECOND, THIRD, STEP, TAIL)     \
+  void function(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) { \
+    std::uint64_t chain = 3;                                                       \
+    asm volatile(HEAD                                                              \
+                 ".p2align 6\n"                                                    \
+                 "1:\n"                                                            \
+                 ".rept 2\n"                                                       \
+                 "imul %[c], %[c]\n.irp i," FIRST "\n" STEP                        \
+                 ".endr\n"                                                         \
+                 "imul %[c], %[c]\n.irp i," SECOND "\n" STEP                       \
+                 ".endr\n"                                                         \
+                 "imul %[c], %[c]\n.irp i," THIRD "\n" STEP                        \
+                 ".endr\n"                                                         \
+                 ".endr\n"                                                         \
+                 "dec %[n]\n"                                                      \
+                 "jnz 1b\n" TAIL                                                   \
+                 : [n] "+r"(repeats), [c] "+r"(chain)                              \
+                 : [s] "r"(data)                                                   \
+                 : "memory", "cc", RIDGELINE_VECTOR_CLOBBERS);                     \
+  }
+
 // A streaming kernel: BLOCK works on the bytes at %[p] (and, for further arrays, at
 // %[p] + pitch and %[p] + 2·pitch) and STEP is the size of the block; a pass ends at the end of
 // the first array. HEAD runs once before, TAIL once after.

@@ -7,54 +7,25 @@ namespace ridgeline::cpu::x86 {
 namespace {
 
 // c is in register 15, chains in 0 … 13; the state holds c and then the chains.
-#define FMA_BODY(function, move, suffix, reg, width)                                           \
-  RIDGELINE_COMPUTE_BODY(function,                                                             \
-                         move " (%[s]), %%" reg                                                \
-                              "15\n"                                                           \
-                              ".irp i," RIDGELINE_LIST_14 "\n " move " " width                 \
-                              "*(\\i+1)(%[s]), %%" reg "\\i\n.endr\n",                         \
-                         RIDGELINE_LIST_14,                                                    \
-                         "vfmadd213" suffix " %%" reg "15, %%" reg "\\i, %%" reg "\\i\n", "4", \
-                         ".irp i," RIDGELINE_LIST_14 "\n " move " %%" reg "\\i, " width        \
-                         "*(\\i+1)(%[s])\n.endr\nvzeroupper\n")
-
-FMA_BODY(fma_scalar_fp64, "vmovups", "sd", "xmm", "16")
-FMA_BODY(fma_scalar_fp32, "vmovups", "ss", "xmm", "16")
-FMA_BODY(fma_avx2_fp64, "vmovups", "pd", "ymm", "32")
-FMA_BODY(fma_avx2_fp32, "vmovups", "ps", "ymm", "32")
+#define LOAD_STATE(reg, width)                                                 \
+  "vmovups (%[s]), %%" reg "15\n.irp i," RIDGELINE_LIST_14 "\n vmovups " width \
+  "*(\\i+1)(%[s]), %%" reg "\\i\n.endr\n"
+#define STEP(suffix, reg) "vfmadd213" suffix " %%" reg "15, %%" reg "\\i, %%" reg "\\i\n"
+#define STORE_STATE(reg, width)                                 \
+  ".irp i," RIDGELINE_LIST_14 "\n vmovups %%" reg "\\i, " width \
+  "*(\\i+1)(%[s])\n.endr\nvzeroupper\n"
 
 // imul shares a port with one of the two FMA units: four FMA per three cycles leave it free.
-#define FMA_CLOCK_BODY(function, suffix, reg, width)                                      \
-  void function(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) {        \
-    std::uint64_t chain = 3;                                                              \
-    asm volatile("vmovups (%[s]), %%" reg                                                 \
-                 "15\n"                                                                   \
-                 ".irp i," RIDGELINE_LIST_14 "\n vmovups " width "*(\\i+1)(%[s]), %%" reg \
-                 "\\i\n.endr\n"                                                           \
-                 ".p2align 6\n"                                                           \
-                 "1:\n"                                                                   \
-                 ".irp j,0,4,8\n"                                                         \
-                 "imul %[c], %[c]\n"                                                      \
-                 ".irp i,0,1,2,3\n"                                                       \
-                 "vfmadd213" suffix " %%" reg "15, %%" reg "\\i, %%" reg                  \
-                 "\\i\n"                                                                  \
-                 ".endr\n"                                                                \
-                 "imul %[c], %[c]\n"                                                      \
-                 ".irp i,4,5,6,7\n"                                                       \
-                 "vfmadd213" suffix " %%" reg "15, %%" reg "\\i, %%" reg                  \
-                 "\\i\n"                                                                  \
-                 ".endr\n"                                                                \
-                 ".endr\n"                                                                \
-                 "dec %[n]\n"                                                             \
-                 "jnz 1b\n"                                                               \
-                 "vzeroupper\n"                                                           \
-                 : [n] "+r"(repeats), [c] "+r"(chain)                                     \
-                 : [s] "r"(data)                                                          \
-                 : "memory", "cc", RIDGELINE_VECTOR_CLOBBERS);                            \
-  }
+#define FMA_BODIES(name, suffix, reg, width)                                                       \
+  RIDGELINE_COMPUTE_BODY(fma_##name, LOAD_STATE(reg, width), RIDGELINE_LIST_14, STEP(suffix, reg), \
+                         "4", STORE_STATE(reg, width))                                             \
+  RIDGELINE_CLOCK_BODY(clock_fma_##name, LOAD_STATE(reg, width), "0,1,2,3", "4,5,6,7",             \
+                       "8,9,10,11", STEP(suffix, reg), "vzeroupper\n")
 
-FMA_CLOCK_BODY(clock_fma_scalar, "sd", "xmm", "16")
-FMA_CLOCK_BODY(clock_avx2, "pd", "ymm", "32")
+FMA_BODIES(scalar_fp64, "sd", "xmm", "16")
+FMA_BODIES(scalar_fp32, "ss", "xmm", "16")
+FMA_BODIES(avx2_fp64, "pd", "ymm", "32")
+FMA_BODIES(avx2_fp32, "ps", "ymm", "32")
 
 constexpr Kernel row(std::string_view name, Issue issue, Unit unit, DType dtype,
                      std::string_view mnemonic, int lanes, int register_bytes,
@@ -77,34 +48,26 @@ constexpr Kernel row(std::string_view name, Issue issue, Unit unit, DType dtype,
           .body = body};
 }
 
-constexpr Kernel clock_row(std::string_view name, std::string_view mnemonic, int register_bytes,
-                           std::string_view registers, Body body) {
-  return {.name = name,
-          .isa = Isa::avx2_fma,
-          .role = Role::clock,
-          .dtype = DType::fp64,
-          .accumulate = DType::fp64,
-          .recurrence = Recurrence::fma,
-          .chains = 14,
-          .arithmetic = 24,
-          .mnemonics = mnemonic,
-          .access_bytes = register_bytes,
-          .registers = registers,
-          .cycles = 6 * 3,
-          .body = body};
-}
+constexpr Kernel scalar_fp64 =
+    row("fma_scalar_fp64", Issue::fma_scalar, Unit::scalar, DType::fp64, "vfmadd213sd", 1, 16,
+        "xmm", "clock_fma_scalar_fp64", fma_scalar_fp64);
+constexpr Kernel scalar_fp32 =
+    row("fma_scalar_fp32", Issue::fma_scalar, Unit::scalar, DType::fp32, "vfmadd213ss", 1, 16,
+        "xmm", "clock_fma_scalar_fp32", fma_scalar_fp32);
+constexpr Kernel avx2_fp64 = row("fma_avx2_fp64", Issue::fma_256, Unit::vector, DType::fp64,
+                                 "vfmadd213pd", 4, 32, "ymm", "clock_fma_avx2_fp64", fma_avx2_fp64);
+constexpr Kernel avx2_fp32 = row("fma_avx2_fp32", Issue::fma_256, Unit::vector, DType::fp32,
+                                 "vfmadd213ps", 8, 32, "ymm", "clock_fma_avx2_fp32", fma_avx2_fp32);
 
 constexpr Kernel rows[] = {
-    row("fma_scalar_fp64", Issue::fma_scalar, Unit::scalar, DType::fp64, "vfmadd213sd", 1, 16,
-        "xmm", "clock_fma_scalar", fma_scalar_fp64),
-    row("fma_scalar_fp32", Issue::fma_scalar, Unit::scalar, DType::fp32, "vfmadd213ss", 1, 16,
-        "xmm", "clock_fma_scalar", fma_scalar_fp32),
-    row("fma_avx2_fp64", Issue::fma_256, Unit::vector, DType::fp64, "vfmadd213pd", 4, 32, "ymm",
-        "clock_avx2", fma_avx2_fp64),
-    row("fma_avx2_fp32", Issue::fma_256, Unit::vector, DType::fp32, "vfmadd213ps", 8, 32, "ymm",
-        "clock_avx2", fma_avx2_fp32),
-    clock_row("clock_fma_scalar", "vfmadd213sd", 16, "xmm", clock_fma_scalar),
-    clock_row("clock_avx2", "vfmadd213pd", 32, "ymm", clock_avx2),
+    scalar_fp64,
+    scalar_fp32,
+    avx2_fp64,
+    avx2_fp32,
+    clock_row(scalar_fp64, 24, 18, clock_fma_scalar_fp64),
+    clock_row(scalar_fp32, 24, 18, clock_fma_scalar_fp32),
+    clock_row(avx2_fp64, 24, 18, clock_fma_avx2_fp64),
+    clock_row(avx2_fp32, 24, 18, clock_fma_avx2_fp32),
 };
 
 }  // namespace

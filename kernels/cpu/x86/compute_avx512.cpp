@@ -12,39 +12,22 @@ namespace {
   ".irp i," RIDGELINE_LIST_16 "\n vmovups 64*(\\i+1)(%[s]), %%zmm\\i\n.endr\n"
 #define STORE_STATE \
   ".irp i," RIDGELINE_LIST_16 "\n vmovups %%zmm\\i, 64*(\\i+1)(%[s])\n.endr\nvzeroupper\n"
-#define FMA_BODY(function, suffix)                                \
-  RIDGELINE_COMPUTE_BODY(function, LOAD_STATE, RIDGELINE_LIST_16, \
-                         "vfmadd213" suffix " %%zmm31, %%zmm\\i, %%zmm\\i\n", "4", STORE_STATE)
-
-FMA_BODY(fma_avx512_fp64, "pd")
-FMA_BODY(fma_avx512_fp32, "ps")
-FMA_BODY(fma_avx512_fp16, "ph")
+#define STEP(suffix) "vfmadd213" suffix " %%zmm31, %%zmm\\i, %%zmm\\i\n"
 
 // Per imul (3 cycles) five FMA: the two 512-bit ports are 83 % busy, so the clock is that of
 // the full load, while the chain of imuls stays the critical path (six FMA would delay it).
-void clock_avx512(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) {
-  std::uint64_t chain = 3;
-  asm volatile(LOAD_STATE
-               ".p2align 6\n"
-               "1:\n"
-               ".rept 2\n"
-               "imul %[c], %[c]\n"
-               ".irp i,0,1,2,3,4\n vfmadd213pd %%zmm31, %%zmm\\i, %%zmm\\i\n.endr\n"
-               "imul %[c], %[c]\n"
-               ".irp i,5,6,7,8,9\n vfmadd213pd %%zmm31, %%zmm\\i, %%zmm\\i\n.endr\n"
-               "imul %[c], %[c]\n"
-               ".irp i,10,11,12,13,14\n vfmadd213pd %%zmm31, %%zmm\\i, %%zmm\\i\n.endr\n"
-               ".endr\n"
-               "dec %[n]\n"
-               "jnz 1b\n"
-               "vzeroupper\n"
-               : [n] "+r"(repeats), [c] "+r"(chain)
-               : [s] "r"(data)
-               : "memory", "cc", RIDGELINE_VECTOR_CLOBBERS);
-}
+#define FMA_BODIES(name, suffix)                                                              \
+  RIDGELINE_COMPUTE_BODY(fma_avx512_##name, LOAD_STATE, RIDGELINE_LIST_16, STEP(suffix), "4", \
+                         STORE_STATE)                                                         \
+  RIDGELINE_CLOCK_BODY(clock_fma_avx512_##name, LOAD_STATE, "0,1,2,3,4", "5,6,7,8,9",         \
+                       "10,11,12,13,14", STEP(suffix), "vzeroupper\n")
+
+FMA_BODIES(fp64, "pd")
+FMA_BODIES(fp32, "ps")
+FMA_BODIES(fp16, "ph")
 
 constexpr Kernel row(std::string_view name, Isa isa, Issue issue, DType dtype,
-                     std::string_view mnemonic, int lanes, Body body) {
+                     std::string_view mnemonic, int lanes, std::string_view probe, Body body) {
   return {.name = name,
           .isa = isa,
           .role = Role::compute,
@@ -59,30 +42,24 @@ constexpr Kernel row(std::string_view name, Isa isa, Issue issue, DType dtype,
           .flop_each = 2 * lanes,
           .access_bytes = 64,
           .registers = "zmm",
-          .probe = "clock_avx512",
+          .probe = probe,
           .body = body};
 }
 
+constexpr Kernel fp64 = row("fma_avx512_fp64", Isa::avx512f, Issue::fma_512, DType::fp64,
+                            "vfmadd213pd", 8, "clock_fma_avx512_fp64", fma_avx512_fp64);
+constexpr Kernel fp32 = row("fma_avx512_fp32", Isa::avx512f, Issue::fma_512, DType::fp32,
+                            "vfmadd213ps", 16, "clock_fma_avx512_fp32", fma_avx512_fp32);
+constexpr Kernel fp16 = row("fma_avx512_fp16", Isa::avx512_fp16, Issue::fma_fp16_512, DType::fp16,
+                            "vfmadd213ph", 32, "clock_fma_avx512_fp16", fma_avx512_fp16);
+
 constexpr Kernel rows[] = {
-    row("fma_avx512_fp64", Isa::avx512f, Issue::fma_512, DType::fp64, "vfmadd213pd", 8,
-        fma_avx512_fp64),
-    row("fma_avx512_fp32", Isa::avx512f, Issue::fma_512, DType::fp32, "vfmadd213ps", 16,
-        fma_avx512_fp32),
-    row("fma_avx512_fp16", Isa::avx512_fp16, Issue::fma_fp16_512, DType::fp16, "vfmadd213ph", 32,
-        fma_avx512_fp16),
-    {.name = "clock_avx512",
-     .isa = Isa::avx512f,
-     .role = Role::clock,
-     .dtype = DType::fp64,
-     .accumulate = DType::fp64,
-     .recurrence = Recurrence::fma,
-     .chains = 16,
-     .arithmetic = 30,
-     .mnemonics = "vfmadd213pd",
-     .access_bytes = 64,
-     .registers = "zmm",
-     .cycles = 6 * 3,
-     .body = clock_avx512},
+    fp64,
+    fp32,
+    fp16,
+    clock_row(fp64, 30, 18, clock_fma_avx512_fp64),
+    clock_row(fp32, 30, 18, clock_fma_avx512_fp32),
+    clock_row(fp16, 30, 18, clock_fma_avx512_fp16),
 };
 
 }  // namespace
