@@ -102,7 +102,7 @@ TEST(Sampler, SetsRoundsUnderForeignLoadAside) {
   options.budget_s = 5;
   int round = 0;
   const Trial trial{"t", [&] {
-                      machine.time_s += 0.05;
+                      machine.time_s += 0.01;
                       ++round;
                       // The first five runs are the warm-up.
                       return Reading{round > 5 && (round - 5) % 3 == 0 ? 50.0 : 100.0, 0};

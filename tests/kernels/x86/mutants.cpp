@@ -97,8 +97,8 @@ std::vector<Mutant> mutants() {
       {"stores go through the caches", "not a plain access",
        with_body("nt_write_avx512", write_through_cache)},
       {"loads do not depend on each other", "next address", with_body("chase", chase_one_address)},
-      {"honest clock", "", with_body("clock_avx512", clock_honest)},
-      {"the clock chain is too short", "cycles", with_body("clock_avx512", clock_short)},
+      {"honest clock", "", with_body("clock_fma_avx512_fp64", clock_honest)},
+      {"the clock chain is too short", "cycles", with_body("clock_fma_avx512_fp64", clock_short)},
   };
 }
 
