@@ -227,7 +227,7 @@ ExitCode run(const Options& options, Console& console) {
                 "measure again on a quiet machine; the rows are marked");
   if (!output.empty()) console.talk("profile: " + output);
   console.talk("stored: " + stored);
-  return ExitCode::ok;
+  return mode.conditions.complete ? ExitCode::ok : ExitCode::incomplete;
 }
 
 }  // namespace

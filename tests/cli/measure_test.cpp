@@ -79,11 +79,11 @@ TEST_F(Measure, ListsWithoutMeasuring) {
 }
 
 TEST_F(Measure, CtrlCLeavesAValidProfileMarkedIncomplete) {
-  const auto result =
-      testing::run_shell("timeout --signal=INT --foreground 2 '" + std::string(RIDGELINE_BINARY) +
-                             "' measure --only fp32 --budget 60s -o i.json > out.txt; true",
-                         settings);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto result = testing::run_shell(
+      "timeout --preserve-status --signal=INT --foreground 2 '" + std::string(RIDGELINE_BINARY) +
+          "' measure --only fp32 --budget 60s -o i.json > out.txt",
+      settings);
+  EXPECT_EQ(result.exit_code, 4) << result.err;
   const Profile profile = load_profile(folder.file("i.json"));
   EXPECT_FALSE(profile.modes[0].conditions.complete);
 }
