@@ -214,19 +214,18 @@ ExitCode run(const Options& options, Console& console) {
   }
 
   if (!output.empty()) save_profile(profile, output);
-  const std::string impossible = impossible_rows(mode);
-  const std::string stored = impossible.empty() ? store_profile(profile) : std::string();
   if (flag(options, "json"))
     console.out << dump_json(to_json(profile));
   else if (flag(options, "csv"))
     console.out << profile_csv(profile);
   else
     console.out << profile_text(profile, console.width);
+  const std::string impossible = impossible_rows(mode);
   if (!impossible.empty())
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
   if (!output.empty()) console.talk("profile: " + output);
-  console.talk("stored: " + stored);
+  console.talk("stored: " + store_profile(profile));
   return mode.conditions.complete ? ExitCode::ok : ExitCode::incomplete;
 }
 

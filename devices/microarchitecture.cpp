@@ -11,37 +11,22 @@ constexpr std::string_view intel_guide = "Intel 64 Optimization Reference Manual
 constexpr std::string_view amd_guide = "AMD Software Optimization Guide";
 constexpr std::string_view arm_guide = "Arm Software Optimization Guide";
 
-constexpr Microarchitecture haswell{
-    "Haswell",
-    intel_guide,
-    {.fma_scalar = 2, .fma_128 = 2, .fma_256 = 2, .muladd = 2, .load_128 = 2, .load_256 = 2}};
-constexpr Microarchitecture skylake{
-    "Skylake",
-    intel_guide,
-    {.fma_scalar = 2, .fma_128 = 2, .fma_256 = 2, .muladd = 2, .load_128 = 2, .load_256 = 2}};
+constexpr IssueRates two_256{
+    .fma_scalar = 2, .fma_128 = 2, .fma_256 = 2, .muladd = 2, .load_128 = 2, .load_256 = 2};
+constexpr IssueRates two_512{.fma_scalar = 2,
+                             .fma_128 = 2,
+                             .fma_256 = 2,
+                             .fma_512 = 2,
+                             .muladd = 2,
+                             .dot_int8_512 = 2,
+                             .load_128 = 2,
+                             .load_256 = 2,
+                             .load_512 = 2};
+constexpr Microarchitecture haswell{"Haswell", intel_guide, two_256};
+constexpr Microarchitecture skylake{"Skylake", intel_guide, two_256};
 // Some Skylake-SP parts have one 512-bit unit only: they then read half of this theory.
-constexpr Microarchitecture skylake_server{"Skylake-SP",
-                                           intel_guide,
-                                           {.fma_scalar = 2,
-                                            .fma_128 = 2,
-                                            .fma_256 = 2,
-                                            .fma_512 = 2,
-                                            .muladd = 2,
-                                            .dot_int8_512 = 2,
-                                            .load_128 = 2,
-                                            .load_256 = 2,
-                                            .load_512 = 2}};
-constexpr Microarchitecture ice_lake_server{"Ice Lake-SP",
-                                            intel_guide,
-                                            {.fma_scalar = 2,
-                                             .fma_128 = 2,
-                                             .fma_256 = 2,
-                                             .fma_512 = 2,
-                                             .muladd = 2,
-                                             .dot_int8_512 = 2,
-                                             .load_128 = 2,
-                                             .load_256 = 2,
-                                             .load_512 = 2}};
+constexpr Microarchitecture skylake_server{"Skylake-SP", intel_guide, two_512};
+constexpr Microarchitecture ice_lake_server{"Ice Lake-SP", intel_guide, two_512};
 constexpr Microarchitecture ice_lake_client{"Ice Lake",
                                             intel_guide,
                                             {.fma_scalar = 2,
@@ -72,14 +57,10 @@ constexpr Microarchitecture zen1{
     "Zen",
     amd_guide,
     {.fma_scalar = 2, .fma_128 = 2, .fma_256 = 1, .muladd = 4, .load_128 = 2, .load_256 = 1}};
-constexpr Microarchitecture zen2{
-    "Zen 2",
-    amd_guide,
-    {.fma_scalar = 2, .fma_128 = 2, .fma_256 = 2, .muladd = 4, .load_128 = 2, .load_256 = 2}};
-constexpr Microarchitecture zen3{
-    "Zen 3",
-    amd_guide,
-    {.fma_scalar = 2, .fma_128 = 2, .fma_256 = 2, .muladd = 4, .load_128 = 2, .load_256 = 2}};
+constexpr IssueRates zen_256{
+    .fma_scalar = 2, .fma_128 = 2, .fma_256 = 2, .muladd = 4, .load_128 = 2, .load_256 = 2};
+constexpr Microarchitecture zen2{"Zen 2", amd_guide, zen_256};
+constexpr Microarchitecture zen3{"Zen 3", amd_guide, zen_256};
 constexpr Microarchitecture zen4{"Zen 4",
                                  amd_guide,
                                  {.fma_scalar = 2,

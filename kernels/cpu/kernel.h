@@ -61,7 +61,7 @@ enum class Recurrence {
 using Body = void (*)(std::uint64_t repeats, void* data, std::uint64_t bytes, std::uint64_t pitch);
 
 struct Kernel {
-  std::string_view name;
+  std::string_view name = {};
   Isa isa = Isa::baseline;
   Role role = Role::compute;
   Issue issue = Issue::none;

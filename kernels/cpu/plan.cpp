@@ -64,6 +64,17 @@ void plan_compute(const std::vector<int>& threads, std::vector<PlannedTrial>& tr
   }
 }
 
+// Less than this holds no working set worth the name.
+constexpr std::uint64_t least_memory = std::uint64_t{64} << 20;
+
+void check_memory(const MeasureOptions& options) {
+  if (options.available_bytes < least_memory)
+    throw Error("memory",
+                "no memory for the buffers: " +
+                    format_bytes(static_cast<double>(options.available_bytes)) + " are available",
+                "close other programs");
+}
+
 void plan_memory(const MeasureOptions& options, const Topology& topology,
                  const std::vector<int>& threads, std::vector<PlannedTrial>& trials) {
   const auto kernels = widest(Role::memory, [](const Kernel& kernel) { return kernel.direction; });
@@ -183,6 +194,7 @@ std::vector<std::string> selection_words() {
 
 std::vector<PlannedTrial> plan(const MeasureOptions& options, const Topology& topology) {
   check_words(options.only);
+  check_memory(options);
   const std::vector<int> threads = thread_counts(options, topology);
   std::vector<PlannedTrial> trials;
   plan_compute(threads, trials);

@@ -100,6 +100,19 @@ TEST(Plan, MoreThreadsThanCoresAreRefused) {
   }
 }
 
+TEST(Plan, NoMemoryForTheBuffersIsSaid) {
+  MeasureOptions wanted = options();
+  wanted.available_bytes = 1 << 20;
+  try {
+    plan(wanted, four_cores());
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::error);
+    EXPECT_NE(std::string(error.what()).find("no memory for the buffers: 1"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Plan, EverySelectionWordSelectsOrSaysThatNothingMatches) {
   for (const std::string& word : selection_words()) {
     try {

@@ -27,37 +27,30 @@ FMA_BODIES(scalar_fp32, "ss", "xmm", "16")
 FMA_BODIES(avx2_fp64, "pd", "ymm", "32")
 FMA_BODIES(avx2_fp32, "ps", "ymm", "32")
 
-constexpr Kernel row(std::string_view name, Issue issue, Unit unit, DType dtype,
-                     std::string_view mnemonic, int lanes, int register_bytes,
-                     std::string_view registers, std::string_view probe, Body body) {
-  return {.name = name,
-          .isa = Isa::avx2_fma,
-          .role = Role::compute,
-          .issue = issue,
+constexpr Kernel family(Unit unit, int register_bytes, std::string_view registers) {
+  return {.isa = Isa::avx2_fma,
           .unit = unit,
-          .dtype = dtype,
-          .accumulate = dtype,
           .recurrence = Recurrence::fma,
           .chains = 14,
           .arithmetic = 14 * 4,
-          .mnemonics = mnemonic,
-          .flop_each = 2 * lanes,
           .access_bytes = register_bytes,
-          .registers = registers,
-          .probe = probe,
-          .body = body};
+          .registers = registers};
 }
+constexpr Kernel scalar = family(Unit::scalar, 16, "xmm");
+constexpr Kernel avx2 = family(Unit::vector, 32, "ymm");
 
 constexpr Kernel scalar_fp64 =
-    row("fma_scalar_fp64", Issue::fma_scalar, Unit::scalar, DType::fp64, "vfmadd213sd", 1, 16,
-        "xmm", "clock_fma_scalar_fp64", fma_scalar_fp64);
+    compute_row(scalar, "fma_scalar_fp64", "clock_fma_scalar_fp64", Issue::fma_scalar, DType::fp64,
+                "vfmadd213sd", 2, fma_scalar_fp64);
 constexpr Kernel scalar_fp32 =
-    row("fma_scalar_fp32", Issue::fma_scalar, Unit::scalar, DType::fp32, "vfmadd213ss", 1, 16,
-        "xmm", "clock_fma_scalar_fp32", fma_scalar_fp32);
-constexpr Kernel avx2_fp64 = row("fma_avx2_fp64", Issue::fma_256, Unit::vector, DType::fp64,
-                                 "vfmadd213pd", 4, 32, "ymm", "clock_fma_avx2_fp64", fma_avx2_fp64);
-constexpr Kernel avx2_fp32 = row("fma_avx2_fp32", Issue::fma_256, Unit::vector, DType::fp32,
-                                 "vfmadd213ps", 8, 32, "ymm", "clock_fma_avx2_fp32", fma_avx2_fp32);
+    compute_row(scalar, "fma_scalar_fp32", "clock_fma_scalar_fp32", Issue::fma_scalar, DType::fp32,
+                "vfmadd213ss", 2, fma_scalar_fp32);
+constexpr Kernel avx2_fp64 =
+    compute_row(avx2, "fma_avx2_fp64", "clock_fma_avx2_fp64", Issue::fma_256, DType::fp64,
+                "vfmadd213pd", 2 * 4, fma_avx2_fp64);
+constexpr Kernel avx2_fp32 =
+    compute_row(avx2, "fma_avx2_fp32", "clock_fma_avx2_fp32", Issue::fma_256, DType::fp32,
+                "vfmadd213ps", 2 * 8, fma_avx2_fp32);
 
 constexpr Kernel rows[] = {
     scalar_fp64,

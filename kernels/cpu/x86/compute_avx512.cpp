@@ -26,32 +26,26 @@ FMA_BODIES(fp64, "pd")
 FMA_BODIES(fp32, "ps")
 FMA_BODIES(fp16, "ph")
 
-constexpr Kernel row(std::string_view name, Isa isa, Issue issue, DType dtype,
-                     std::string_view mnemonic, int lanes, std::string_view probe, Body body) {
-  return {.name = name,
-          .isa = isa,
-          .role = Role::compute,
-          .issue = issue,
-          .unit = Unit::vector,
-          .dtype = dtype,
-          .accumulate = dtype,
-          .recurrence = Recurrence::fma,
-          .chains = 16,
-          .arithmetic = 16 * 4,
-          .mnemonics = mnemonic,
-          .flop_each = 2 * lanes,
-          .access_bytes = 64,
-          .registers = "zmm",
-          .probe = probe,
-          .body = body};
-}
+constexpr Kernel family{.isa = Isa::avx512f,
+                        .recurrence = Recurrence::fma,
+                        .chains = 16,
+                        .arithmetic = 16 * 4,
+                        .access_bytes = 64,
+                        .registers = "zmm"};
 
-constexpr Kernel fp64 = row("fma_avx512_fp64", Isa::avx512f, Issue::fma_512, DType::fp64,
-                            "vfmadd213pd", 8, "clock_fma_avx512_fp64", fma_avx512_fp64);
-constexpr Kernel fp32 = row("fma_avx512_fp32", Isa::avx512f, Issue::fma_512, DType::fp32,
-                            "vfmadd213ps", 16, "clock_fma_avx512_fp32", fma_avx512_fp32);
-constexpr Kernel fp16 = row("fma_avx512_fp16", Isa::avx512_fp16, Issue::fma_fp16_512, DType::fp16,
-                            "vfmadd213ph", 32, "clock_fma_avx512_fp16", fma_avx512_fp16);
+constexpr Kernel fp64 =
+    compute_row(family, "fma_avx512_fp64", "clock_fma_avx512_fp64", Issue::fma_512, DType::fp64,
+                "vfmadd213pd", 2 * 8, fma_avx512_fp64);
+constexpr Kernel fp32 =
+    compute_row(family, "fma_avx512_fp32", "clock_fma_avx512_fp32", Issue::fma_512, DType::fp32,
+                "vfmadd213ps", 2 * 16, fma_avx512_fp32);
+constexpr Kernel fp16 = [] {
+  Kernel kernel =
+      compute_row(family, "fma_avx512_fp16", "clock_fma_avx512_fp16", Issue::fma_fp16_512,
+                  DType::fp16, "vfmadd213ph", 2 * 32, fma_avx512_fp16);
+  kernel.isa = Isa::avx512_fp16;
+  return kernel;
+}();
 
 constexpr Kernel rows[] = {
     fp64,

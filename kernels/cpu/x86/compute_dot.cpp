@@ -34,37 +34,36 @@ RIDGELINE_COMPUTE_BODY(dot_avx2_int8, LOAD_STATE_256, "14,15",
 RIDGELINE_CLOCK_BODY(clock_dot_avx2_int8, LOAD_STATE_256, "0,1,2,3", "4,5,6,7", "8,9,10,11",
                      "%{vex%} vpdpbusd %%ymm14, %%ymm13, %%ymm\\i\n", "vzeroupper\n")
 
-constexpr Kernel row(std::string_view name, Isa isa, Issue issue, DType dtype, DType accumulate,
-                     Recurrence recurrence, int chains, std::string_view mnemonic, int flop_each,
-                     int register_bytes, std::string_view registers, std::string_view probe,
-                     Body body) {
-  return {.name = name,
-          .isa = isa,
-          .role = Role::compute,
-          .issue = issue,
-          .unit = Unit::vector,
-          .dtype = dtype,
+constexpr Kernel family(Isa isa, DType accumulate, Recurrence recurrence, int chains,
+                        int register_bytes, std::string_view registers) {
+  return {.isa = isa,
           .accumulate = accumulate,
           .recurrence = recurrence,
           .chains = chains,
           .arithmetic = chains * 4,
-          .mnemonics = mnemonic,
-          .flop_each = flop_each,
           .access_bytes = register_bytes,
-          .registers = registers,
-          .probe = probe,
-          .body = body};
+          .registers = registers};
 }
 
-constexpr Kernel avx2_int8 = row("dot_avx2_int8", Isa::avx_vnni, Issue::dot_int8_256, DType::int8,
-                                 DType::int32, Recurrence::dot_u8s8, 12, "vpdpbusd", 2 * 32, 32,
-                                 "ymm", "clock_dot_avx2_int8", dot_avx2_int8);
-constexpr Kernel avx512_int8 = row("dot_avx512_int8", Isa::avx512_vnni, Issue::dot_int8_512,
-                                   DType::int8, DType::int32, Recurrence::dot_u8s8, 16, "vpdpbusd",
-                                   2 * 64, 64, "zmm", "clock_dot_avx512_int8", dot_avx512_int8);
-constexpr Kernel avx512_bf16 = row("dot_avx512_bf16", Isa::avx512_bf16, Issue::dot_bf16_512,
-                                   DType::bf16, DType::fp32, Recurrence::dot_bf16, 16, "vdpbf16ps",
-                                   2 * 32, 64, "zmm", "clock_dot_avx512_bf16", dot_avx512_bf16);
+// The accumulators are wider than the operands.
+constexpr Kernel row(const Kernel& common, std::string_view name, std::string_view probe,
+                     Issue issue, DType dtype, std::string_view mnemonic, int flop_each,
+                     Body body) {
+  Kernel kernel = compute_row(common, name, probe, issue, dtype, mnemonic, flop_each, body);
+  kernel.accumulate = common.accumulate;
+  return kernel;
+}
+
+constexpr Kernel avx2_int8 =
+    row(family(Isa::avx_vnni, DType::int32, Recurrence::dot_u8s8, 12, 32, "ymm"), "dot_avx2_int8",
+        "clock_dot_avx2_int8", Issue::dot_int8_256, DType::int8, "vpdpbusd", 2 * 32, dot_avx2_int8);
+constexpr Kernel avx512_int8 = row(
+    family(Isa::avx512_vnni, DType::int32, Recurrence::dot_u8s8, 16, 64, "zmm"), "dot_avx512_int8",
+    "clock_dot_avx512_int8", Issue::dot_int8_512, DType::int8, "vpdpbusd", 2 * 64, dot_avx512_int8);
+constexpr Kernel avx512_bf16 =
+    row(family(Isa::avx512_bf16, DType::fp32, Recurrence::dot_bf16, 16, 64, "zmm"),
+        "dot_avx512_bf16", "clock_dot_avx512_bf16", Issue::dot_bf16_512, DType::bf16, "vdpbf16ps",
+        2 * 32, dot_avx512_bf16);
 
 constexpr Kernel rows[] = {
     avx2_int8,

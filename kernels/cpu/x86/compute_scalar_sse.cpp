@@ -26,38 +26,30 @@ MULADD_BODIES(scalar_fp32, "ss")
 MULADD_BODIES(sse4_fp64, "pd")
 MULADD_BODIES(sse4_fp32, "ps")
 
-constexpr Kernel row(std::string_view name, Isa isa, Issue issue, Unit unit, DType dtype,
-                     std::string_view mnemonics, int lanes, std::string_view probe, Body body) {
-  return {.name = name,
-          .isa = isa,
-          .role = Role::compute,
-          .issue = issue,
+constexpr Kernel family(Isa isa, Unit unit) {
+  return {.isa = isa,
           .unit = unit,
-          .dtype = dtype,
-          .accumulate = dtype,
           .recurrence = Recurrence::mul_add,
           .chains = 14,
           .arithmetic = 2 * 14 * 4,
-          .mnemonics = mnemonics,
-          .flop_each = lanes,
           .access_bytes = 16,
-          .registers = "xmm",
-          .probe = probe,
-          .body = body};
+          .registers = "xmm"};
 }
+constexpr Kernel scalar = family(Isa::baseline, Unit::scalar);
+constexpr Kernel sse4 = family(Isa::sse4, Unit::vector);
 
 constexpr Kernel scalar_fp64 =
-    row("muladd_scalar_fp64", Isa::baseline, Issue::muladd_scalar, Unit::scalar, DType::fp64,
-        "mulsd|addsd", 1, "clock_muladd_scalar_fp64", muladd_scalar_fp64);
+    compute_row(scalar, "muladd_scalar_fp64", "clock_muladd_scalar_fp64", Issue::muladd_scalar,
+                DType::fp64, "mulsd|addsd", 1, muladd_scalar_fp64);
 constexpr Kernel scalar_fp32 =
-    row("muladd_scalar_fp32", Isa::baseline, Issue::muladd_scalar, Unit::scalar, DType::fp32,
-        "mulss|addss", 1, "clock_muladd_scalar_fp32", muladd_scalar_fp32);
+    compute_row(scalar, "muladd_scalar_fp32", "clock_muladd_scalar_fp32", Issue::muladd_scalar,
+                DType::fp32, "mulss|addss", 1, muladd_scalar_fp32);
 constexpr Kernel sse4_fp64 =
-    row("muladd_sse4_fp64", Isa::sse4, Issue::muladd_128, Unit::vector, DType::fp64, "mulpd|addpd",
-        2, "clock_muladd_sse4_fp64", muladd_sse4_fp64);
+    compute_row(sse4, "muladd_sse4_fp64", "clock_muladd_sse4_fp64", Issue::muladd_128, DType::fp64,
+                "mulpd|addpd", 2, muladd_sse4_fp64);
 constexpr Kernel sse4_fp32 =
-    row("muladd_sse4_fp32", Isa::sse4, Issue::muladd_128, Unit::vector, DType::fp32, "mulps|addps",
-        4, "clock_muladd_sse4_fp32", muladd_sse4_fp32);
+    compute_row(sse4, "muladd_sse4_fp32", "clock_muladd_sse4_fp32", Issue::muladd_128, DType::fp32,
+                "mulps|addps", 4, muladd_sse4_fp32);
 
 constexpr Kernel rows[] = {
     scalar_fp64,

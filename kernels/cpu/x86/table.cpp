@@ -11,8 +11,7 @@ std::span<const Kernel> kernel_table() {
     std::vector<Kernel> all;
     for (const auto& family :
          {x86::compute_scalar_sse(), x86::compute_avx2(), x86::compute_avx512(), x86::compute_dot(),
-          x86::compute_amx(), x86::memory_sse(), x86::memory_avx2(), x86::memory_avx512(),
-          x86::sweep(), x86::latency()})
+          x86::compute_amx(), x86::memory(), x86::sweep(), x86::latency()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
