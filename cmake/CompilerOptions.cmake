@@ -17,8 +17,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(ridgeline_options INTERFACE -Wno-restrict -Wno-free-nonheap-object)
 endif()
 
+# GCC's manual says that sanitizers make it warn of uninitialised values without cause.
 if(RIDGELINE_SANITIZE)
   target_compile_options(ridgeline_options INTERFACE -fsanitize=${RIDGELINE_SANITIZE}
-                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(ridgeline_options INTERFACE -fsanitize=${RIDGELINE_SANITIZE})
 endif()
