@@ -110,7 +110,14 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
   std::vector<Round> rounds;
   const double rounds_start = world.now_s();
   world.other_load();
+  double load_asked = rounds_start;
+  std::size_t load_known = 0;  // rounds whose load is known
   bool interrupted = false;
+  const auto ask_for_load = [&] {
+    const OtherLoad load = world.other_load();
+    for (; load_known < rounds.size(); ++load_known) rounds[load_known].load = load;
+    load_asked = world.now_s();
+  };
   while (!interrupted && std::ssize(rounds) < options.max_rounds) {
     shuffle(order, state);
     Round round{std::vector<Reading>(trials.size()), std::vector<bool>(trials.size(), false), {}};
@@ -122,8 +129,8 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
       round.readings[trial] = trials[trial].run();
       round.taken[trial] = true;
     }
-    round.load = world.other_load();
     if (!interrupted || rounds.empty()) rounds.push_back(std::move(round));
+    if (world.now_s() - load_asked >= options.load_window_s) ask_for_load();
     const double elapsed = world.now_s() - start;
     const double round_s = (world.now_s() - rounds_start) / static_cast<double>(rounds.size());
     world.progress(std::min(1.0, elapsed / options.budget_s),
@@ -132,6 +139,7 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
     if (elapsed + round_s > options.budget_s && std::ssize(rounds) >= 3) break;
     if (known_well(rounds, trials.size(), options)) break;
   }
+  if (load_known < rounds.size()) ask_for_load();
   Sampling result = collect(rounds, trials.size(), options);
   for (std::size_t trial = 0; trial < trials.size(); ++trial)
     result.series[trial].settled = settled[trial];

@@ -32,7 +32,8 @@ struct SamplerOptions {
   int min_rounds = 10;   // before a good interval may end the run
   int max_rounds = 400;
   double good_half_width = 0.002;  // relative standard error of every median that ends the run
-  double max_steal = 0.005;        // a round above either limit is rejected
+  double load_window_s = 1;  // rounds of this time are judged together: the system counts in ticks
+  double max_steal = 0.005;  // a round above either limit is rejected
   double max_other = 0.02;
   double warm_up_s = 0.2;        // at most, for each trial
   double warm_up_spread = 0.03;  // of the last runs, that ends the warm-up

@@ -235,7 +235,13 @@ void Bench::walk_on(std::size_t index) {
 Reading Bench::run_job(std::size_t index) {
   prepare(index);
   Job& job = jobs_[index];
-  if (in_dram(plan_[index])) walk_on(index);
+  if (in_dram(plan_[index])) {
+    // An untimed stretch first: it drives out what other kernels left modified in the caches,
+    // which would otherwise be written back in this kernel's time.
+    walk_on(index);
+    run_window(team_, job);
+    walk_on(index);
+  }
   const Window window = run_window(team_, job);
   switch (plan_[index].section) {
     case Section::compute:

@@ -104,7 +104,7 @@ void plan_latency(const MeasureOptions& options, const Topology& topology,
   for (const Kernel& kernel : kernel_table()) {
     if (kernel.role != Role::latency) continue;
     for (const std::uint64_t bytes :
-         latency_steps(topology.caches, options.available_bytes, options.quick))
+         latency_steps(topology.caches, topology.cores, options.available_bytes, options.quick))
       trials.push_back(
           {Section::latency, &kernel, 1, {level_of(topology.caches, bytes), bytes, false}, {}});
   }

@@ -19,6 +19,8 @@ struct alignas(64) ThreadTimes {
 
 constexpr double probe_s = 2e-4;  // shorter readings scatter, see docs/how-it-works.md
 constexpr double lead_share = 0.3;
+// Passes through a large cache differ by some percent each: a window averages over a few.
+constexpr std::uint64_t least_repeats = 10;
 
 }  // namespace
 
@@ -80,6 +82,7 @@ void calibrate(Team& team, Job& job, double window_s) {
     job.repeats = static_cast<std::uint64_t>(std::llround(next));
     if (close) break;
   }
+  job.repeats = std::max(job.repeats, least_repeats);
   job.lead = std::max<std::uint64_t>(
       2, static_cast<std::uint64_t>(lead_share * static_cast<double>(job.repeats)));
   if (!job.probe) return;

@@ -39,8 +39,8 @@ struct Window {
 
 Window run_window(Team& team, const Job& job);
 
-// Chooses repeats for a window of about `window_s`, the lead-in (at least two repeats, which
-// bring a working set into its cache) and the length of the probe.
+// Chooses repeats for a window of about `window_s` (at least ten), the lead-in (at least two
+// repeats, which bring a working set into its cache) and the length of the probe.
 void calibrate(Team& team, Job& job, double window_s);
 
 }  // namespace ridgeline::cpu

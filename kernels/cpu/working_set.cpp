@@ -53,14 +53,14 @@ Level level_of(const std::vector<Cache>& caches, std::uint64_t bytes) {
   return Level::dram;
 }
 
-std::vector<std::uint64_t> latency_steps(const std::vector<Cache>& caches,
+std::vector<std::uint64_t> latency_steps(const std::vector<Cache>& caches, int cores,
                                          std::uint64_t available_bytes, bool quick) {
-  // A quarter of the memory: each step has a chain of its own, together twice the largest.
   const std::uint64_t largest =
-      std::min(std::max(4 * last_level_bytes(caches), 64 * kib * kib), available_bytes / 4);
+      std::min(std::max(4 * last_level_bytes(caches), 64 * kib * kib), available_bytes / 2);
   std::vector<std::uint64_t> steps;
   if (quick) {
-    for (const Cache& cache : caches) steps.push_back(cache.bytes / 2);
+    for (const WorkingSet& set : working_sets(caches, cores, 1, available_bytes))
+      if (set.level != Level::dram) steps.push_back(set.bytes_per_thread);
   } else {
     for (std::uint64_t bytes = 4 * kib; bytes < largest; bytes *= 2) steps.push_back(bytes);
   }

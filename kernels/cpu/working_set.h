@@ -28,8 +28,8 @@ std::vector<WorkingSet> working_sets(const std::vector<Cache>& caches, int cores
 std::uint64_t last_level_bytes(const std::vector<Cache>& caches);
 
 // Steps of the latency ladder: powers of two from 4 KiB to four times the last cache (less where
-// memory is short), or one step per level if `quick`.
-std::vector<std::uint64_t> latency_steps(const std::vector<Cache>& caches,
+// memory is short), or only the working set of each level if `quick`.
+std::vector<std::uint64_t> latency_steps(const std::vector<Cache>& caches, int cores,
                                          std::uint64_t available_bytes, bool quick);
 
 // The smallest level that holds a working set of one thread.

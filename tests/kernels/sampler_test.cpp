@@ -100,6 +100,7 @@ TEST(Sampler, SetsRoundsUnderForeignLoadAside) {
   };
   SamplerOptions options;
   options.budget_s = 5;
+  options.load_window_s = 0;
   int round = 0;
   const Trial trial{"t", [&] {
                       machine.time_s += 0.01;
@@ -112,6 +113,18 @@ TEST(Sampler, SetsRoundsUnderForeignLoadAside) {
   EXPECT_FALSE(result.disturbed);
   EXPECT_DOUBLE_EQ(result.load.other_fraction, 0);
   for (const double rate : result.series[0].rates) EXPECT_DOUBLE_EQ(rate, 100);
+}
+
+TEST(Sampler, JudgesTheLoadOfShortRoundsTogether) {
+  FakeMachine machine;
+  SamplerOptions options;
+  options.budget_s = 5;
+  options.good_half_width = 0;
+  const auto result = sample({machine.trial(
+                                 "t", [](int i) { return 100.0 + i % 3; }, 0.1)},
+                             options, machine.world());
+  EXPECT_GT(result.rounds, 40);
+  EXPECT_LE(machine.questions, 7);
 }
 
 TEST(Sampler, MeasuresABusyMachineAsItIsAndSaysSo) {

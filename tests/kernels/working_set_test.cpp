@@ -56,17 +56,17 @@ TEST(WorkingSet, AMachineWithoutKnownCachesStillHasDram) {
 }
 
 TEST(LatencySteps, ClimbFromL1ToDram) {
-  const auto full = latency_steps(server(), 20 * gib, false);
+  const auto full = latency_steps(server(), 2, 20 * gib, false);
   EXPECT_EQ(full.front(), 4 * kib);
   EXPECT_EQ(full.back(), 4 * 260 * mib);
   EXPECT_TRUE(std::ranges::is_sorted(full));
-  const auto quick = latency_steps(server(), 20 * gib, true);
+  const auto quick = latency_steps(server(), 2, 20 * gib, true);
   ASSERT_EQ(quick.size(), 4u);
   EXPECT_EQ(level_of(server(), quick[0]), Level::l1);
   EXPECT_EQ(level_of(server(), quick[1]), Level::l2);
   EXPECT_EQ(level_of(server(), quick[2]), Level::l3);
   EXPECT_EQ(level_of(server(), quick[3]), Level::dram);
-  EXPECT_LE(latency_steps(server(), 400 * mib, false).back(), 100 * mib);
+  EXPECT_LE(latency_steps(server(), 2, 400 * mib, false).back(), 200 * mib);
 }
 
 }  // namespace
