@@ -26,7 +26,7 @@ PageBuffer::PageBuffer(std::size_t bytes) : bytes_(bytes) {
   if (memory == MAP_FAILED)
     throw Error("memory",
                 "no " + std::to_string(bytes >> 20) + " MiB for a buffer: " + std::strerror(errno),
-                "close other programs or pass a smaller --bytes");
+                "close other programs or use a smaller working set");
   mapping_ = memory;
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   data_ = static_cast<std::byte*>(memory) + (large_page - address % large_page) % large_page;
