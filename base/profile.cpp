@@ -177,6 +177,7 @@ Json conditions_to_json(const Conditions& conditions) {
           {"complete", conditions.complete},
           {"rounds", conditions.rounds},
           {"rejected_rounds", conditions.rejected_rounds},
+          {"disturbed", conditions.disturbed},
           {"governor", conditions.governor},
           {"steal_fraction", conditions.steal_fraction},
           {"other_fraction", conditions.other_fraction},
@@ -190,6 +191,7 @@ Conditions conditions_from_json(const JsonCursor& cursor) {
   conditions.complete = cursor.at("complete").boolean();
   conditions.rounds = cursor.at("rounds").count();
   conditions.rejected_rounds = cursor.at("rejected_rounds").count();
+  if (const auto disturbed = cursor.find("disturbed")) conditions.disturbed = disturbed->boolean();
   conditions.governor = cursor.at("governor").text();
   conditions.steal_fraction = cursor.at("steal_fraction").non_negative();
   conditions.other_fraction = cursor.at("other_fraction").non_negative();

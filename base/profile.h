@@ -106,6 +106,7 @@ struct Conditions {
   bool complete = true;  // false after Ctrl-C
   int rounds = 0;        // interleaved repetitions that count
   int rejected_rounds = 0;
+  bool disturbed = false;     // too few quiet rounds: disturbed ones had to be counted
   std::string governor;       // CPU frequency governor; empty where the system has none
   double steal_fraction = 0;  // of the measured cores' time, taken by a hypervisor
   double other_fraction = 0;  // of the measured cores' time, used by other processes

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/statistics.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/wrap.h"
 #include "devices/this_machine.h"
 #include "devices/topology.h"
 #include "kernels/cpu/bench.h"
@@ -174,28 +176,39 @@ ExitCode run(const Options& options, Console& console) {
                               {"time_s", to_json(time)}});
     return ExitCode::ok;
   }
+  const auto per_s = [](double work, double taken) { return work > 0 ? work / taken : 0; };
+  if (flag(options, "csv")) {
+    console.out << csv_row({"sample", "time_s", "flops_per_s", "bytes_per_s"});
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      console.out << csv_row({std::to_string(i + 1), csv_number(seconds[i]),
+                              csv_number(per_s(last.flop, seconds[i])),
+                              csv_number(per_s(last.bytes, seconds[i]))});
+    return ExitCode::ok;
+  }
+  const bool chase = kernel.role == cpu::Role::latency;
   TextTable table{{{"sample", Align::right},
                    {"time", Align::right},
                    {"rate", Align::right},
-                   {"bandwidth", Align::right}},
+                   {chase ? "per load" : "bandwidth", Align::right}},
                   {}};
   const auto row = [&](const std::string& name, double taken) {
+    const double loads = last.bytes / kernel.access_bytes;
     table.rows.push_back(
         {name, format_seconds(taken, 4),
-         last.flop > 0 ? format_si(last.flop / taken, std::string(unit) + "/s", 4) : "",
-         last.bytes > 0 ? format_si(last.bytes / taken, "B/s", 4) : ""});
+         last.flop > 0 ? format_si(per_s(last.flop, taken), std::string(unit) + "/s", 4) : "",
+         chase            ? format_seconds(taken / loads, 4)
+         : last.bytes > 0 ? format_si(per_s(last.bytes, taken), "B/s", 4)
+                          : ""});
   };
   for (std::size_t i = 0; i < seconds.size(); ++i) row(std::to_string(i + 1), seconds[i]);
   row("median", time.value);
-  if (flag(options, "csv")) {
-    console.out << render_csv(table);
-    return ExitCode::ok;
-  }
-  console.out << fmt::format(
-                     "{}: {} iterations on {} thread{}, {:.6g} {} and {:.6g} bytes a sample "
-                     "(declared), times measured\n",
-                     kernel.name, last.repeats, plan.front().threads,
-                     plan.front().threads == 1 ? "" : "s", last.flop, unit, last.bytes)
+  console.out << wrap(
+                     fmt::format("{}: {} iterations on {} thread{}, {:.6g} {} and {:.6g} bytes a "
+                                 "sample (declared), times measured",
+                                 kernel.name, last.repeats, plan.front().threads,
+                                 plan.front().threads == 1 ? "" : "s", last.flop, unit, last.bytes),
+                     console.width, 2)
+              << "\n"
               << render_text(table, console.width);
   return ExitCode::ok;
 }

@@ -1,14 +1,16 @@
 // `ridgeline measure`: run the kernels on this machine and keep the result as a profile.
 // Options → plan → measure → table; the work itself is in kernels/.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <ostream>
 #include <sstream>
 
-#include "base/csv.h"
 #include "base/json.h"
 #include "base/text_table.h"
 #include "base/units.h"
@@ -59,9 +61,8 @@ cpu::MeasureOptions parse(const Options& options) {
   if (options.count("budget")) {
     const auto& text = options["budget"].as<std::string>();
     result.budget_s = parse_seconds(text, "--budget " + text);
-    if (result.budget_s <= 0)
-      throw usage_error("--budget " + text, "no time to measure anything",
-                        "give at least a few seconds");
+    if (result.budget_s < 1)
+      throw usage_error("--budget " + text, "no time to measure anything", "give at least 1s");
   }
   if (options.count("only")) {
     result.only = split(options["only"].as<std::string>());
@@ -103,18 +104,31 @@ ExitCode list(const std::vector<cpu::PlannedTrial>& plan, const Options& options
   return ExitCode::ok;
 }
 
-// An output that cannot be written is found out before the minutes are spent, not after.
+// A place that cannot be written is found out before the minutes are spent, not after.
 void check_writable(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  namespace fs = std::filesystem;
+  if (path.empty()) throw usage_error("--output", "needs a file name");
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw Error(path, "is a directory");
-  if (!std::filesystem::is_directory(folder, error))
+  if (fs::is_directory(path, error)) throw Error(path, "is a directory");
+  const fs::path folder = fs::absolute(path).parent_path();
+  if (!fs::is_directory(folder, error))
     throw Error(path, "folder '" + folder.string() + "' does not exist");
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw Error(path,
+                "folder '" + folder.string() + "' cannot be written: " + std::strerror(errno));
 }
 
-void add_load_warnings(const LoadWatch& watch, Conditions& conditions) {
+void check_store() {
+  const std::string folder = profile_store_directory();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(folder, "cannot be created: " + error.message(), "set XDG_DATA_HOME");
+  check_writable(folder + "/profile.json");
+}
+
+void add_load_warnings(const LoadWatch& watch, int cores, Conditions& conditions) {
   const auto fraction_text = [](double fraction) { return format_percent(fraction, 1); };
-  if (conditions.other_fraction > 0.02 || conditions.rejected_rounds > conditions.rounds) {
+  if (conditions.other_fraction > 0.02 || conditions.disturbed) {
     const std::string busiest = watch.busiest_process();
     conditions.warnings.push_back(
         {"other load: " + (busiest.empty() ? "other processes" : busiest) +
@@ -127,29 +141,15 @@ void add_load_warnings(const LoadWatch& watch, Conditions& conditions) {
                                        fraction_text(conditions.steal_fraction) +
                                        " of the measured cores' time",
                                    "measure when the host is quiet, or on dedicated cores"});
+  if (const auto quota = cpu_quota(); quota && *quota < cores)
+    conditions.warnings.push_back(
+        {fmt::format("this process may use only {:.1f} of {} cores' time (cgroup quota)", *quota,
+                     cores),
+         "lift the quota, or measure with fewer --threads"});
   if (!conditions.governor.empty() && conditions.governor != "performance")
     conditions.warnings.push_back(
         {"the CPU governor is '" + conditions.governor + "': the clock may follow the load",
          "sudo cpupower frequency-set -g performance"});
-}
-
-void add_row_warnings(ProfileMode& mode) {
-  int noisy = 0, drifted = 0, throttled = 0;
-  const auto count = [&](Status status, const std::string& note) {
-    noisy += note.find("noisy") != std::string::npos;
-    drifted += note.find("drifted") != std::string::npos;
-    throttled += status == Status::throttled;
-  };
-  for (const auto& row : mode.compute) count(row.status, row.note);
-  for (const auto& row : mode.memory) count(row.status, row.note);
-  const auto warn = [&](int rows, const char* what, const char* fix) {
-    if (rows > 0)
-      mode.conditions.warnings.push_back(
-          {fmt::format("{} row{} {}", rows, rows == 1 ? "" : "s", what), fix});
-  };
-  warn(noisy, "known to no better than 2 %", "measure longer: --budget 300s");
-  warn(drifted, "moved by more than 5 % during the run", "wait for the machine to settle");
-  warn(throttled, "ran at a falling clock", "check cooling and power limits");
 }
 
 // Compares with the newest stored profile: a run that differs from the last one says so.
@@ -175,6 +175,36 @@ std::string impossible_rows(const ProfileMode& mode) {
   return names;
 }
 
+// A run that is not like the last one says so.
+void compare_with_last(Profile& profile, const Console& console) {
+  try {
+    if (const auto newest = newest_profile_path())
+      add_repeat_warning(load_profile(*newest), profile);
+  } catch (const Error& error) {
+    console.talk(std::string("the last profile is not compared: ") + error.what());
+  }
+}
+
+bool has_rates(const ProfileMode& mode) {
+  const auto measured = [](const auto& row) { return row.status != Status::unsupported; };
+  return std::ranges::any_of(mode.compute, measured) ||
+         std::ranges::any_of(mode.memory, measured) || !mode.sweep.empty() ||
+         !mode.latency.empty() || !mode.launch.empty();
+}
+
+void print(const Profile& profile, const Options& options, Console& console) {
+  if (flag(options, "json")) {
+    console.out << dump_json(to_json(profile));
+  } else if (flag(options, "csv")) {
+    console.out << profile_csv(profile);
+    // The table has no place for them.
+    for (const ProfileMode& mode : profile.modes)
+      console.talk(conditions_text(mode.conditions, console.width));
+  } else {
+    console.out << profile_text(profile, console.width);
+  }
+}
+
 ExitCode run(const Options& options, Console& console) {
   const cpu::MeasureOptions wanted = parse(options);
   const Topology topology = read_topology();
@@ -182,7 +212,8 @@ ExitCode run(const Options& options, Console& console) {
   if (flag(options, "list")) return list(plan, options, console);
   const std::string output =
       options.count("output") ? options["output"].as<std::string>() : std::string();
-  if (!output.empty()) check_writable(output);
+  if (options.count("output")) check_writable(output);
+  check_store();
 
   Profile profile;
   profile.tool = std::string(tool_name());
@@ -203,29 +234,22 @@ ExitCode run(const Options& options, Console& console) {
       cpu::measure(plan, wanted, topology, identify_microarchitecture(), world));
   progress.clear();
   ProfileMode& mode = profile.modes.front();
-  add_load_warnings(watch, mode.conditions);
-  add_row_warnings(mode);
-  if (const auto newest = newest_profile_path()) {
-    try {
-      add_repeat_warning(load_profile(*newest), profile);
-    } catch (const Error& error) {
-      console.talk(std::string("ridgeline: the last profile is not compared: ") + error.what());
-    }
-  }
+  add_load_warnings(watch, topology.cores, mode.conditions);
+  compare_with_last(profile, console);
 
-  if (!output.empty()) save_profile(profile, output);
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(profile));
-  else if (flag(options, "csv"))
-    console.out << profile_csv(profile);
-  else
-    console.out << profile_text(profile, console.width);
+  print(profile, options, console);
+  if (!output.empty()) {
+    save_profile(profile, output);
+    console.talk("profile: " + output);
+  }
   const std::string impossible = impossible_rows(mode);
   if (!impossible.empty())
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
-  if (!output.empty()) console.talk("profile: " + output);
-  console.talk("stored: " + store_profile(profile));
+  if (has_rates(mode)) {
+    const bool whole = mode.conditions.complete && wanted.only.empty() && wanted.threads.empty();
+    console.talk("stored: " + store_profile(profile, whole));
+  }
   return mode.conditions.complete ? ExitCode::ok : ExitCode::incomplete;
 }
 
@@ -240,7 +264,7 @@ Command measure_command() {
               "Finds the peak FLOP/s per execution unit and dtype, the bandwidth per memory level "
               "and direction, points along the roof, load latency and the cost of fork and join. "
               "All kernels run in interleaved rounds; a value is the median with its 90 % "
-              "interval. Rounds during which others used the CPU are repeated. Ctrl-C keeps what "
+              "interval. Rounds during which others used the CPU are set aside. Ctrl-C keeps what "
               "was measured, marked incomplete. A reading above 102 % of what ports and clock "
               "allow is an error.",
           .examples = {{"measure --quick", "measure this machine in a minute"},

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* extension = ".json";
+constexpr const char* partial = "partial";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -30,6 +31,27 @@ std::string file_stem(const Profile& profile) {
   for (const char c : date)
     if (std::isalnum(static_cast<unsigned char>(c)) || c == '-') stem += c;
   return stem.empty() ? "undated" : stem;
+}
+
+std::optional<std::string> newest_in(const fs::path& directory) {
+  std::error_code fault;
+  std::vector<std::pair<std::string, std::string>> files;  // sort key, path
+  for (fs::directory_iterator entry(directory, fault), end; !fault && entry != end;
+       entry.increment(fault)) {
+    const fs::path& path = entry->path();
+    std::error_code ignored;
+    if (path.extension() == extension && entry->is_regular_file(ignored))
+      // "…Z-10" is newer than "…Z-2": a longer name of the same date sorts later.
+      files.emplace_back(path.stem().string(), path.string());
+  }
+  if (files.empty()) return std::nullopt;
+  const auto newest =
+      std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) {
+        const auto date = [](const std::string& stem) { return stem.substr(0, stem.find('Z')); };
+        if (date(a.first) != date(b.first)) return date(a.first) < date(b.first);
+        return std::pair(a.first.size(), a.first) < std::pair(b.first.size(), b.first);
+      });
+  return newest->second;
 }
 
 }  // namespace
@@ -46,8 +68,8 @@ std::string profile_store_directory() {
   return base + "/ridgeline/profiles";
 }
 
-std::string store_profile(const Profile& profile) {
-  const fs::path directory = profile_store_directory();
+std::string store_profile(const Profile& profile, bool whole) {
+  const fs::path directory = fs::path(profile_store_directory()) / (whole ? "" : partial);
   std::error_code fault;
   fs::create_directories(directory, fault);
   if (fault) throw Error(directory.string(), fault.message(), "check XDG_DATA_HOME");
@@ -60,24 +82,9 @@ std::string store_profile(const Profile& profile) {
 }
 
 std::optional<std::string> newest_profile_path() {
-  std::error_code fault;
-  std::vector<std::pair<std::string, std::string>> files;  // sort key, path
-  for (fs::directory_iterator entry(profile_store_directory(), fault), end; !fault && entry != end;
-       entry.increment(fault)) {
-    const fs::path& path = entry->path();
-    std::error_code ignored;
-    if (path.extension() == extension && entry->is_regular_file(ignored))
-      // "…Z-10" is newer than "…Z-2": a longer name of the same date sorts later.
-      files.emplace_back(path.stem().string(), path.string());
-  }
-  if (files.empty()) return std::nullopt;
-  const auto newest =
-      std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) {
-        const auto date = [](const std::string& stem) { return stem.substr(0, stem.find('Z')); };
-        if (date(a.first) != date(b.first)) return date(a.first) < date(b.first);
-        return std::pair(a.first.size(), a.first) < std::pair(b.first.size(), b.first);
-      });
-  return newest->second;
+  const fs::path directory = profile_store_directory();
+  if (auto whole = newest_in(directory)) return whole;
+  return newest_in(directory / partial);
 }
 
 std::string require_newest_profile() {

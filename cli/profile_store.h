@@ -12,10 +12,12 @@ namespace ridgeline::cli {
 // ~/.local/share/ridgeline/profiles where XDG_DATA_HOME is not set.
 std::string profile_store_directory();
 
-// Writes the profile under a name made of its date and returns the path.
-std::string store_profile(const Profile& profile);
+// Writes the profile under a name made of its date and returns the path. Profiles that are not
+// of a whole measurement go to a folder of their own, where they hide no whole one.
+std::string store_profile(const Profile& profile, bool whole = true);
 
-// The file with the latest date in its name; nothing where the store is empty or absent.
+// The whole profile with the latest date in its name, else the latest partial one; nothing where
+// the store is empty or absent.
 std::optional<std::string> newest_profile_path();
 
 // The same, as an Error that says what to do where there is none.

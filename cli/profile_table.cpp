@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "cli/wrap.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -54,7 +55,7 @@ struct NotedTable {
     if (table.rows.empty()) return {};
     std::string result = render_text(table, width);
     for (std::size_t i = 0; i < notes.size(); ++i)
-      result += fmt::format("  [{}] {}\n", i + 1, notes[i]);
+      result += "  " + wrap(fmt::format("[{}] {}", i + 1, notes[i]), width, 6, 2) + "\n";
     return result + "\n";
   }
 };
@@ -137,7 +138,7 @@ NotedTable time_table(const ProfileMode& mode) {
 }
 
 // "not on this CPU: fma_avx512_fp16, tile_amx_bf16 (reason)", one line per reason.
-std::string unsupported_text(const ProfileMode& mode) {
+std::string unsupported_text(const ProfileMode& mode, int width) {
   std::map<std::string, std::string> kernels_by_reason;
   for (const ComputeRow& row : mode.compute) {
     if (row.status != Status::unsupported || row.flops_per_s) continue;
@@ -146,23 +147,7 @@ std::string unsupported_text(const ProfileMode& mode) {
   }
   std::string text;
   for (const auto& [reason, kernels] : kernels_by_reason)
-    text += "unsupported: " + kernels + " (" + reason + ")\n";
-  return text;
-}
-
-std::string conditions_text(const Conditions& conditions) {
-  std::string text =
-      fmt::format("{} rounds in {}", conditions.rounds, format_seconds(conditions.duration_s));
-  if (conditions.rejected_rounds > 0)
-    text += fmt::format(", {} more rejected (others used the CPU)", conditions.rejected_rounds);
-  text += fmt::format(
-      "; steal {}, other load {}; sources: rates measured, theory datasheet ports "
-      "× measured clock\n",
-      format_percent(conditions.steal_fraction, 1), format_percent(conditions.other_fraction, 1));
-  if (!conditions.complete) text += "incomplete: interrupted before the end\n";
-  for (const Warning& warning : conditions.warnings)
-    text +=
-        "warning: " + warning.text + (warning.fix.empty() ? "" : " (" + warning.fix + ")") + "\n";
+    text += wrap("unsupported: " + kernels + " (" + reason + ")", width, 2) + "\n";
   return text;
 }
 
@@ -173,6 +158,22 @@ std::string estimate_fields(const std::optional<Estimate>& estimate) {
 }
 
 }  // namespace
+
+std::string conditions_text(const Conditions& conditions, int width) {
+  std::string text =
+      fmt::format("{} rounds in {}", conditions.rounds, format_seconds(conditions.duration_s));
+  if (conditions.rejected_rounds > 0)
+    text += fmt::format(", {} more rejected (others used the CPU)", conditions.rejected_rounds);
+  text += fmt::format("; steal {}, other load {}", format_percent(conditions.steal_fraction, 1),
+                      format_percent(conditions.other_fraction, 1));
+  text = wrap(text, width, 2);
+  if (!conditions.complete) text += "\n" + wrap("incomplete: interrupted before the end", width, 2);
+  for (const Warning& warning : conditions.warnings)
+    text += "\n" +
+            wrap("warning: " + warning.text + (warning.fix.empty() ? "" : " (" + warning.fix + ")"),
+                 width, 2);
+  return text;
+}
 
 std::string profile_text(const Profile& profile, int width) {
   std::string text = fmt::format("{}{}, {} cores\n", profile.machine.name,
@@ -185,7 +186,10 @@ std::string profile_text(const Profile& profile, int width) {
     for (const NotedTable& table :
          {compute_table(mode), memory_table(mode), sweep_table(mode), time_table(mode)})
       text += table.text(width);
-    text += unsupported_text(mode) + conditions_text(mode.conditions);
+    text +=
+        unsupported_text(mode, width) + conditions_text(mode.conditions, width) + "\n" +
+        wrap("sources: rates measured; theory = ports (datasheet) × clock (measured)", width, 2) +
+        "\n";
   }
   return text;
 }

@@ -11,6 +11,9 @@ namespace ridgeline::cli {
 // Rows with value, interval and share of theory, then latency, launch cost and warnings.
 std::string profile_text(const Profile& profile, int width);
 
+// Rounds, load and warnings, folded to the width; no newline at the end.
+std::string conditions_text(const Conditions& conditions, int width);
+
 // All rows of all modes in one table.
 std::string profile_csv(const Profile& profile);
 

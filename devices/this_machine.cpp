@@ -58,6 +58,20 @@ std::string cpu_name(const std::map<std::string, std::string>& cpuinfo,
   return core ? std::string(core->name) : std::string("unknown CPU");
 }
 
+std::uint64_t leading_number(const std::string& text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// The folder of this process' cgroup (version 2): the line "0::/path" of /proc/self/cgroup.
+std::string cgroup_folder(const SystemRoot& root) {
+  std::ifstream file(root.at("proc/self/cgroup"));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("0::/")) return root.at("sys/fs/cgroup" + line.substr(3) + "/");
+  return root.at("sys/fs/cgroup/");
+}
+
 std::string unquoted(std::string text) {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
     text = text.substr(1, text.size() - 2);
@@ -113,18 +127,24 @@ std::string cpu_governor(const SystemRoot& root) {
 }
 
 std::uint64_t available_memory_bytes(const SystemRoot& root) {
-  const auto number = [](const std::string& text) {
-    std::uint64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
   auto meminfo = read_pairs(root.at("proc/meminfo"), ':');
-  std::uint64_t available = number(meminfo["MemAvailable"]) * 1024;
-  // A container's own limit (cgroup v2); "max" parses to zero and means none.
-  const std::uint64_t limit = number(read_text(root.at("sys/fs/cgroup/memory.max")));
-  const std::uint64_t used = number(read_text(root.at("sys/fs/cgroup/memory.current")));
-  if (limit > 0) available = std::min(available, limit > used ? limit - used : 0);
-  return available;
+  std::uint64_t available = leading_number(meminfo["MemAvailable"]) * 1024;
+  // "max" parses to zero and means no limit. File pages that could be dropped count as free.
+  const std::string group = cgroup_folder(root);
+  const std::uint64_t limit = leading_number(read_text(group + "memory.max"));
+  if (limit == 0) return available;
+  const std::uint64_t used = leading_number(read_text(group + "memory.current"));
+  auto stat = read_pairs(group + "memory.stat", ' ');
+  const std::uint64_t droppable = leading_number(stat["inactive_file"]);
+  const std::uint64_t taken = used > droppable ? used - droppable : 0;
+  return std::min(available, limit > taken ? limit - taken : 0);
+}
+
+std::optional<double> cpu_quota(const SystemRoot& root) {
+  std::istringstream text(read_text(cgroup_folder(root) + "cpu.max"));
+  double quota = 0, period = 0;  // "max 100000" does not parse as two numbers
+  if (!(text >> quota >> period) || period <= 0) return std::nullopt;
+  return quota / period;
 }
 
 }  // namespace ridgeline

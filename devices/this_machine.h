@@ -2,6 +2,8 @@
 // Text files are read below a root that tests replace; serial numbers are never read.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/machine.h"
@@ -25,7 +27,11 @@ const Microarchitecture* identify_microarchitecture(const SystemRoot& root = {})
 // The CPU frequency governor ("schedutil"); empty where the system has none.
 std::string cpu_governor(const SystemRoot& root = {});
 
-// Memory that could be allocated now without swapping, within this process' cgroup.
+// Memory that could be allocated now without swapping, within the limit of this process' cgroup
+// (version 2).
 std::uint64_t available_memory_bytes(const SystemRoot& root = {});
+
+// CPUs' worth of time that the cgroup (version 2) allows; nullopt = no limit.
+std::optional<double> cpu_quota(const SystemRoot& root = {});
 
 }  // namespace ridgeline

@@ -68,7 +68,9 @@ LoadWatch::Ticks LoadWatch::read_ticks() const {
 
 OtherLoad LoadWatch::since_last() {
   const Ticks now = read_ticks();
-  const double total = now.total - last_.total;
+  const double share =
+      std::min(1.0, 16.0 / static_cast<double>(std::max<std::size_t>(cpus_.size(), 1)));
+  const double total = share * (now.total - last_.total);
   OtherLoad load;
   if (total > 0) {
     load.steal_fraction = std::max(0.0, now.steal - last_.steal) / total;

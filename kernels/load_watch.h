@@ -17,7 +17,9 @@ class LoadWatch {
   // `cpus` are the OS indices of the CPUs that the measurement uses.
   explicit LoadWatch(std::vector<int> cpus, SystemRoot root = {});
 
-  // Fractions of the measured CPUs' time since the last call (or the construction).
+  // Fractions of the measured CPUs' time since the last call (or the construction). On machines
+  // with more than 16 CPUs they are fractions of 16 CPUs' time: one busy process holds up a team
+  // of any size.
   OtherLoad since_last();
 
   // The process that used most CPU time since construction, as "'stress' (pid 4711)"; empty

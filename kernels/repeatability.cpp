@@ -42,7 +42,7 @@ std::vector<RowDifference> differing_rows(const ProfileMode& before, const Profi
     const Estimate& old = old_rate->second;
     const double relative = rate.value / old.value - 1;
     if (std::abs(relative) <= limit) continue;
-    differences.push_back({row, relative, rate.low > old.high || rate.high < old.low});
+    differences.push_back({row, relative});
   }
   std::ranges::sort(differences, [](const RowDifference& a, const RowDifference& b) {
     return std::abs(a.relative) > std::abs(b.relative);

@@ -10,9 +10,8 @@
 namespace ridgeline {
 
 struct RowDifference {
-  std::string row;            // "DRAM read, 2 threads"
-  double relative = 0;        // new against old: −0.03 = 3 % less
-  bool beyond_noise = false;  // the two intervals do not touch
+  std::string row;      // "DRAM read, 2 threads"
+  double relative = 0;  // new against old: −0.03 = 3 % less
 };
 
 // Rows of the same kernel, level and thread count in the first mode of both whose medians differ

@@ -12,6 +12,8 @@
 namespace ridgeline {
 namespace {
 
+constexpr double warm_up_share = 0.3;  // of the budget, at most
+
 // Fisher–Yates with a generator of our own: the same order on every platform.
 void shuffle(std::vector<std::size_t>& order, std::uint64_t& state) {
   for (std::size_t i = order.size(); i > 1; --i) {
@@ -20,8 +22,9 @@ void shuffle(std::vector<std::size_t>& order, std::uint64_t& state) {
   }
 }
 
-// Runs a trial until its last five readings agree.
-bool warm_up(const Trial& trial, const SamplerOptions& options, const SamplerWorld& world) {
+// Runs a trial until its last five readings agree, or its time is up.
+void warm_up(const Trial& trial, double limit_s, const SamplerOptions& options,
+             const SamplerWorld& world) {
   constexpr std::size_t agreeing = 5;
   const double start = world.now_s();
   std::vector<double> rates;
@@ -29,10 +32,9 @@ bool warm_up(const Trial& trial, const SamplerOptions& options, const SamplerWor
     rates.push_back(trial.run().rate);
     if (rates.size() >= agreeing) {
       const auto [low, high] = std::minmax_element(rates.end() - agreeing, rates.end());
-      if (*high - *low <= options.warm_up_spread * *high) return true;
+      if (*high - *low <= options.warm_up_spread * *high) return;
     }
-  } while (world.now_s() - start < options.warm_up_s && !world.interrupted());
-  return false;
+  } while (world.now_s() - start < limit_s && !world.interrupted());
 }
 
 struct Round {
@@ -95,14 +97,15 @@ Sampling collect(const std::vector<Round>& rounds, std::size_t trials,
 Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
                 const SamplerWorld& world) {
   const double start = world.now_s();
-  std::vector<bool> settled;
+  const double warm_up_s =
+      std::min(options.warm_up_s, warm_up_share * options.budget_s /
+                                      static_cast<double>(std::max<std::size_t>(trials.size(), 1)));
   for (const Trial& trial : trials) {
     if (world.interrupted()) break;
-    settled.push_back(warm_up(trial, options, world));
+    warm_up(trial, warm_up_s, options, world);
     const double elapsed = world.now_s() - start;
     world.progress(elapsed / options.budget_s, std::max(0.0, options.budget_s - elapsed));
   }
-  settled.resize(trials.size(), false);
 
   std::vector<std::size_t> order(trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -137,12 +140,13 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
                    std::max(0.0, options.budget_s - elapsed));
     // The next round must fit: a budget is a promise.
     if (elapsed + round_s > options.budget_s && std::ssize(rounds) >= 3) break;
-    if (known_well(rounds, trials.size(), options)) break;
+    if (known_well(rounds, trials.size(), options)) {
+      ask_for_load();  // rounds whose load is not known yet may turn out to be disturbed
+      if (known_well(rounds, trials.size(), options)) break;
+    }
   }
   if (load_known < rounds.size()) ask_for_load();
   Sampling result = collect(rounds, trials.size(), options);
-  for (std::size_t trial = 0; trial < trials.size(); ++trial)
-    result.series[trial].settled = settled[trial];
   result.complete = !interrupted;
   return result;
 }

@@ -28,7 +28,7 @@ struct OtherLoad {
 };
 
 struct SamplerOptions {
-  double budget_s = 40;  // for warm-up and rounds together
+  double budget_s = 40;  // for warm-up and at least three rounds
   int min_rounds = 10;   // before a good interval may end the run
   int max_rounds = 400;
   double good_half_width = 0.002;  // relative standard error of every median that ends the run
@@ -50,7 +50,6 @@ struct SamplerWorld {
 
 struct SampleSeries {
   std::vector<double> rates, clocks;  // of the rounds that count, in order
-  bool settled = true;                // warm-up ended by agreement, not by its time limit
 };
 
 struct Sampling {

@@ -16,11 +16,7 @@ void add(std::string& note, const std::string& text) { note += note.empty() ? te
 
 Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz) {
   Verdict verdict;
-  if (series.rates.empty()) {
-    verdict.note = "not measured: interrupted";
-    verdict.status = Status::unsupported;
-    return verdict;
-  }
+  if (series.rates.empty()) return verdict;
   verdict.rate = median_estimate(series.rates, Source::measured);
   if (!series.clocks.empty()) {
     verdict.clock_hz = median_estimate(series.clocks, Source::measured);
@@ -32,20 +28,25 @@ Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz) {
   const Estimate& rate = *verdict.rate;
   if (verdict.theory) {
     const double share = rate.value / verdict.theory->value;
-    // Beyond both intervals: a disturbed clock probe is noise, a wrong count is not.
-    if (rate.low > impossible_above * verdict.theory->high) {
+    // Beyond both intervals: a disturbed clock probe is noise, a wrong count is not. The interval
+    // of a few readings says nothing.
+    if (series.rates.size() >= 5 && rate.low > impossible_above * verdict.theory->high) {
       verdict.status = Status::impossible;
       add(verdict.note, format_percent(share) +
                             " of theory: the clock changed under the probe, or the table of "
                             "microarchitectures is wrong for this CPU");
+    } else if (share > impossible_above) {
+      add(verdict.note, format_percent(share) + " of theory, within the noise of the clock");
     } else if (share < low_below) {
       add(verdict.note, "only " + format_percent(share) + " of theory");
     }
   }
   const double half_width = (rate.high - rate.low) / 2 / rate.value;
-  if (half_width > noisy_above) add(verdict.note, "noisy: ± " + format_percent(half_width, 1));
+  verdict.noisy = half_width > noisy_above;
+  if (verdict.noisy) add(verdict.note, "noisy: ± " + format_percent(half_width, 1));
   const double moved = drift(series.rates);
-  if (std::abs(moved) > drift_above)
+  verdict.drifted = std::abs(moved) > drift_above;
+  if (verdict.drifted)
     add(verdict.note, "drifted by " + format_percent(moved, 1) + " during the run");
   if (verdict.status == Status::ok && drift(series.clocks) < throttled_below - 1) {
     verdict.status = Status::throttled;

@@ -16,6 +16,7 @@ struct Verdict {
   std::optional<Estimate> rate;  // absent where nothing was measured
   std::optional<Estimate> clock_hz;
   std::optional<Estimate> theory;  // absent = unknown
+  bool noisy = false, drifted = false;
 };
 
 // `theory_per_hz` is the rate that the hardware allows per hertz of its clock.

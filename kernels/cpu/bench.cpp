@@ -56,9 +56,10 @@ ThreadData lay_out(const Kernel& kernel, std::byte* data, std::uint64_t bytes) {
   const std::uint64_t usable = bytes > padding + behind ? bytes - padding - behind : 0;
   const std::uint64_t array = usable / arrays / block * block;
   if (array == 0)
-    throw Error(std::string(kernel.name),
-                std::to_string(bytes) + " bytes per thread are less than one trip of the kernel",
-                "use at least " + std::to_string(arrays * block + padding + behind) + " bytes");
+    throw usage_error(
+        std::string(kernel.name),
+        std::to_string(bytes) + " bytes per thread are less than one trip of the kernel",
+        "use at least " + std::to_string(arrays * block + padding + behind) + " bytes");
   const std::uint64_t pitch = kernel.role == Role::sweep ? (array + 63) / 64 * 64 : array + skew;
   return {data, array, pitch};
 }

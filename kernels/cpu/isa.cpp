@@ -40,10 +40,12 @@ constexpr std::array<std::pair<Isa, std::string_view>, 13> names{{
     {Isa::neon_dotprod, "neon_dotprod"},
 }};
 
+enum class Outcome { survived, died, not_tried };
+
 template <class Trial>
-bool child_survives(Trial trial) {
+Outcome try_in_child(Trial trial) {
   const pid_t child = fork();
-  if (child < 0) return false;
+  if (child < 0) return Outcome::not_tried;
   if (child == 0) {
     // Default handlers, so that neither a sanitizer nor a core dump talks about the fault.
     for (const int signal : {SIGILL, SIGSEGV, SIGBUS, SIGFPE}) std::signal(signal, SIG_DFL);
@@ -55,7 +57,7 @@ bool child_survives(Trial trial) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Outcome::survived : Outcome::died;
 }
 
 IsaSupport find_out(Isa isa) {
@@ -66,7 +68,14 @@ IsaSupport find_out(Isa isa) {
     if (!request_permission(isa)) _exit(1);
     execute_trial(isa);
   };
-  if (!child_survives(trial)) return {false, "listed by the CPU, but its instructions fault here"};
+  switch (try_in_child(trial)) {
+    case Outcome::survived:
+      break;
+    case Outcome::died:
+      return {false, "listed by the CPU, but its instructions fault here"};
+    case Outcome::not_tried:
+      return {false, "could not be tried: the system starts no child process"};
+  }
   if (!request_permission(isa)) return {false, "the kernel refuses permission to use it"};
   return {true, {}};
 }
@@ -79,7 +88,7 @@ std::string_view to_string(Isa isa) {
   return "?";
 }
 
-bool survives(void (*trial)()) { return child_survives(trial); }
+bool survives(void (*trial)()) { return try_in_child(trial) == Outcome::survived; }
 
 const IsaSupport& isa_support(Isa isa) {
   static std::mutex mutex;

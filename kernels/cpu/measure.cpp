@@ -152,7 +152,42 @@ Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& opt
   return phase;
 }
 
-// A phase that starts after `before_s` of a run of `total_s` shows its progress within the run.
+// The worst phase speaks for the run.
+void add_conditions(Conditions& conditions, const Phase& phase) {
+  const Sampling& sampling = phase.sampling;
+  conditions.complete = conditions.complete && sampling.complete;
+  conditions.disturbed = conditions.disturbed || sampling.disturbed;
+  conditions.rejected_rounds += sampling.rejected_rounds;
+  conditions.steal_fraction = std::max(conditions.steal_fraction, sampling.load.steal_fraction);
+  conditions.other_fraction = std::max(conditions.other_fraction, sampling.load.other_fraction);
+  const Warning unbound{"threads could not be bound to cores", ""};
+  if (!phase.bound && std::ranges::find(conditions.warnings, unbound) == conditions.warnings.end())
+    conditions.warnings.push_back(unbound);
+}
+
+// How many rows something is wrong with; the rows' own notes say what. The cost of fork and join,
+// which scatters by nature, is left out.
+struct RowCounts {
+  int noisy = 0, drifted = 0, throttled = 0;
+
+  void add(const Verdict& verdict) {
+    noisy += verdict.noisy;
+    drifted += verdict.drifted;
+    throttled += verdict.status == Status::throttled;
+  }
+  void warn(Conditions& conditions) const {
+    const auto say = [&](int rows, const std::string& what, const std::string& fix) {
+      if (rows > 0)
+        conditions.warnings.push_back(
+            {std::to_string(rows) + (rows == 1 ? " row " : " rows ") + what, fix});
+    };
+    say(noisy, "known to no better than 2 %", "measure longer: --budget 300s");
+    say(drifted, "moved by more than 5 % during the run", "wait for the machine to settle");
+    say(throttled, "ran at a falling clock", "check cooling and power limits");
+  }
+};
+
+// A phase of a run that began at `start_s` and takes `total_s` shows its progress within the run.
 SamplerWorld part_of_run(const SamplerWorld& world, double start_s, double total_s) {
   SamplerWorld part = world;
   part.progress = [=](double, double) {
@@ -187,25 +222,25 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
       alone.empty() ? 0 : (interleaved.empty() ? budget_s : latency_share * budget_s);
   const SamplerWorld part = part_of_run(world, start, budget_s);
 
-  const auto add_rows = [&](const std::vector<PlannedTrial>& trials, const Phase& phase) {
+  RowCounts counts;
+  const auto add_phase = [&](const std::vector<PlannedTrial>& trials, const Phase& phase) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (trials[i].missing.empty())
-        add_row(mode, trials[i], judge(phase.series[i], theory_per_hz(trials[i], core)),
-                phase.bytes[i]);
-      else
-        add_row(mode, trials[i], {Status::unsupported, trials[i].missing, {}, {}, {}}, 0);
+      Verdict verdict;
+      verdict.status = Status::unsupported;
+      verdict.note = trials[i].missing;
+      if (trials[i].missing.empty()) {
+        verdict = judge(phase.series[i], theory_per_hz(trials[i], core));
+        if (!verdict.rate) continue;  // interrupted before its first round
+      }
+      add_row(mode, trials[i], verdict, phase.bytes[i]);
+      if (trials[i].section != Section::launch) counts.add(verdict);
     }
-    if (!phase.sampling.complete) mode.conditions.complete = false;
+    add_conditions(mode.conditions, phase);
   };
   if (!interleaved.empty()) {
     const Phase phase = run_phase(interleaved, options, topology, budget_s - alone_s, part);
-    add_rows(interleaved, phase);
+    add_phase(interleaved, phase);
     mode.conditions.rounds = phase.sampling.rounds;
-    mode.conditions.rejected_rounds = phase.sampling.rejected_rounds;
-    mode.conditions.steal_fraction = phase.sampling.load.steal_fraction;
-    mode.conditions.other_fraction = phase.sampling.load.other_fraction;
-    if (!phase.bound)
-      mode.conditions.warnings.push_back({"threads could not be bound to cores", ""});
   }
   for (const PlannedTrial& step : alone) {
     if (world.interrupted()) {
@@ -215,11 +250,12 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
     const std::vector one{step};
     const double step_s = alone_s / static_cast<double>(alone.size());
     const Phase phase = run_phase(one, options, topology, step_s, part);
-    add_rows(one, phase);
+    add_phase(one, phase);
     if (interleaved.empty()) mode.conditions.rounds = phase.sampling.rounds;
   }
   mode.conditions.duration_s = world.now_s() - start;
   warn_of_sets(plan, mode.conditions);
+  counts.warn(mode.conditions);
   return mode;
 }
 

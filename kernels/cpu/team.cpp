@@ -5,6 +5,10 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "base/error.h"
 
 namespace ridgeline::cpu {
 namespace {
@@ -65,14 +69,25 @@ void Barrier::wait() {
 Team::Team(const std::vector<int>& cpus) : binding_(std::make_unique<Binding>()) {
   if (!cpus.empty() && !binding_->bind_this_thread(cpus.front())) bound_ = false;
   for (std::size_t i = 1; i < cpus.size(); ++i) {
-    members_.push_back(std::make_unique<Member>());
-    Member& member = *members_.back();
-    member.thread =
-        std::thread([this, &member, i, cpu = cpus[i]] { serve(member, static_cast<int>(i), cpu); });
+    auto fresh = std::make_unique<Member>();
+    Member& member = *fresh;
+    try {
+      member.thread = std::thread(
+          [this, &member, i, cpu = cpus[i]] { serve(member, static_cast<int>(i), cpu); });
+    } catch (const std::system_error& error) {
+      stop();
+      throw Error("threads",
+                  "the system starts only " + std::to_string(i) + " of " +
+                      std::to_string(cpus.size()) + ": " + error.what(),
+                  "raise the limit of processes or pass a smaller --threads");
+    }
+    members_.push_back(std::move(fresh));
   }
 }
 
-Team::~Team() {
+Team::~Team() { stop(); }
+
+void Team::stop() {
   stop_ = true;
   for (const auto& member : members_) {
     member->asked.fetch_add(1);

@@ -42,6 +42,7 @@ class Team {
     std::thread thread;
   };
   void serve(Member& member, int index, int cpu);
+  void stop();  // ends and joins all members
 
   std::vector<std::unique_ptr<Member>> members_;
   std::atomic<int> unfinished_{0};

@@ -11,9 +11,8 @@ namespace {
 constexpr std::uint64_t kib = 1024, gib = kib * kib * kib;
 
 std::uint64_t share(const Cache& cache, int cores) {
-  const int instances = std::max(cache.instances, 1);
-  const int cores_per_instance = std::max(1, (cores + instances - 1) / instances);
-  return cache.bytes / static_cast<std::uint64_t>(cores_per_instance);
+  const int sharers = std::clamp(cache.cores_per_instance, 1, std::max(cores, 1));
+  return cache.bytes / static_cast<std::uint64_t>(sharers);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ inline Profile sample_profile() {
                      false,
                      31,
                      2,
+                     true,
                      "powersave",
                      0.01,
                      0.48,

@@ -59,8 +59,24 @@ TEST(ThisMachine, AContainerLimitCapsTheAvailableMemory) {
   EXPECT_EQ(available_memory_bytes(system), 8000u * 1024);
   root.write("sys/fs/cgroup/memory.max", "5000\n");
   EXPECT_EQ(available_memory_bytes(system), 4000u);
-  root.write("sys/fs/cgroup/memory.max", "500\n");
+  root.write("sys/fs/cgroup/memory.stat", "anon 10\ninactive_file 600\n");
+  EXPECT_EQ(available_memory_bytes(system), 4600u);
+  root.write("sys/fs/cgroup/memory.max", "300\n");
   EXPECT_EQ(available_memory_bytes(system), 0u);
+  root.write("proc/self/cgroup", "0::/box\n");
+  EXPECT_EQ(available_memory_bytes(system), 8000u * 1024);
+  root.write("sys/fs/cgroup/box/memory.max", "7000\n");
+  EXPECT_EQ(available_memory_bytes(system), 7000u);
+}
+
+TEST(ThisMachine, ReadsTheCpuQuotaOfAContainer) {
+  TemporaryDirectory root;
+  const SystemRoot system{root.path() + "/"};
+  EXPECT_EQ(cpu_quota(system), std::nullopt);
+  root.write("sys/fs/cgroup/cpu.max", "max 100000\n");
+  EXPECT_EQ(cpu_quota(system), std::nullopt);
+  root.write("sys/fs/cgroup/cpu.max", "150000 100000\n");
+  EXPECT_EQ(cpu_quota(system), 1.5);
 }
 
 TEST(Microarchitecture, UnknownCpusHaveNoRow) {

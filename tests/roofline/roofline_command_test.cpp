@@ -169,6 +169,13 @@ TEST_F(ProfileStore, NewestIsByDateNotByOrderOfWriting) {
             directory_.file("ridgeline/profiles/2026-03-01T000000Z.json"));
 }
 
+TEST_F(ProfileStore, PartialProfilesHideNoWholeOne) {
+  const std::string part = cli::store_profile(dated("2027-01-01T00:00:00Z"), false);
+  EXPECT_EQ(cli::newest_profile_path(), part);
+  const std::string whole = cli::store_profile(dated("2026-01-01T00:00:00Z"));
+  EXPECT_EQ(cli::newest_profile_path(), whole);
+}
+
 TEST_F(ProfileStore, NothingIsReplaced) {
   std::string last;
   for (int i = 0; i < 11; ++i) {

@@ -37,62 +37,53 @@ TILE_BODY(tile_amx_int8, "tdpbssd")
 
 // Per tile product (16 cycles) six imuls (18 cycles): the clock of a core whose tile unit is
 // nine tenths busy.
-void clock_amx(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) {
-  std::uint64_t chain = 3;
-  asm volatile(LOAD_TILES
-               ".p2align 6\n"
-               "1:\n"
-               ".irp i," RIDGELINE_LIST_6
-               "\n tdpbf16ps %%tmm7, %%tmm6, %%tmm\\i\n"
-               ".rept 6\n imul %[c], %[c]\n.endr\n"
-               ".endr\n"
-               "dec %[n]\n"
-               "jnz 1b\n"
-               "tilerelease\n"
-               : [n] "+r"(repeats), [c] "+r"(chain)
-               : [s] "r"(data), [row] "r"(std::uint64_t{64})
-               : "memory", "cc");
+#define TILE_CLOCK_BODY(function, mnemonic)                                        \
+  void function(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) { \
+    std::uint64_t chain = 3;                                                       \
+    asm volatile(LOAD_TILES                                                        \
+                 ".p2align 6\n"                                                    \
+                 "1:\n"                                                            \
+                 ".irp i," RIDGELINE_LIST_6 "\n " mnemonic                         \
+                 " %%tmm7, %%tmm6, %%tmm\\i\n"                                     \
+                 ".rept 6\n imul %[c], %[c]\n.endr\n"                              \
+                 ".endr\n"                                                         \
+                 "dec %[n]\n"                                                      \
+                 "jnz 1b\n"                                                        \
+                 "tilerelease\n"                                                   \
+                 : [n] "+r"(repeats), [c] "+r"(chain)                              \
+                 : [s] "r"(data), [row] "r"(std::uint64_t{64})                     \
+                 : "memory", "cc");                                                \
+  }
+
+TILE_CLOCK_BODY(clock_tile_amx_bf16, "tdpbf16ps")
+TILE_CLOCK_BODY(clock_tile_amx_int8, "tdpbssd")
+
+constexpr Kernel row(Isa isa, DType accumulate, Recurrence recurrence, std::string_view name,
+                     std::string_view probe, DType dtype, std::string_view mnemonic, int depth,
+                     Body body) {
+  const Kernel family{.isa = isa,
+                      .unit = Unit::matrix,
+                      .recurrence = recurrence,
+                      .chains = 6,
+                      .arithmetic = 6 * 8,
+                      .access_bytes = 1024,
+                      .registers = "tmm"};
+  Kernel kernel =
+      compute_row(family, name, probe, Issue::tile, dtype, mnemonic, 2 * 16 * 16 * depth, body);
+  kernel.accumulate = accumulate;
+  return kernel;
 }
 
-constexpr Kernel row(std::string_view name, Isa isa, DType dtype, DType accumulate,
-                     Recurrence recurrence, std::string_view mnemonic, int depth, Body body) {
-  return {.name = name,
-          .isa = isa,
-          .role = Role::compute,
-          .issue = Issue::tile,
-          .unit = Unit::matrix,
-          .dtype = dtype,
-          .accumulate = accumulate,
-          .recurrence = recurrence,
-          .chains = 6,
-          .arithmetic = 6 * 8,
-          .mnemonics = mnemonic,
-          .flop_each = 2 * 16 * 16 * depth,
-          .access_bytes = 1024,
-          .registers = "tmm",
-          .probe = "clock_amx",
-          .body = body};
-}
+constexpr Kernel bf16 = row(Isa::amx_bf16, DType::fp32, Recurrence::tile_bf16, "tile_amx_bf16",
+                            "clock_tile_amx_bf16", DType::bf16, "tdpbf16ps", 32, tile_amx_bf16);
+constexpr Kernel int8 = row(Isa::amx_int8, DType::int32, Recurrence::tile_int8, "tile_amx_int8",
+                            "clock_tile_amx_int8", DType::int8, "tdpbssd", 64, tile_amx_int8);
 
 constexpr Kernel rows[] = {
-    row("tile_amx_bf16", Isa::amx_bf16, DType::bf16, DType::fp32, Recurrence::tile_bf16,
-        "tdpbf16ps", 32, tile_amx_bf16),
-    row("tile_amx_int8", Isa::amx_int8, DType::int8, DType::int32, Recurrence::tile_int8, "tdpbssd",
-        64, tile_amx_int8),
-    {.name = "clock_amx",
-     .isa = Isa::amx_bf16,
-     .role = Role::clock,
-     .unit = Unit::matrix,
-     .dtype = DType::bf16,
-     .accumulate = DType::fp32,
-     .recurrence = Recurrence::tile_bf16,
-     .chains = 6,
-     .arithmetic = 6,
-     .mnemonics = "tdpbf16ps",
-     .access_bytes = 1024,
-     .registers = "tmm",
-     .cycles = 6 * 6 * 3,
-     .body = clock_amx},
+    bf16,
+    int8,
+    clock_row(bf16, 6, 6 * 6 * 3, clock_tile_amx_bf16),
+    clock_row(int8, 6, 6 * 6 * 3, clock_tile_amx_int8),
 };
 
 }  // namespace
