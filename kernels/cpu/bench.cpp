@@ -1,6 +1,6 @@
 // Lays out data and builds the jobs. Threads fill what they will use, so that pages land on their
 // node. The DRAM buffer is shared by all DRAM trials: each window takes the next stretch of it,
-// so that no stretch comes again before all of the buffer, four times the last cache, has passed.
+// so that none comes again before most of the buffer, four times the last cache, has passed.
 #include "kernels/cpu/bench.h"
 
 #include <algorithm>
