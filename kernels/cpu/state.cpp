@@ -78,8 +78,8 @@ void put_bf16_integers(Writer& out, Random& random, std::size_t bytes) {
 }
 
 void put_fp32_integers(Writer& out, std::size_t bytes) {
-  const int count = int(bytes / 4);
-  for (int i = 0; i < count; ++i) out.put(float(i - count / 2));
+  const int count = int(bytes / 4), half = count / 2;
+  for (int i = 0; i < count; ++i) out.put(float(i - half));
 }
 
 // B₁ = −B₀ but for one in every pair: were it all, the sums would come back after two steps and
