@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/present_mode.h"
 #include "cli/profile_store.h"
 #include "cli/profile_table.h"
 #include "cli/progress.h"
@@ -234,6 +235,7 @@ ExitCode run(const Options& options, Console& console) {
       cpu::measure(plan, wanted, topology, identify_microarchitecture(), world));
   progress.clear();
   ProfileMode& mode = profile.modes.front();
+  mode.mode = present_mode({});
   add_load_warnings(watch, topology.cores, mode.conditions);
   compare_with_last(profile, console);
 

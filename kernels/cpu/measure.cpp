@@ -207,8 +207,6 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
                           : options.quick      ? quick_budget_s
                                                : full_budget_s;
   ProfileMode mode;
-  mode.mode.label = "as found";
-  mode.mode.cpu_cores = topology.cores;
   mode.conditions.started = utc_now();
   mode.conditions.governor = cpu_governor();
 

@@ -12,8 +12,9 @@
 
 namespace ridgeline::cpu {
 
-// After an interruption the rows measured so far are there and conditions.complete is false.
-// Rows above 102 % of theory have status `impossible`; whoever called decides what that means.
+// The mode itself is left to the caller, who knows how to read or set it. After an interruption
+// the rows measured so far are there and conditions.complete is false. Rows above 102 % of theory
+// have status `impossible`; whoever called decides what that means.
 ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                     const Topology& topology, const Microarchitecture* core,
                     const SamplerWorld& world);
