@@ -56,7 +56,8 @@ COPY(copy_stands_still,
      "1024")
 COPY(write_through_cache, STORE(RIDGELINE_LIST_16), "1024")
 
-LOOP(chase_one_address, ".rept 16\n mov (%[s]), %%rax\n.endr\n")
+// r11 is never one of the two operands; this body is disassembled, not run.
+LOOP(chase_one_address, ".rept 16\n mov (%[s]), %%r11\n.endr\n")
 
 #define TICKS(count) ".rept " #count "\n imul %[s], %[s]\n.endr\n"
 LOOP(clock_honest, FMA(LIST_15) FMA(LIST_15) TICKS(6))
