@@ -176,13 +176,15 @@ ExitCode run(const Options& options, Console& console) {
                               {"time_s", to_json(time)}});
     return ExitCode::ok;
   }
-  const auto per_s = [](double work, double taken) { return work > 0 ? work / taken : 0; };
+  // A kernel without FLOP or bytes has no such rate: an empty field, not a zero.
+  const auto rate = [](double work, double taken) {
+    return work > 0 ? csv_number(work / taken) : std::string();
+  };
   if (flag(options, "csv")) {
     console.out << csv_row({"sample", "time_s", "flops_per_s", "bytes_per_s"});
     for (std::size_t i = 0; i < seconds.size(); ++i)
       console.out << csv_row({std::to_string(i + 1), csv_number(seconds[i]),
-                              csv_number(per_s(last.flop, seconds[i])),
-                              csv_number(per_s(last.bytes, seconds[i]))});
+                              rate(last.flop, seconds[i]), rate(last.bytes, seconds[i])});
     return ExitCode::ok;
   }
   const bool chase = kernel.role == cpu::Role::latency;
@@ -195,9 +197,9 @@ ExitCode run(const Options& options, Console& console) {
     const double loads = last.bytes / kernel.access_bytes;
     table.rows.push_back(
         {name, format_seconds(taken, 4),
-         last.flop > 0 ? format_si(per_s(last.flop, taken), std::string(unit) + "/s", 4) : "",
+         last.flop > 0 ? format_si(last.flop / taken, std::string(unit) + "/s", 4) : "",
          chase            ? format_seconds(taken / loads, 4)
-         : last.bytes > 0 ? format_si(per_s(last.bytes, taken), "B/s", 4)
+         : last.bytes > 0 ? format_si(last.bytes / taken, "B/s", 4)
                           : ""});
   };
   for (std::size_t i = 0; i < seconds.size(); ++i) row(std::to_string(i + 1), seconds[i]);

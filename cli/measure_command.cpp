@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <ostream>
@@ -26,6 +25,7 @@
 #include "kernels/cpu/measure.h"
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
+#include "kernels/steady_clock.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -224,13 +224,9 @@ ExitCode run(const Options& options, Console& console) {
   const InterruptGuard guard;
   ProgressLine progress(console, "measuring");
   LoadWatch watch(topology.cpus);
-  const SamplerWorld world{
-      [] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-            .count();
-      },
-      [&] { return watch.since_last(); }, [] { return InterruptGuard::interrupted(); },
-      [&](double done, double left_s) { progress.show(done, left_s); }};
+  const SamplerWorld world{steady_seconds, [&] { return watch.since_last(); },
+                           [] { return InterruptGuard::interrupted(); },
+                           [&](double done, double left_s) { progress.show(done, left_s); }};
   profile.modes.push_back(
       cpu::measure(plan, wanted, topology, identify_microarchitecture(), world));
   progress.clear();

@@ -4,7 +4,6 @@
 #include "kernels/cpu/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <new>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "kernels/cpu/pointer_chain.h"
 #include "kernels/cpu/state.h"
+#include "kernels/steady_clock.h"
 
 namespace ridgeline::cpu {
 namespace {
@@ -21,10 +21,6 @@ constexpr std::uint64_t page = 4096;
 // of the other array (the low 12 address bits decide).
 constexpr std::uint64_t skew = 1280;
 constexpr double dram_window_s = 10e-3;
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 constexpr std::uint64_t line = 64;
 
@@ -272,9 +268,9 @@ Bench::ExactRun Bench::run_exactly(std::size_t index, std::uint64_t repeats) {
 Reading Bench::run_fork_join(int threads) {
   constexpr int jobs = 2000;
   const std::function<void(int)> nothing = [](int) {};
-  const double start = now_s();
+  const double start = steady_seconds();
   for (int i = 0; i < jobs; ++i) team_.run(threads, nothing);
-  return {jobs / (now_s() - start), 0};
+  return {jobs / (steady_seconds() - start), 0};
 }
 
 }  // namespace ridgeline::cpu

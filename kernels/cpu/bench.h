@@ -55,8 +55,8 @@ class Bench {
   std::uint64_t dram_position_ = 0;  // where the next window in DRAM starts
 };
 
-// Bytes of each array and distance of arrays for a kernel on `bytes` of memory; throws Error
-// where they do not hold a single trip.
+// Bytes of each array and distance of arrays for a kernel on `bytes` of memory; throws a usage
+// error where they do not hold a single trip.
 ThreadData lay_out(const Kernel& kernel, std::byte* data, std::uint64_t bytes);
 
 }  // namespace ridgeline::cpu

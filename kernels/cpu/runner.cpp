@@ -3,15 +3,12 @@
 #include "kernels/cpu/runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+
+#include "kernels/steady_clock.h"
 
 namespace ridgeline::cpu {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct alignas(64) ThreadTimes {
   double start = 0, end = 0, probe_end = 0;
@@ -49,12 +46,12 @@ Window run_window(Team& team, const Job& job) {
     ThreadTimes& mine = times[index];
     if (job.lead > 0) job.kernel->body(job.lead, data.data, data.bytes, data.pitch);
     barrier.wait();
-    mine.start = now_s();
+    mine.start = steady_seconds();
     job.kernel->body(job.repeats, data.data, data.bytes, data.pitch);
-    mine.end = now_s();
+    mine.end = steady_seconds();
     if (job.probe && job.probe_repeats > 0) {
       job.probe->body(job.probe_repeats, job.probe_data[index], 0, 0);
-      mine.probe_end = now_s();
+      mine.probe_end = steady_seconds();
     }
   });
   double first = times.front().start, last = times.front().end, clock = 0;
@@ -87,9 +84,9 @@ void calibrate(Team& team, Job& job, double window_s) {
       2, static_cast<std::uint64_t>(lead_share * static_cast<double>(job.repeats)));
   if (!job.probe) return;
   for (job.probe_repeats = 64;;) {
-    const double start = now_s();
+    const double start = steady_seconds();
     job.probe->body(job.probe_repeats, job.probe_data.front(), 0, 0);
-    const double taken = now_s() - start;
+    const double taken = steady_seconds() - start;
     if (taken >= probe_s) break;
     job.probe_repeats *= 2;
   }
