@@ -10,7 +10,7 @@
 #include "base/json_fwd.h"
 #include "base/machine.h"
 #include "base/operating_point.h"
-#include "cli/abilities.h"
+#include "devices/abilities.h"
 
 namespace ridgeline::cli {
 

@@ -2,16 +2,17 @@
 // Looks only: nothing is measured or set.
 #include <optional>
 #include <ostream>
+#include <set>
 
 #include "base/json.h"
 #include "base/profile.h"
-#include "cli/abilities.h"
 #include "cli/command.h"
 #include "cli/glance.h"
-#include "cli/present_mode.h"
 #include "cli/profile_store.h"
+#include "devices/abilities.h"
+#include "devices/present_mode.h"
 #include "devices/this_machine.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/kernel.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -34,6 +35,28 @@ std::optional<StoredProfile> newest_profile() {
   return stored;
 }
 
+// "this CPU does not have it": equal reasons are then equal text.
+std::string without_name(std::string reason, const std::string& name) {
+  if (const auto at = reason.find(name); at != std::string::npos)
+    reason.replace(at, name.size(), "it");
+  return reason;
+}
+
+// The instruction sets that kernels exist for on this architecture.
+std::vector<Ability> run_abilities() {
+  std::set<cpu::Isa> isas;
+  for (const cpu::Kernel& kernel : cpu::kernel_table()) isas.insert(kernel.isa);
+  isas.erase(cpu::Isa::baseline);
+  std::vector<Ability> abilities;
+  for (const cpu::Isa isa : isas) {
+    const cpu::IsaSupport& support = cpu::isa_support(isa);
+    const std::string name(cpu::to_string(isa));
+    abilities.push_back(
+        {Ability::Kind::run, name, support.runs, without_name(support.reason, name), {}});
+  }
+  return abilities;
+}
+
 Glance look(const SystemRoot& root) {
   Glance glance;
   glance.machine = identify_machine(root);
@@ -41,8 +64,7 @@ Glance look(const SystemRoot& root) {
   glance.mode = present_mode(root);
   glance.governor = cpu_governor(root);
   glance.abilities = system_abilities(root);
-  for (Ability& ability : run_abilities(glance.machine.architecture))
-    glance.abilities.push_back(std::move(ability));
+  for (Ability& ability : run_abilities()) glance.abilities.push_back(std::move(ability));
   glance.profile = newest_profile();
   return glance;
 }

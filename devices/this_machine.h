@@ -8,15 +8,9 @@
 
 #include "base/machine.h"
 #include "devices/microarchitecture.h"
+#include "devices/system_files.h"
 
 namespace ridgeline {
-
-// Where the system's files are: "/" here, a made-up tree in tests.
-struct SystemRoot {
-  std::string path = "/";
-
-  std::string at(const std::string& relative) const { return path + relative; }
-};
 
 // Everything but `isa`, which only the kernels can find out.
 Machine identify_machine(const SystemRoot& root = {});

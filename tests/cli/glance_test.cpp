@@ -13,8 +13,7 @@
 namespace ridgeline::testing {
 namespace {
 
-using cli::Ability;
-using Kind = cli::Ability::Kind;
+using Kind = Ability::Kind;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -109,6 +108,18 @@ TEST(Glance, KeepsItsSchema) {
   EXPECT_THAT(schema_violations(cli::to_json(glance), "glance.schema.json"), IsEmpty());
   const Json printed = parse_json(run_ridgeline({"--json"}).out, "glance");
   EXPECT_THAT(schema_violations(printed, "glance.schema.json"), IsEmpty());
+}
+
+TEST(Glance, InstructionSetsThatDoNotRunSayWhy) {
+  const Json printed = parse_json(run_ridgeline({"--json"}).out, "glance");
+  int sets = 0;
+  for (const Json& ability : printed["abilities"]) {
+    if (ability["kind"] != "run") continue;
+    ++sets;
+    EXPECT_NE(ability["available"].get<bool>(), !ability["detail"].get<std::string>().empty())
+        << ability["name"];
+  }
+  EXPECT_GT(sets, 2);
 }
 
 TEST(Glance, IsWhatTheBareProgramPrints) {

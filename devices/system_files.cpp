@@ -1,6 +1,6 @@
 // Reads /proc and /sys without caring why something is not there.
 // Permissions are asked with the effective user, so that sudo and capabilities count.
-#include "cli/system_files.h"
+#include "devices/system_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace ridgeline::cli {
+namespace ridgeline {
 namespace {
 
 bool may(const SystemRoot& root, const std::string& path, int access) {
@@ -50,4 +50,4 @@ bool exists(const SystemRoot& root, const std::string& path) { return may(root, 
 bool may_read(const SystemRoot& root, const std::string& path) { return may(root, path, R_OK); }
 bool may_write(const SystemRoot& root, const std::string& path) { return may(root, path, W_OK); }
 
-}  // namespace ridgeline::cli
+}  // namespace ridgeline

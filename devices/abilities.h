@@ -1,4 +1,4 @@
-// What can be set, read and run on this machine, and the fix for each thing that cannot.
+// What can be set and read on this machine, and the fix for each thing that cannot.
 // It looks and asks for permission; nothing is set or measured here.
 #pragma once
 
@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/machine.h"
-#include "devices/this_machine.h"
+#include "devices/system_files.h"
 
-namespace ridgeline::cli {
+namespace ridgeline {
 
 struct Ability {
   enum class Kind { set, read, run };
@@ -28,7 +27,4 @@ std::string_view to_string(Ability::Kind kind);
 // Clocks and power caps to set; power sensors and counters to read.
 std::vector<Ability> system_abilities(const SystemRoot& root);
 
-// The instruction sets that kernels exist for on this architecture.
-std::vector<Ability> run_abilities(const std::string& architecture);
-
-}  // namespace ridgeline::cli
+}  // namespace ridgeline

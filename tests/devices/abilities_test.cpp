@@ -1,18 +1,17 @@
 // What can be set, read and run, looked up in made-up systems.
 // Rights are tested as an ordinary user, whoever runs the tests.
-#include "cli/abilities.h"
+#include "devices/abilities.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/present_mode.h"
+#include "devices/present_mode.h"
 #include "tests/support/fake_system.h"
 
 namespace ridgeline::testing {
 namespace {
 
-using cli::Ability;
-using Kind = cli::Ability::Kind;
+using Kind = Ability::Kind;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -23,7 +22,7 @@ TEST(Abilities, OfALaptopAsOrdinaryUser) {
   system.protect("sys/class/powercap/intel-rapl:0/energy_uj");
   system.protect("sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw");
   const OrdinaryUser user;
-  const auto abilities = cli::system_abilities(system.root());
+  const auto abilities = system_abilities(system.root());
   ASSERT_EQ(abilities.size(), 4U);
   EXPECT_EQ(abilities[0].name, "CPU clock");
   EXPECT_EQ(abilities[1],
@@ -42,7 +41,7 @@ TEST(Abilities, ClockThatOnlyRootMaySet) {
   make_laptop(system);
   system.protect("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
   const OrdinaryUser user;
-  EXPECT_EQ(cli::system_abilities(system.root())[0],
+  EXPECT_EQ(system_abilities(system.root())[0],
             (Ability{Kind::set, "CPU clock", false,
                      "400 MHz to 4.70 GHz, governor powersave; only root may set it",
                      "run ridgeline with sudo"}));
@@ -51,7 +50,7 @@ TEST(Abilities, ClockThatOnlyRootMaySet) {
 TEST(Abilities, WhatTheOwnerOfTheFilesMayDo) {
   FakeSystem system;
   make_laptop(system);
-  const auto abilities = cli::system_abilities(system.root());
+  const auto abilities = system_abilities(system.root());
   EXPECT_EQ(abilities[0],
             (Ability{Kind::set, "CPU clock", true, "400 MHz to 4.70 GHz, governor powersave", ""}));
   EXPECT_EQ(abilities[1], (Ability{Kind::set, "power cap", true, "RAPL, per package", ""}));
@@ -61,7 +60,7 @@ TEST(Abilities, WhatTheOwnerOfTheFilesMayDo) {
 TEST(Abilities, OfAJetson) {
   FakeSystem system;
   make_jetson(system);
-  const auto abilities = cli::system_abilities(system.root());
+  const auto abilities = system_abilities(system.root());
   ASSERT_EQ(abilities.size(), 4U);
   EXPECT_EQ(abilities[1].name, "power mode");
   EXPECT_EQ(abilities[2],
@@ -72,22 +71,16 @@ TEST(Abilities, OfAJetson) {
 
 TEST(Abilities, OfAnEmptySystemAllSayWhy) {
   const FakeSystem system;
-  for (const Ability& ability : cli::system_abilities(system.root())) {
+  for (const Ability& ability : system_abilities(system.root())) {
     EXPECT_FALSE(ability.available) << ability.name;
     EXPECT_THAT(ability.detail, Not(IsEmpty())) << ability.name;
   }
 }
 
-TEST(Abilities, InstructionSetsThatDoNotRunSayWhy) {
-  for (const char* architecture : {"x86_64", "aarch64"})
-    for (const Ability& ability : cli::run_abilities(architecture))
-      EXPECT_NE(ability.available, !ability.detail.empty()) << ability.name;
-}
-
 TEST(PresentMode, OfALaptop) {
   FakeSystem system;
   make_laptop(system);
-  const OperatingPoint mode = cli::present_mode(system.root());
+  const OperatingPoint mode = present_mode(system.root());
   EXPECT_EQ(mode.label, "as found");
   EXPECT_EQ(mode.cpu_cores, 5);
   EXPECT_THAT(mode.cpu_hz, ElementsAre(4.7e9, 3.5e9, 1e9));
@@ -98,17 +91,17 @@ TEST(PresentMode, OfALaptop) {
 TEST(PresentMode, OfAJetsonHasTheNameOfItsMode) {
   FakeSystem system;
   make_jetson(system);
-  const OperatingPoint mode = cli::present_mode(system.root());
+  const OperatingPoint mode = present_mode(system.root());
   EXPECT_EQ(mode.label, "15W");
   EXPECT_EQ(mode.cpu_cores, 6);
   EXPECT_EQ(mode.gpu_hz, 624.75e6);
   system.write("var/lib/nvpmodel/status", "pmode:0007 fmode:fanNull\n");
-  EXPECT_EQ(cli::present_mode(system.root()).label, "nvpmodel 7");
+  EXPECT_EQ(present_mode(system.root()).label, "nvpmodel 7");
 }
 
 TEST(PresentMode, OfAnEmptySystem) {
   const FakeSystem system;
-  EXPECT_EQ(cli::present_mode(system.root()), (OperatingPoint{"as found", {}, {}, {}, {}, {}, {}}));
+  EXPECT_EQ(present_mode(system.root()), (OperatingPoint{"as found", {}, {}, {}, {}, {}, {}}));
 }
 
 }  // namespace

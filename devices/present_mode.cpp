@@ -1,6 +1,6 @@
 // Reads cpufreq, devfreq, powercap and the state of NVIDIA's nvpmodel.
 // The label is nvpmodel's where it is known, else "as found".
-#include "cli/present_mode.h"
+#include "devices/present_mode.h"
 
 #include <charconv>
 #include <cstdio>
@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
-#include "cli/system_files.h"
+#include "devices/system_files.h"
 
-namespace ridgeline::cli {
+namespace ridgeline {
 namespace {
 
 // "pmode:0002" of the status file, looked up as "< POWER_MODEL ID=2 NAME=MODE_30W >".
@@ -89,4 +89,4 @@ OperatingPoint present_mode(const SystemRoot& root) {
   return mode;
 }
 
-}  // namespace ridgeline::cli
+}  // namespace ridgeline

@@ -1,6 +1,6 @@
 // One function per ability; each looks at one corner of /sys or /proc.
 // The paths in fixes are the real ones, whatever root is looked at.
-#include "cli/abilities.h"
+#include "devices/abilities.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,10 +8,9 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "cli/system_files.h"
-#include "kernels/cpu/isa.h"
+#include "devices/system_files.h"
 
-namespace ridgeline::cli {
+namespace ridgeline {
 namespace {
 
 using Kind = Ability::Kind;
@@ -139,13 +138,6 @@ Ability counters(const SystemRoot& root) {
   return ability;
 }
 
-// "this CPU does not have it": equal reasons are then equal text.
-std::string without_name(std::string reason, const std::string& name) {
-  if (const auto at = reason.find(name); at != std::string::npos)
-    reason.replace(at, name.size(), "it");
-  return reason;
-}
-
 bool is_jetson(const SystemRoot& root) {
   return exists(root, "etc/nv_tegra_release") || exists(root, "var/lib/nvpmodel/status");
 }
@@ -177,19 +169,4 @@ std::vector<Ability> system_abilities(const SystemRoot& root) {
   return abilities;
 }
 
-std::vector<Ability> run_abilities(const std::string& architecture) {
-  using cpu::Isa;
-  static const std::vector<Isa> arm = {Isa::neon, Isa::neon_fp16, Isa::neon_dotprod};
-  static const std::vector<Isa> x86 = {Isa::sse4,        Isa::avx2_fma,    Isa::avx_vnni,
-                                       Isa::avx512f,     Isa::avx512_vnni, Isa::avx512_bf16,
-                                       Isa::avx512_fp16, Isa::amx_bf16,    Isa::amx_int8};
-  std::vector<Ability> abilities;
-  for (const Isa isa : architecture == "aarch64" ? arm : x86) {
-    const cpu::IsaSupport& support = cpu::isa_support(isa);
-    const std::string name(cpu::to_string(isa));
-    abilities.push_back({Kind::run, name, support.runs, without_name(support.reason, name), {}});
-  }
-  return abilities;
-}
-
-}  // namespace ridgeline::cli
+}  // namespace ridgeline

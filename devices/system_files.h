@@ -6,9 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "devices/this_machine.h"
+namespace ridgeline {
 
-namespace ridgeline::cli {
+// Where the system's files are: "/" here, a made-up tree in tests.
+struct SystemRoot {
+  std::string path = "/";
+
+  std::string at(const std::string& relative) const { return path + relative; }
+};
 
 // Paths are relative to the root: "sys/class/hwmon".
 std::optional<std::string> first_line(const SystemRoot& root, const std::string& path);
@@ -18,4 +23,4 @@ bool exists(const SystemRoot& root, const std::string& path);
 bool may_read(const SystemRoot& root, const std::string& path);
 bool may_write(const SystemRoot& root, const std::string& path);
 
-}  // namespace ridgeline::cli
+}  // namespace ridgeline
