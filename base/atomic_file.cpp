@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -114,6 +115,18 @@ void write_file_atomically(const std::string& path, std::string_view content) {
     ::unlink(temporary.c_str());
     fail(path, error_number);
   }
+}
+
+void check_file_can_be_written(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code fault;
+  if (fs::is_directory(path, fault)) throw Error(path, "is a directory");
+  const fs::path folder = fs::absolute(path).parent_path();
+  if (!fs::is_directory(folder, fault))
+    throw Error(path, "folder '" + folder.string() + "' does not exist");
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw Error(path,
+                "folder '" + folder.string() + "' cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace ridgeline

@@ -1,15 +1,10 @@
 // `ridgeline measure`: run the kernels on this machine and keep the result as a profile.
 // Options → plan → measure → table; the work itself is in kernels/.
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <ostream>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/text_table.h"
 #include "base/units.h"
@@ -26,6 +21,7 @@
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
 #include "kernels/steady_clock.h"
+#include "kernels/surroundings.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -105,67 +101,6 @@ ExitCode list(const std::vector<cpu::PlannedTrial>& plan, const Options& options
   return ExitCode::ok;
 }
 
-// A place that cannot be written is found out before the minutes are spent, not after.
-void check_writable(const std::string& path) {
-  namespace fs = std::filesystem;
-  if (path.empty()) throw usage_error("--output", "needs a file name");
-  std::error_code error;
-  if (fs::is_directory(path, error)) throw Error(path, "is a directory");
-  const fs::path folder = fs::absolute(path).parent_path();
-  if (!fs::is_directory(folder, error))
-    throw Error(path, "folder '" + folder.string() + "' does not exist");
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    throw Error(path,
-                "folder '" + folder.string() + "' cannot be written: " + std::strerror(errno));
-}
-
-void check_store() {
-  const std::string folder = profile_store_directory();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Error(folder, "cannot be created: " + error.message(), "set XDG_DATA_HOME");
-  check_writable(folder + "/profile.json");
-}
-
-void add_load_warnings(const LoadWatch& watch, int cores, Conditions& conditions) {
-  const auto fraction_text = [](double fraction) { return format_percent(fraction, 1); };
-  if (conditions.other_fraction > 0.02 || conditions.disturbed) {
-    const std::string busiest = watch.busiest_process();
-    conditions.warnings.push_back(
-        {"other load: " + (busiest.empty() ? "other processes" : busiest) +
-             " ran beside the measurement (" + fraction_text(conditions.other_fraction) +
-             " of the measured cores' time)",
-         "stop it and measure again"});
-  }
-  if (conditions.steal_fraction > 0.005)
-    conditions.warnings.push_back({"the hypervisor took " +
-                                       fraction_text(conditions.steal_fraction) +
-                                       " of the measured cores' time",
-                                   "measure when the host is quiet, or on dedicated cores"});
-  if (const auto quota = cpu_quota(); quota && *quota < cores)
-    conditions.warnings.push_back(
-        {fmt::format("this process may use only {:.1f} of {} cores' time (cgroup quota)", *quota,
-                     cores),
-         "lift the quota, or measure with fewer --threads"});
-  if (!conditions.governor.empty() && conditions.governor != "performance")
-    conditions.warnings.push_back(
-        {"the CPU governor is '" + conditions.governor + "': the clock may follow the load",
-         "sudo cpupower frequency-set -g performance"});
-}
-
-// Compares with the newest stored profile: a run that differs from the last one says so.
-void add_repeat_warning(const Profile& before, Profile& profile) {
-  if (!comparable(before, profile)) return;
-  const auto rows = differing_rows(before.modes.front(), profile.modes.front());
-  if (rows.empty()) return;
-  profile.modes.front().conditions.warnings.push_back(
-      {fmt::format("{} row{} differ{} by more than 2 % from the run of {}; most: {} ({:+.1f} %)",
-                   rows.size(), rows.size() == 1 ? "" : "s", rows.size() == 1 ? "s" : "",
-                   before.modes.front().conditions.started, rows.front().row,
-                   100 * rows.front().relative),
-       "measure again; what other machines on this host do is not visible from here"});
-}
-
 std::string impossible_rows(const ProfileMode& mode) {
   std::string names;
   const auto add = [&](const auto& row) {
@@ -180,7 +115,7 @@ std::string impossible_rows(const ProfileMode& mode) {
 void compare_with_last(Profile& profile, const Console& console) {
   try {
     if (const auto newest = newest_profile_path())
-      add_repeat_warning(load_profile(*newest), profile);
+      warn_of_differences(load_profile(*newest), profile);
   } catch (const Error& error) {
     console.talk(std::string("the last profile is not compared: ") + error.what());
   }
@@ -213,8 +148,10 @@ ExitCode run(const Options& options, Console& console) {
   if (flag(options, "list")) return list(plan, options, console);
   const std::string output =
       options.count("output") ? options["output"].as<std::string>() : std::string();
-  if (options.count("output")) check_writable(output);
-  check_store();
+  if (options.count("output") && output.empty()) throw usage_error("--output", "needs a file name");
+  // A place that cannot be written is found out before the minutes are spent, not after.
+  if (!output.empty()) check_file_can_be_written(output);
+  check_profile_store();
 
   Profile profile;
   profile.tool = std::string(tool_name());
@@ -232,7 +169,7 @@ ExitCode run(const Options& options, Console& console) {
   progress.clear();
   ProfileMode& mode = profile.modes.front();
   mode.mode = present_mode({});
-  add_load_warnings(watch, topology.cores, mode.conditions);
+  warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
   compare_with_last(profile, console);
 
   print(profile, options, console);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 
 namespace ridgeline::cli {
@@ -66,6 +67,14 @@ std::string profile_store_directory() {
     base = home + "/.local/share";
   }
   return base + "/ridgeline/profiles";
+}
+
+void check_profile_store() {
+  const std::string directory = profile_store_directory();
+  std::error_code fault;
+  fs::create_directories(directory, fault);
+  if (fault) throw Error(directory, fault.message(), "check XDG_DATA_HOME");
+  check_file_can_be_written(directory + "/profile" + extension);
 }
 
 std::string store_profile(const Profile& profile, bool whole) {

@@ -16,6 +16,9 @@ std::string profile_store_directory();
 // of a whole measurement go to a folder of their own, where they hide no whole one.
 std::string store_profile(const Profile& profile, bool whole = true);
 
+// Creates the store where it is missing; throws Error where nothing could be stored.
+void check_profile_store();
+
 // The whole profile with the latest date in its name, else the latest partial one; nothing where
 // the store is empty or absent.
 std::optional<std::string> newest_profile_path();

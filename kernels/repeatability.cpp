@@ -1,6 +1,8 @@
 // Matches rows by what was measured and compares medians and intervals.
 #include "kernels/repeatability.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -53,6 +55,18 @@ std::vector<RowDifference> differing_rows(const ProfileMode& before, const Profi
 bool comparable(const Profile& before, const Profile& after) {
   return before.machine == after.machine && !before.modes.empty() && !after.modes.empty() &&
          before.modes.front().mode == after.modes.front().mode;
+}
+
+void warn_of_differences(const Profile& before, Profile& after) {
+  if (!comparable(before, after)) return;
+  const auto rows = differing_rows(before.modes.front(), after.modes.front());
+  if (rows.empty()) return;
+  after.modes.front().conditions.warnings.push_back(
+      {fmt::format("{} row{} by more than 2 % from the run of {}; most: {} ({:+.1f} %)",
+                   rows.size(), rows.size() == 1 ? " differs" : "s differ",
+                   before.modes.front().conditions.started, rows.front().row,
+                   100 * rows.front().relative),
+       "measure again; what other machines on this host do is not visible from here"});
 }
 
 }  // namespace ridgeline

@@ -19,6 +19,10 @@ struct RowDifference {
 std::vector<RowDifference> differing_rows(const ProfileMode& before, const ProfileMode& after,
                                           double limit = 0.02);
 
+// Adds a warning to the first mode of `after` where rows of a comparable profile differ: a run that
+// is not like the last one says so.
+void warn_of_differences(const Profile& before, Profile& after);
+
 // Whether two profiles are of one machine and mode, so that their rows may be compared.
 bool comparable(const Profile& before, const Profile& after);
 
