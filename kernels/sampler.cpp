@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/random.h"
 #include "base/statistics.h"
 
 namespace ridgeline {
@@ -15,11 +16,8 @@ namespace {
 constexpr double warm_up_share = 0.3;  // of the budget, at most
 
 // Fisher–Yates with a generator of our own: the same order on every platform.
-void shuffle(std::vector<std::size_t>& order, std::uint64_t& state) {
-  for (std::size_t i = order.size(); i > 1; --i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    std::swap(order[i - 1], order[static_cast<std::size_t>(state >> 33) % i]);
-  }
+void shuffle(std::vector<std::size_t>& order, Random& random) {
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 }
 
 // Runs a trial until its last five readings agree, or its time is up.
@@ -109,7 +107,7 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
 
   std::vector<std::size_t> order(trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::uint64_t state = options.seed;
+  Random random{options.seed};
   std::vector<Round> rounds;
   const double rounds_start = world.now_s();
   world.other_load();
@@ -122,7 +120,7 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
     load_asked = world.now_s();
   };
   while (!interrupted && std::ssize(rounds) < options.max_rounds) {
-    shuffle(order, state);
+    shuffle(order, random);
     Round round{std::vector<Reading>(trials.size()), std::vector<bool>(trials.size(), false), {}};
     for (const std::size_t trial : order) {
       if (world.interrupted()) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/random.h"
 
 namespace ridgeline::cpu {
 namespace {
@@ -40,13 +41,11 @@ PageBuffer::~PageBuffer() {
 void fill_random(std::byte* data, std::size_t bytes, std::uint64_t seed) {
   // Two FP32 per step: random sign and mantissa, one of two exponents. From there the recurrence
   // of the sweep stays bounded.
-  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
+  Random random{seed};
   for (std::size_t offset = 0; offset + 8 <= bytes; offset += 8) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    const std::uint64_t exponents = (state >> 24 & 1) ? 0x3f0000003f000000u : 0x3e8000003e800000u;
-    const std::uint64_t value = (state & 0x807fffff807fffffu) | exponents;
+    const std::uint64_t bits = random.next();
+    const std::uint64_t exponents = (bits >> 24 & 1) ? 0x3f0000003f000000u : 0x3e8000003e800000u;
+    const std::uint64_t value = (bits & 0x807fffff807fffffu) | exponents;
     std::memcpy(data + offset, &value, 8);
   }
 }

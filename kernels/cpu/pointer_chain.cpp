@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/random.h"
+
 namespace ridgeline::cpu {
 
 void* make_pointer_chain(std::byte* data, std::size_t bytes, std::size_t line_bytes,
@@ -13,11 +15,8 @@ void* make_pointer_chain(std::byte* data, std::size_t bytes, std::size_t line_by
     return *reinterpret_cast<void**>(data + i * line_bytes);
   };
   for (std::size_t i = 0; i < lines; ++i) element(i) = data + i * line_bytes;
-  std::uint64_t state = seed | 1;
-  for (std::size_t i = lines - 1; i > 0; --i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    std::swap(element(i), element(static_cast<std::size_t>(state >> 33) % i));
-  }
+  Random random{seed};
+  for (std::size_t i = lines - 1; i > 0; --i) std::swap(element(i), element(random.below(i)));
   return data;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/random.h"
 #include "kernels/cpu/small_floats.h"
 
 namespace ridgeline::cpu {
@@ -14,25 +15,14 @@ constexpr std::size_t tile_bytes = 1024;
 constexpr std::size_t tile_config_bytes = 64;
 constexpr int tiles = 8;
 
-class Random {  // splitmix64
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t bits() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  double unit() { return double(bits() >> 11) * 0x1p-53; }  // in [0, 1)
-  int integer(int low, int high) { return low + int(bits() % std::uint64_t(high - low + 1)); }
-  int nonzero(int largest) {  // ±1 … ±largest
-    const int magnitude = integer(1, largest);
-    return (bits() & 1) != 0 ? magnitude : -magnitude;
-  }
+int integer(Random& random, int low, int high) {
+  return low + int(random.below(std::size_t(high - low + 1)));
+}
 
- private:
-  std::uint64_t state_;
-};
+int nonzero(Random& random, int largest) {  // ±1 … ±largest
+  const int magnitude = integer(random, 1, largest);
+  return (random.next() & 1) != 0 ? magnitude : -magnitude;
+}
 
 class Writer {
  public:
@@ -68,13 +58,13 @@ void put_distinct(const Kernel& kernel, Writer& out, Random& random) {
 }
 
 void put_random_bytes(Writer& out, Random& random, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) out.put(std::uint8_t(random.bits()));
+  for (std::size_t i = 0; i < bytes; ++i) out.put(std::uint8_t(random.next()));
 }
 
 // BF16 operands and FP32 accumulators are small integers: sums are exact in any order, and a sum
 // that grows stops at about 2²⁵ times its step, far from overflow.
 void put_bf16_integers(Writer& out, Random& random, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes / 2; ++i) out.put(exact_bf16(float(random.nonzero(4))));
+  for (std::size_t i = 0; i < bytes / 2; ++i) out.put(exact_bf16(float(nonzero(random, 4))));
 }
 
 void put_fp32_integers(Writer& out, std::size_t bytes) {
@@ -86,7 +76,7 @@ void put_fp32_integers(Writer& out, std::size_t bytes) {
 // no test could see a missing trip.
 void put_opposite_operands(Writer& out, Random& random, std::size_t bytes) {
   std::vector<int> first(bytes / 2);
-  for (int& value : first) value = random.nonzero(4);
+  for (int& value : first) value = nonzero(random, 4);
   for (const int value : first) out.put(exact_bf16(float(value)));
   for (std::size_t i = 0; i < first.size(); ++i)
     out.put(exact_bf16(float(-first[i] + (i % 2 == 0 ? 0 : 1))));
@@ -138,7 +128,7 @@ std::size_t state_bytes(const Kernel& kernel) {
 
 void prepare_state(const Kernel& kernel, void* data, std::uint64_t seed) {
   Writer out(data);
-  Random random(seed);
+  Random random{seed};
   const auto register_bytes = std::size_t(kernel.access_bytes);
   const std::size_t chain_bytes = std::size_t(kernel.chains) * register_bytes;
   switch (kernel.recurrence) {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "tests/base/error_line.h"
-#include "tests/base/random.h"
 
 namespace ridgeline::testing {
 namespace {

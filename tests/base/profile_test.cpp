@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "tests/base/error_line.h"
-#include "tests/base/random.h"
 #include "tests/base/sample_profile.h"
 #include "tests/support/temporary_directory.h"
 

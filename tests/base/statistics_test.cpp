@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.h"
 #include "tests/base/error_line.h"
-#include "tests/base/random.h"
 
 namespace ridgeline::testing {
 namespace {

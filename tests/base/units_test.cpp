@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/random.h"
 #include "tests/base/error_line.h"
-#include "tests/base/random.h"
 
 namespace ridgeline::testing {
 namespace {

@@ -1,11 +1,12 @@
 // Random numbers that are the same on every platform (splitmix64).
-// For tests with many trials; a failing trial can be repeated.
+// For orders, fillings and start values that can be repeated; not for secrets. Standard library
+// only: the kernels use it where nothing else is linked.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace ridgeline::testing {
+namespace ridgeline {
 
 struct Random {
   std::uint64_t state = 42;
@@ -20,4 +21,4 @@ struct Random {
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
 };
 
-}  // namespace ridgeline::testing
+}  // namespace ridgeline
