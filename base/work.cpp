@@ -22,7 +22,7 @@ Work& Work::operator+=(const Work& other) {
     const FlopCount entry = other.flop[i];
     add_flop(*this, entry.unit, entry.dtype, entry.flop);
   }
-  integer_ops += other.integer_ops;
+  macs += other.macs;
   transcendentals += other.transcendentals;
   bytes_read += other.bytes_read;
   bytes_written += other.bytes_written;
@@ -41,13 +41,27 @@ void add_flop(Work& work, Unit unit, DType dtype, double flop) {
     work.flop.insert(place, {unit, dtype, flop});
 }
 
+double total_flop(const Work& work) {
+  double total = 0;
+  for (const FlopCount& entry : work.flop)
+    if (!is_integer(entry.dtype)) total += entry.flop;
+  return total;
+}
+
+double total_integer_ops(const Work& work) {
+  double total = 0;
+  for (const FlopCount& entry : work.flop)
+    if (is_integer(entry.dtype)) total += entry.flop;
+  return total;
+}
+
 Json to_json(const Work& work) {
   Json flop = Json::array();
   for (const FlopCount& entry : work.flop)
     flop.push_back(
         {{"unit", to_string(entry.unit)}, {"dtype", to_string(entry.dtype)}, {"flop", entry.flop}});
   return {{"flop", std::move(flop)},
-          {"integer_ops", work.integer_ops},
+          {"macs", work.macs},
           {"transcendentals", work.transcendentals},
           {"bytes_read", work.bytes_read},
           {"bytes_written", work.bytes_written},
@@ -60,7 +74,7 @@ Work work_from_json(const JsonCursor& cursor) {
   for (const JsonCursor& entry : cursor.at("flop").items())
     add_flop(work, entry.at("unit").token<Unit>(), entry.at("dtype").token<DType>(),
              bounded(entry.at("flop"), max_amount));
-  work.integer_ops = bounded(cursor.at("integer_ops"), max_amount);
+  work.macs = bounded(cursor.at("macs"), max_amount);
   work.transcendentals = bounded(cursor.at("transcendentals"), max_amount);
   work.bytes_read = bounded(cursor.at("bytes_read"), max_amount);
   work.bytes_written = bounded(cursor.at("bytes_written"), max_amount);

@@ -18,8 +18,9 @@ struct FlopCount {
 };
 
 struct Work {
-  std::vector<FlopCount> flop;  // one entry per (unit, dtype), in that order; see add_flop
-  double integer_ops = 0;
+  // One entry per (unit, dtype), in that order; see add_flop. Integer dtypes count operations (OP).
+  std::vector<FlopCount> flop;
+  double macs = 0;  // multiply-accumulates of matrix products; each is two of the operations above
   double transcendentals = 0;  // exp, tanh, erf …; their FLOP are counted in `flop` as well
   // Every tensor once, at its own dtype; weights apart, since they do not grow with the batch.
   double bytes_read = 0;
@@ -32,6 +33,9 @@ struct Work {
 };
 
 void add_flop(Work& work, Unit unit, DType dtype, double flop);
+
+double total_flop(const Work& work);         // of floating dtypes
+double total_integer_ops(const Work& work);  // of integer dtypes
 
 Json to_json(const Work& work);
 Work work_from_json(const JsonCursor& cursor);

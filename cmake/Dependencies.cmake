@@ -7,3 +7,6 @@ find_package(nlohmann_json 3.10 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+# Header-only, and without a CMake or pkg-config file in Debian.
+find_path(RIDGELINE_PROTOZERO_INCLUDE protozero/varint.hpp REQUIRED)
+mark_as_advanced(RIDGELINE_PROTOZERO_INCLUDE)

@@ -35,7 +35,7 @@ inline Demand sample_demand() {
   demand.op_class = OpClass::convolution;
   add_flop(demand.work, Unit::matrix, DType::fp16, 2e9);
   add_flop(demand.work, Unit::vector, DType::fp16, 1e6);
-  demand.work.integer_ops = 3;
+  demand.work.macs = 3;
   demand.work.transcendentals = 4;
   demand.work.bytes_read = 5e6;
   demand.work.bytes_written = 6e6;

@@ -38,7 +38,8 @@ const std::vector<Rule>& rules() {
   return table;
 }
 
-constexpr std::array<std::string_view, 4> libraries = {"boost/", "fmt/", "nlohmann/", "hwloc"};
+constexpr std::array<std::string_view, 5> libraries = {"boost/", "fmt/", "nlohmann/", "hwloc",
+                                                       "protozero/"};
 
 const Rule* rule_of(const std::string& path) {
   const auto found = std::find_if(rules().begin(), rules().end(),

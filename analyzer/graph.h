@@ -1,0 +1,97 @@
+// Graph: tensors and the layers between them, as every front end delivers a network.
+// Shapes are numbers, operators are Ops; nothing of the file's own format is left.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/element_type.h"
+#include "analyzer/op.h"
+#include "analyzer/shape.h"
+
+namespace ridgeline {
+
+// Where the numbers in a shape come from, from sure to unsure; a layer is as sure as its least sure
+// tensor.
+enum class ShapeSource {
+  fixed,     // static in the file, or follows from that
+  given,     // the user's --batch, --dim, --shape
+  assumed,   // --assume-dim
+  declared,  // the file says so and we could not check it
+  bound,     // depends on data: an upper bound
+  unknown
+};
+
+template <>
+struct TokenTable<ShapeSource> {
+  static constexpr std::string_view noun = "shape source";
+  static constexpr std::array<std::pair<ShapeSource, std::string_view>, 6> rows{
+      {{ShapeSource::fixed, "fixed"},
+       {ShapeSource::given, "given"},
+       {ShapeSource::assumed, "assumed"},
+       {ShapeSource::declared, "declared"},
+       {ShapeSource::bound, "bound"},
+       {ShapeSource::unknown, "unknown"}}};
+};
+
+// A weight depends on no input: an initializer, or what constants were folded into.
+enum class Role { activation, input, weight };
+
+struct Tensor {
+  std::string name;
+  ElementType type = ElementType::unknown;
+  Shape shape;  // meaningless where source is unknown
+  ShapeSource source = ShapeSource::unknown;
+  Role role = Role::activation;
+  bool stored = false;        // its elements stand in the file (not made by a folded layer)
+  bool is_parameter = false;  // a weight that training would change; counted once in totals.params
+  std::optional<double> stored_bytes;  // where it is not stored densely (sparse weights)
+};
+
+using TensorId = std::size_t;  // index into Graph::tensors
+
+// A layer that is one operator in its file may compute in several parts (projection, attention);
+// what passes between its parts is not moved.
+struct Part {
+  Op op;
+  DType dtype = DType::fp32;  // in which a unit would compute it
+};
+
+enum class Standing {
+  counted,
+  folded,      // depends on constants and shapes only: computed before the first run
+  absorbed,    // a quantisation step that the layer beside it does on the way
+  alternative  // in a branch that is not taken into the totals
+};
+
+template <>
+struct TokenTable<Standing> {
+  static constexpr std::string_view noun = "standing";
+  static constexpr std::array<std::pair<Standing, std::string_view>, 4> rows{
+      {{Standing::counted, "counted"},
+       {Standing::folded, "folded"},
+       {Standing::absorbed, "absorbed"},
+       {Standing::alternative, "alternative"}}};
+};
+
+struct Layer {
+  std::string name;    // of the file; its first output where the node has none
+  std::string origin;  // operator in the file's own words: "Conv", "com.microsoft.FusedMatMul"
+  std::vector<Part> parts;
+  std::vector<TensorId> inputs;   // each tensor once, weights included, data only (no axes, shapes)
+  std::vector<TensorId> outputs;  //
+  double repeats = 1;             // trips of the loops around it
+  Standing standing = Standing::counted;
+  ShapeSource shapes = ShapeSource::fixed;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Tensor> tensors;
+  std::vector<Layer> layers;  // in an order in which they can run
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
+};
+
+}  // namespace ridgeline

@@ -1,0 +1,50 @@
+// Checked arithmetic on tensor dimensions.
+// What an operator does to a shape is in its front end.
+#include "analyzer/shape.h"
+
+#include <algorithm>
+
+namespace ridgeline {
+
+std::optional<std::int64_t> checked_element_count(const Shape& shape) {
+  std::int64_t count = 1;
+  // A zero anywhere makes the tensor empty, however large the other dimensions are.
+  bool empty = false;
+  for (const std::int64_t dimension : shape) {
+    if (dimension < 0 || dimension > max_dimension) return std::nullopt;
+    empty = empty || dimension == 0;
+  }
+  if (empty) return 0;
+  for (const std::int64_t dimension : shape)
+    if (__builtin_mul_overflow(count, dimension, &count)) return std::nullopt;
+  return count;
+}
+
+std::int64_t element_count(const Shape& shape) { return checked_element_count(shape).value_or(0); }
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  Shape out(std::max(a.size(), b.size()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    out[out.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
+  const auto count = static_cast<std::int64_t>(rank);
+  if (axis < -count || axis >= count) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+}
+
+std::string to_string(const Shape& shape) {
+  if (shape.empty()) return "scalar";
+  std::string text;
+  for (const std::int64_t dimension : shape)
+    (text += text.empty() ? "" : "x") += std::to_string(dimension);
+  return text;
+}
+
+}  // namespace ridgeline
