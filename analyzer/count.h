@@ -3,6 +3,9 @@
 // Amounts only: what a machine makes of them is the model's.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "analyzer/graph.h"
 #include "analyzer/op_weights.h"
 #include "base/demand.h"
@@ -17,9 +20,19 @@ Work count_part(const Part& part, const OpWeights& weights);
 // own (the caller keeps it out of totals).
 Work count_layer(const Graph& graph, const Layer& layer, const OpWeights& weights);
 
+// Bytes of a whole tensor as it is stored; nothing where nobody can tell (strings, unknown shapes).
+std::optional<double> tensor_bytes(const Tensor& tensor);
+
+// Tensors that count_layer had to leave out because of that: to be reported, never taken as zero.
+std::vector<TensorId> unsized_tensors(const Graph& graph, const Layer& layer);
+
 OpClass op_class(const Op& op);
 
-// What could run the part's arithmetic: a matrix unit, or a vector unit only.
-Unit unit_of(const Op& op);
+// What could run the products of an Op: a matrix unit, or a vector unit only. All other arithmetic
+// (bias, softmax, gates) is for vector units.
+Unit unit_of(const Op& op, DType dtype);
+
+// Part of count_part's MACs that a kernel which knows of the causal mask does not compute.
+double causally_masked_macs(const Op& op);
 
 }  // namespace ridgeline

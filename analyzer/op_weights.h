@@ -22,12 +22,13 @@ struct OpWeights {
   ElementCost softmax;             // per element
   double layer_norm = 0;           // per element, without the affine part; group, instance too
   double affine = 0;               // per element, where a normalisation scales and shifts
-  double rms_norm = 0;             // per element
+  double rms_norm = 0;             // per element, without its scale (half of an affine part)
   double batch_norm = 0;           // per element, evaluation
   double batch_norm_training = 0;  // per element
-  double resize_linear[4] = {};    // per output element, by number of axes (0 … 3)
-  double resize_cubic[4] = {};     //
-  double deformable_tap = 0;       // interpolation of one sampled tap
+  // Per output element, by number of axes (0 … 3); each further axis is twice, or four times that.
+  std::array<double, 4> resize_linear{};
+  std::array<double, 4> resize_cubic{};
+  double deformable_tap = 0;  // interpolation of one sampled tap
 
   const ElementCost& of(Function function) const {
     return functions[static_cast<std::size_t>(function)];
@@ -36,7 +37,9 @@ struct OpWeights {
 
 const OpWeights& default_weights();
 
-// The default table with the entries of a file replaced; names are those of the table.
+// The default table with the entries of a document replaced (`ridgeline.op_weights/1`); a name that
+// is not in the table is an Error.
+OpWeights weights_from_json(const JsonCursor& document);
 OpWeights weights_from_file(const std::string& path);
 Json to_json(const OpWeights& weights);
 

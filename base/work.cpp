@@ -41,6 +41,10 @@ void add_flop(Work& work, Unit unit, DType dtype, double flop) {
     work.flop.insert(place, {unit, dtype, flop});
 }
 
+double total_bytes(const Work& work) {
+  return work.bytes_read + work.bytes_written + work.weight_bytes_read + work.weight_bytes_written;
+}
+
 double total_flop(const Work& work) {
   double total = 0;
   for (const FlopCount& entry : work.flop)

@@ -22,7 +22,8 @@ struct Work {
   std::vector<FlopCount> flop;
   double macs = 0;  // multiply-accumulates of matrix products; each is two of the operations above
   double transcendentals = 0;  // exp, tanh, erf …; their FLOP are counted in `flop` as well
-  // Every tensor once, at its own dtype; weights apart, since they do not grow with the batch.
+  // Every tensor once, at its own dtype. The four do not overlap: all that is read is the sum of
+  // bytes_read and weight_bytes_read. Weights are apart since they do not grow with the batch.
   double bytes_read = 0;
   double bytes_written = 0;
   double weight_bytes_read = 0;
@@ -34,6 +35,7 @@ struct Work {
 
 void add_flop(Work& work, Unit unit, DType dtype, double flop);
 
+double total_bytes(const Work& work);        // all that is read and written, weights included
 double total_flop(const Work& work);         // of floating dtypes
 double total_integer_ops(const Work& work);  // of integer dtypes
 

@@ -1,0 +1,107 @@
+// The Work of a whole layer: the arithmetic of its parts and the bytes of its tensors.
+// What one Op computes is in arithmetic.cpp.
+#include "analyzer/count.h"
+
+#include <algorithm>
+
+namespace ridgeline {
+namespace {
+
+template <class T>
+const T* part_of(const Layer& layer) {
+  for (const Part& part : layer.parts)
+    if (const T* op = std::get_if<T>(&part.op)) return op;
+  return nullptr;
+}
+
+// Elements of the first input that are read where that is not all of it.
+std::optional<std::int64_t> elements_of_first_input(const Layer& layer) {
+  if (const auto* gather = part_of<Gather>(layer)) return gather->elements;
+  if (const auto* copy = part_of<Copy>(layer)) return copy->elements_read;
+  return std::nullopt;
+}
+
+bool moves_data(const Layer& layer) {
+  return std::any_of(layer.parts.begin(), layer.parts.end(),
+                     [](const Part& part) { return !std::holds_alternative<View>(part.op); });
+}
+
+void add_bytes(Work& work, const Graph& graph, const Layer& layer) {
+  const auto partly = elements_of_first_input(layer);
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const Tensor& tensor = graph.tensors[layer.inputs[i]];
+    const auto bytes =
+        i == 0 && partly ? storage_bytes(tensor.type, *partly) : tensor_bytes(tensor);
+    (tensor.role == Role::weight ? work.weight_bytes_read : work.bytes_read) += bytes.value_or(0);
+  }
+  for (const TensorId id : layer.outputs) {
+    const Tensor& tensor = graph.tensors[id];
+    (tensor.role == Role::weight ? work.weight_bytes_written : work.bytes_written) +=
+        tensor_bytes(tensor).value_or(0);
+  }
+  // The output is a copy of the first input, into which the updates are written once more.
+  if (const auto* scatter = part_of<Scatter>(layer); scatter && !layer.outputs.empty())
+    work.bytes_written +=
+        storage_bytes(graph.tensors[layer.outputs.front()].type, scatter->updates).value_or(0);
+}
+
+void multiply(Work& work, double factor) {
+  for (FlopCount& entry : work.flop) entry.flop *= factor;
+  for (double* amount : {&work.macs, &work.transcendentals, &work.bytes_read, &work.bytes_written,
+                         &work.weight_bytes_read, &work.weight_bytes_written})
+    *amount *= factor;
+}
+
+bool has_work(const Layer& layer) {
+  return layer.standing != Standing::folded && layer.standing != Standing::absorbed;
+}
+
+struct ClassOfOp {
+  OpClass operator()(const Convolution&) const { return OpClass::convolution; }
+  OpClass operator()(const MatMul&) const { return OpClass::matmul; }
+  OpClass operator()(const Elementwise&) const { return OpClass::elementwise; }
+  OpClass operator()(const Reduce&) const { return OpClass::reduce; }
+  OpClass operator()(const Softmax&) const { return OpClass::softmax; }
+  OpClass operator()(const Normalize&) const { return OpClass::normalize; }
+  OpClass operator()(const Pool&) const { return OpClass::pool; }
+  OpClass operator()(const Attention&) const { return OpClass::attention; }
+  OpClass operator()(const Recurrent&) const { return OpClass::recurrent; }
+  OpClass operator()(const Gather&) const { return OpClass::gather; }
+  OpClass operator()(const Scatter&) const { return OpClass::gather; }
+  OpClass operator()(const Resize&) const { return OpClass::resize; }
+  OpClass operator()(const Sort&) const { return OpClass::other; }
+  OpClass operator()(const FourierTransform&) const { return OpClass::other; }
+  OpClass operator()(const Copy&) const { return OpClass::copy; }
+  OpClass operator()(const View&) const { return OpClass::view; }
+  OpClass operator()(const Unknown&) const { return OpClass::other; }
+};
+
+}  // namespace
+
+std::optional<double> tensor_bytes(const Tensor& tensor) {
+  if (tensor.stored_bytes) return tensor.stored_bytes;
+  if (tensor.source == ShapeSource::unknown) return std::nullopt;
+  return storage_bytes(tensor.type, element_count(tensor.shape));
+}
+
+Work count_layer(const Graph& graph, const Layer& layer, const OpWeights& weights) {
+  Work work;
+  if (!has_work(layer)) return work;
+  for (const Part& part : layer.parts) work += count_part(part, weights);
+  if (moves_data(layer)) add_bytes(work, graph, layer);
+  if (layer.repeats != 1) multiply(work, layer.repeats);
+  return work;
+}
+
+std::vector<TensorId> unsized_tensors(const Graph& graph, const Layer& layer) {
+  std::vector<TensorId> found;
+  if (!has_work(layer) || !moves_data(layer)) return found;
+  for (const auto* ids : {&layer.inputs, &layer.outputs})
+    for (const TensorId id : *ids)
+      if (!tensor_bytes(graph.tensors[id])) found.push_back(id);
+  return found;
+}
+
+OpClass op_class(const Op& op) { return std::visit(ClassOfOp{}, op); }
+
+}  // namespace ridgeline
