@@ -47,7 +47,7 @@ struct ValueInfo {
   TypeProto type;
 };
 
-struct Graph;
+struct GraphProto;
 
 struct Attribute {
   std::string_view name;
@@ -60,8 +60,8 @@ struct Attribute {
   std::vector<float> floats;
   std::vector<std::string_view> strings;
   std::optional<TensorProto> tensor;  // sparse ones too
-  std::shared_ptr<const Graph> graph;
-  std::vector<std::shared_ptr<const Graph>> graphs;
+  std::shared_ptr<const GraphProto> graph;
+  std::vector<std::shared_ptr<const GraphProto>> graphs;
 };
 
 struct Node {
@@ -70,7 +70,7 @@ struct Node {
   std::vector<Attribute> attributes;
 };
 
-struct Graph {
+struct GraphProto {
   std::string_view name;
   std::vector<Node> nodes;
   std::vector<TensorProto> initializers;  // sparse ones too
@@ -82,7 +82,7 @@ struct OpsetImport {
   std::int64_t version = 0;
 };
 
-struct Function {
+struct FunctionProto {
   std::string_view name, domain, overload;
   std::vector<std::string_view> inputs, outputs;
   std::vector<std::string_view> attributes;   // names that a call must give
@@ -95,8 +95,8 @@ struct Model {
   std::int64_t ir_version = 0;
   std::string_view producer, producer_version;
   std::vector<OpsetImport> opsets;
-  Graph graph;
-  std::vector<Function> functions;
+  GraphProto graph;
+  std::vector<FunctionProto> functions;
   std::vector<std::string> warnings;  // of the reader
 };
 

@@ -24,7 +24,7 @@ struct CannotInfer {
 
 class NodeContext {
  public:
-  NodeContext(Walk& walk, const Node& node, std::int64_t opset, std::vector<const Value*> inputs,
+  NodeContext(Walk& walk, const Node& node, std::int64_t opset, std::vector<Value*> inputs,
               std::vector<Value*> outputs);
 
   const Node& node() const { return node_; }
@@ -42,10 +42,11 @@ class NodeContext {
   std::size_t input_count() const { return inputs_.size(); }
   bool has(std::size_t index) const;
   const Value& input(std::size_t index) const;  // absent: an Error
+  Value* input_value(std::size_t index) { return has(index) ? inputs_[index] : nullptr; }
   const Shape& shape(std::size_t index) const;  // unknown: CannotInfer
   ElementType type(std::size_t index) const { return input(index).type; }
   std::int64_t dimension(std::size_t index, std::int64_t axis) const;  // outside the rank: an Error
-  // Elements; null where they depend on data or are too many.
+  // Elements; null where they depend on data, are too many, or are in a file that is not there.
   const Contents* contents(std::size_t index) const;
   // All elements as integers; nothing where one is unknown.
   std::optional<std::vector<std::int64_t>> known_integers(std::size_t index) const;
@@ -62,6 +63,8 @@ class NodeContext {
   void set_sequence(std::size_t index, ElementType type, std::optional<Shape> shape,
                     std::optional<std::int64_t> length);
   Value& output(std::size_t index) { return *outputs_[index]; }
+  // The output is this value, which a sub-graph made or the node was given: no tensor of its own.
+  void adopt(std::size_t index, Value* value);
   // The sizes of the outputs depend on data: what was set is the most that can be.
   void set_is_bound();
 
@@ -80,12 +83,11 @@ class NodeContext {
   Walk& walk_;
   const Node& node_;
   std::int64_t opset_;
-  std::vector<const Value*> inputs_;  // null where left out
-  std::vector<Value*> outputs_;       // null where nobody wants it
+  std::vector<Value*> inputs_;   // null where left out
+  std::vector<Value*> outputs_;  // null where nobody wants it
   std::vector<Part> parts_;
   std::vector<bool> steers_;
   bool bound_ = false;
-  bool emitted_ = false;
 };
 
 // One row per operator. Rows of a family stand in the family's file, onnx/operators/<family>.cpp.

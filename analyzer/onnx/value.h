@@ -15,6 +15,7 @@
 namespace ridgeline::onnx {
 
 struct Value {
+  TensorId id = 0;  // of the Tensor that this becomes
   std::string name;
   ElementType type = ElementType::unknown;
   std::optional<Shape> shape;  // of the tensor, or of every tensor in a sequence
@@ -28,7 +29,10 @@ struct Value {
   bool from_shapes = false;     // depends on shapes and constants only (Shape and what follows)
   bool is_initializer = false;  // stands in the file as data
   const TensorProto* proto = nullptr;  // where its elements are in the file, if they are
-  std::optional<Contents> contents;    // elements that were computed from other contents
+  // Elements: computed from other contents, or read from the proto when first asked for.
+  std::optional<Contents> contents;
+  // The weight that this is another form of (transposed, dequantised …): one parameter, not two.
+  const Value* root = nullptr;
 };
 
 }  // namespace ridgeline::onnx

@@ -1,0 +1,247 @@
+// Options first (--shape, --dim, --batch), then --assume-dim; what is left is asked for.
+// The order matters: a shape that is given for one input binds its symbols for all the others.
+#include "analyzer/onnx/bindings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/nearest.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+class Binder {
+ public:
+  Binder(const GraphProto& graph, const ImportOptions& options, const std::string& file)
+      : options_(options), file_(file) {
+    std::unordered_set<std::string_view> initializers;
+    for (const TensorProto& tensor : graph.initializers) initializers.insert(tensor.name);
+    std::unordered_set<std::string_view> names;
+    // Before IR version 4 every initializer is listed as an input too.
+    for (const ValueInfo& input : graph.inputs) {
+      if (initializers.contains(input.name)) continue;
+      if (!names.insert(input.name).second)
+        throw Error(file_, "input " + quote(input.name) + " is listed twice");
+      inputs_.push_back(&input);
+    }
+    result_.assumed = options.assumed_dim;
+  }
+
+  Bindings bind() {
+    check_names();
+    for (const auto& [symbol, size] : options_.dims)
+      result_.symbols.emplace(symbol, std::pair{size, ShapeSource::given});
+    for (const ValueInfo* input : inputs_) bind_given_shape(*input);
+    if (options_.batch) bind_batch(*options_.batch);
+    for (const ValueInfo* input : inputs_) result_.inputs.push_back(bound(*input));
+    if (!missing_.empty() || !unranked_.empty()) ask();
+    for (const BoundInput& input : result_.inputs)
+      if (input.shape && !input.shape->empty()) {
+        result_.batch = input.shape->front();
+        break;
+      }
+    return std::move(result_);
+  }
+
+ private:
+  static bool is_tensor(const ValueInfo& input) {
+    return input.type.kind == TypeKind::tensor || input.type.kind == TypeKind::sparse_tensor ||
+           input.type.kind == TypeKind::absent;
+  }
+
+  static bool is_free(const Dimension& dimension) {
+    return !dimension.value || *dimension.value < 0;
+  }
+
+  void check_names() const {
+    std::vector<std::string> names, symbols;
+    for (const ValueInfo* input : inputs_) {
+      names.emplace_back(input->name);
+      if (input->type.dims)
+        for (const Dimension& dimension : *input->type.dims)
+          if (is_free(dimension) && !dimension.symbol.empty())
+            symbols.emplace_back(dimension.symbol);
+    }
+    for (const auto& [name, shape] : options_.shapes) require(name, names, "--shape", "input");
+    for (const auto& [symbol, size] : options_.dims)
+      require(symbol, symbols, "--dim", "free dimension");
+  }
+
+  void require(const std::string& name, const std::vector<std::string>& names,
+               std::string_view option, std::string_view noun) const {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
+    const auto near = nearest(name, names);
+    std::string known;
+    for (const std::string& one : std::set<std::string>(names.begin(), names.end()))
+      (known += known.empty() ? "" : ", ") += one;
+    throw usage_error(fmt::format("{} {}", option, name),
+                      fmt::format("{} has no {} of this name", file_, noun),
+                      near            ? fmt::format("did you mean {}?", quote(*near))
+                      : known.empty() ? fmt::format("it has none at all")
+                                      : fmt::format("it has {}", known));
+  }
+
+  void bind_symbol(std::string_view symbol, std::int64_t size, std::string_view who) {
+    const auto [place, is_new] =
+        result_.symbols.emplace(symbol, std::pair{size, ShapeSource::given});
+    if (!is_new && place->second.first != size)
+      throw usage_error(std::string(who), fmt::format("dimension {} is {} here and {} elsewhere",
+                                                      quote(symbol), size, place->second.first));
+  }
+
+  void bind_given_shape(const ValueInfo& input) {
+    const auto given = options_.shapes.find(std::string(input.name));
+    if (given == options_.shapes.end() || !input.type.dims) return;
+    const auto& dims = *input.type.dims;
+    if (dims.size() != given->second.size())
+      throw usage_error(
+          fmt::format("--shape {}", input.name),
+          fmt::format("has {} dimensions, the input has {}", given->second.size(), dims.size()));
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (is_free(dims[i]) && !dims[i].symbol.empty())
+        bind_symbol(dims[i].symbol, given->second[i], fmt::format("--shape {}", input.name));
+  }
+
+  // The batch is dimension 0 where that is free; in a file whose shapes are all fixed it is the
+  // number that the first input begins with, wherever an input begins with it.
+  void bind_batch(std::int64_t batch) {
+    bool has_free = false;
+    for (const ValueInfo* input : inputs_) {
+      if (!begins(*input) || !is_free(input->type.dims->front())) continue;
+      has_free = true;
+      if (const auto symbol = input->type.dims->front().symbol; !symbol.empty())
+        bind_symbol(symbol, batch, fmt::format("--batch {}", batch));
+      else
+        batch_inputs_.insert(input->name);
+    }
+    if (has_free) return;
+    for (const ValueInfo* input : inputs_) {
+      if (!begins(*input)) continue;
+      const std::int64_t in_file = *input->type.dims->front().value;
+      if (!result_.batch_change) result_.batch_change = BatchChange{in_file, batch};
+      if (result_.batch_change->in_file == in_file) batch_inputs_.insert(input->name);
+    }
+    if (!result_.batch_change)
+      throw usage_error(fmt::format("--batch {}", batch),
+                        file_ + " has no input whose first dimension could be a batch");
+  }
+
+  bool begins(const ValueInfo& input) const {
+    return is_tensor(input) && input.type.dims && !input.type.dims->empty() &&
+           !options_.shapes.contains(std::string(input.name));
+  }
+
+  BoundInput bound(const ValueInfo& input) {
+    BoundInput result{&input, std::nullopt, ShapeSource::fixed};
+    if (!is_tensor(input)) return result;
+    if (const auto given = options_.shapes.find(std::string(input.name));
+        given != options_.shapes.end()) {
+      result.shape = given->second;
+      result.source = ShapeSource::given;
+      return checked(result);
+    }
+    if (!input.type.dims) {
+      unranked_.push_back(input.name);
+      return result;
+    }
+    result.shape.emplace();
+    for (std::size_t i = 0; i < input.type.dims->size(); ++i) {
+      const auto [size, source] = size_of(input, i);
+      result.shape->push_back(size);
+      result.source = std::max(result.source, source);
+    }
+    return checked(result);
+  }
+
+  std::pair<std::int64_t, ShapeSource> size_of(const ValueInfo& input, std::size_t axis) {
+    const Dimension& dimension = (*input.type.dims)[axis];
+    if (axis == 0 && batch_inputs_.contains(input.name))
+      return {*options_.batch, ShapeSource::given};
+    if (!is_free(dimension)) return {*dimension.value, ShapeSource::fixed};
+    if (dimension.value && *dimension.value < -1)
+      throw Error(file_, fmt::format("input {}: dimension {} is {}", quote(input.name), axis,
+                                     *dimension.value));
+    if (const auto bound = result_.symbols.find(dimension.symbol);
+        !dimension.symbol.empty() && bound != result_.symbols.end())
+      return bound->second;
+    if (options_.assumed_dim) return {*options_.assumed_dim, ShapeSource::assumed};
+    missing_.push_back({input.name, axis, dimension.symbol});
+    return {1, ShapeSource::unknown};
+  }
+
+  BoundInput checked(BoundInput input) const {
+    if (!checked_element_count(*input.shape))
+      throw Error(file_, fmt::format("input {}: the shape {} is negative or too large",
+                                     quote(input.info->name), to_string(*input.shape)));
+    return input;
+  }
+
+  [[noreturn]] void ask() const {
+    std::string what, fix;
+    std::set<std::string_view> asked;
+    for (const Missing& one : missing_) {
+      if (one.symbol.empty()) {
+        const std::string place = fmt::format("dimension {} of {}", one.axis, quote(one.input));
+        (what += what.empty() ? "" : ", ") += place;
+        if (asked.insert(one.input).second)
+          (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", one.input);
+      } else if (asked.insert(one.symbol).second) {
+        (what += what.empty() ? "" : ", ") +=
+            fmt::format("{} (of {})", quote(one.symbol), quote(one.input));
+        (fix += fix.empty() ? "" : " ") += fmt::format("--dim {}=…", one.symbol);
+      }
+    }
+    for (const std::string_view name : unranked_) {
+      (what += what.empty() ? "" : ", ") += fmt::format("the whole shape of {}", quote(name));
+      (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", name);
+    }
+    if (unranked_.empty()) fix += ", or --assume-dim 1";
+    throw Error(file_, "sizes are missing: " + what, "give " + fix, ExitCode::incomplete);
+  }
+
+  struct Missing {
+    std::string_view input;
+    std::size_t axis;
+    std::string_view symbol;
+  };
+
+  const ImportOptions& options_;
+  const std::string& file_;
+  std::vector<const ValueInfo*> inputs_;
+  std::set<std::string_view> batch_inputs_;
+  std::vector<Missing> missing_;
+  std::vector<std::string_view> unranked_;
+  Bindings result_;
+};
+
+}  // namespace
+
+std::optional<Shape> Bindings::resolve(const TypeProto& type) const {
+  if (!type.dims) return std::nullopt;
+  Shape shape;
+  for (const Dimension& dimension : *type.dims) {
+    if (dimension.value && *dimension.value >= 0) {
+      shape.push_back(*dimension.value);
+    } else if (const auto bound = symbols.find(dimension.symbol);
+               !dimension.symbol.empty() && bound != symbols.end()) {
+      shape.push_back(bound->second.first);
+    } else if (assumed) {
+      shape.push_back(*assumed);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!checked_element_count(shape)) return std::nullopt;
+  return shape;
+}
+
+Bindings bind_inputs(const GraphProto& graph, const ImportOptions& options, const std::string& file) {
+  return Binder(graph, options, file).bind();
+}
+
+}  // namespace ridgeline::onnx

@@ -1,0 +1,38 @@
+// The operators that have a rule, looked up by domain and name.
+// The rows themselves stand with their rules in onnx/operators/.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/onnx/operators/families.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+using Family = std::span<const Operator> (*)();
+
+constexpr Family families[] = {
+    constant_operators, reshape_operators, control_flow_operators, shape_operators, view_operators,
+};
+
+bool precedes(const Operator& a, const Operator& b) {
+  return std::tie(a.domain, a.name) < std::tie(b.domain, b.name);
+}
+
+std::vector<Operator> sorted_operators() {
+  std::vector<Operator> rows;
+  for (const Family family : families) rows.insert(rows.end(), family().begin(), family().end());
+  std::sort(rows.begin(), rows.end(), precedes);
+  return rows;
+}
+
+}  // namespace
+
+const Operator* find_operator(std::string_view domain, std::string_view name) {
+  static const std::vector<Operator> rows = sorted_operators();
+  const Operator wanted{domain, name, nullptr};
+  const auto row = std::lower_bound(rows.begin(), rows.end(), wanted, precedes);
+  return row != rows.end() && row->domain == domain && row->name == name ? &*row : nullptr;
+}
+
+}  // namespace ridgeline::onnx

@@ -1,0 +1,31 @@
+// Families: the tables of operator rules, one per family, each in the file of that name.
+// A new operator is a row in its family; a new family is a line here and one in operators.cpp.
+#pragma once
+
+#include <span>
+
+#include "analyzer/onnx/node_context.h"
+
+namespace ridgeline::onnx {
+
+std::span<const Operator> activation_operators();
+std::span<const Operator> constant_operators();
+std::span<const Operator> control_flow_operators();
+std::span<const Operator> convolution_operators();
+std::span<const Operator> einsum_operators();
+std::span<const Operator> elementwise_operators();
+std::span<const Operator> matmul_operators();
+std::span<const Operator> matmul_quantized_operators();
+std::span<const Operator> normalization_operators();
+std::span<const Operator> pooling_operators();
+std::span<const Operator> quantized_elementwise_operators();
+std::span<const Operator> reduce_operators();
+std::span<const Operator> reshape_operators();
+std::span<const Operator> resize_operators();
+std::span<const Operator> sampling_operators();
+std::span<const Operator> shape_operators();
+std::span<const Operator> softmax_operators();
+std::span<const Operator> unary_operators();
+std::span<const Operator> view_operators();
+
+}  // namespace ridgeline::onnx

@@ -1,0 +1,32 @@
+// The order in which the nodes of a graph can be walked, whatever order the file has them in.
+// Finds cycles, tensors written twice and inputs that nobody makes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/onnx/model.h"
+
+namespace ridgeline::onnx {
+
+struct NodeOrder {
+  std::vector<std::size_t> nodes;  // indices; the file's own order where that is possible
+  bool as_in_file = true;
+};
+
+// `is_known` tells names that exist before the first node: inputs, initializers, outer scopes.
+// `file` stands in errors.
+NodeOrder order_nodes(const std::vector<Node>& nodes,
+                      const std::function<bool(std::string_view)>& is_known,
+                      const std::string& file);
+
+// How errors name a node: "node 'conv1' (Conv)", or by its first output where it has no name.
+std::string describe(const Node& node);
+
+// "Conv", "com.microsoft.FusedMatMul"; escaped where it is not plain text.
+std::string qualified_name(const Node& node);
+
+}  // namespace ridgeline::onnx

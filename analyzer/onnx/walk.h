@@ -1,0 +1,112 @@
+// Walk: goes through a model's nodes in order, keeps what is known of every tensor and collects
+// layers. Rules of operators see it through NodeContext; those with sub-graphs use it directly.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/graph.h"
+#include "analyzer/onnx/bindings.h"
+#include "analyzer/onnx/import.h"
+#include "analyzer/onnx/model_file.h"
+#include "analyzer/onnx/node_context.h"
+#include "analyzer/onnx/scope.h"
+#include "analyzer/onnx/value.h"
+
+namespace ridgeline::onnx {
+
+class Walk {
+ public:
+  Walk(const ModelFile& file, const ImportOptions& options);
+
+  Import run();
+
+  // For rules of operators that hold sub-graphs.
+  const ImportOptions& options() const { return options_; }
+  Value* make_value(std::string_view name);
+  // Walks a sub-graph whose inputs are bound to `inputs` (in order; missing ones are an Error) with
+  // `repeats` trips; returns its outputs. `path` goes before the names of its layers.
+  std::vector<Value*> run_body(const GraphProto& body, const std::vector<Value*>& inputs,
+                               double repeats, const std::string& path);
+  // The name stands for this value from now on, in the graph that is being walked.
+  void alias(std::string_view name, Value* value) { scope_->bind(name, value); }
+  // Layers made since: to mark those of a branch as alternative, or to take a trial back.
+  std::size_t layer_count() const { return layers_.size(); }
+  void mark_alternative(std::size_t first, std::size_t last);
+  void drop_layers(std::size_t first);
+  double flop_of_layers(std::size_t first, std::size_t last) const;
+  std::vector<UnknownOperator> unknown() const { return unknown_; }
+  void forget_unknown_since(const std::vector<UnknownOperator>& before);
+  std::string layer_name(const Node& node) const;
+
+  // The batch that the user put in the place of the file's own, where both are numbers.
+  std::optional<BatchChange> batch_change() const { return bindings_.batch_change; }
+
+  void warn(const std::string& text);
+  const std::string& file_name() const { return file_.path(); }
+  const ModelFile& file() const { return file_; }
+
+ private:
+  friend class NodeContext;
+
+  struct FunctionCall {  // the attributes of the call that a function's body refers to
+    const Node* node;
+    const FunctionProto* function;
+    const FunctionCall* caller;
+  };
+
+  void add_initializers(const GraphProto& graph);
+  void add_inputs();
+  void walk_nodes(const std::vector<Node>& nodes);
+  void walk_node(const Node& node);
+  void call_function(const FunctionProto& function, const Node& node,
+                     const std::vector<Value*>& inputs);
+  void apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> inputs);
+  void settle_outputs(NodeContext& context, bool is_folded);
+  bool fall_back_to_declared(NodeContext& context);
+  void add_layer(NodeContext& context, bool is_folded);
+  void mark_parameters(const NodeContext& context, const Layer& layer);
+  void add_unknown(const std::string& op, const std::string& reason, const std::string& node);
+  std::int64_t opset_of(const Node& node);
+  const FunctionProto* function_of(const Node& node) const;
+  const Attribute* find_attribute(const Node& node, std::string_view name) const;
+  void spend(const Node& node);
+  void check_model();
+  void check_declared(const Value& value);
+  Import finish();
+
+  const ModelFile& file_;
+  const ImportOptions& options_;
+  Bindings bindings_;
+
+  std::deque<Value> values_;
+  std::vector<bool> parameters_;  // by value id
+  std::vector<Layer> layers_;
+  std::vector<TensorId> inputs_;
+  std::unordered_map<std::string_view, const ValueInfo*> declared_;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<const FunctionProto*>>
+      functions_;
+  std::map<std::string_view, std::int64_t> opsets_;
+
+  Scope* scope_ = nullptr;
+  const FunctionCall* call_ = nullptr;
+  const std::vector<OpsetImport>* function_opsets_ = nullptr;
+  double repeats_ = 1;
+  std::string path_;
+  int depth_ = 0;
+  std::size_t nodes_walked_ = 0;
+
+  std::vector<UnknownOperator> unknown_;
+  std::unordered_map<std::string, std::size_t> unknown_index_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace ridgeline::onnx
