@@ -119,7 +119,11 @@ class Binder {
       else
         batch_inputs_.insert(input->name);
     }
-    if (has_free) return;
+    if (has_free) {
+      // Exporters trace with a batch of one; what they bake in is that.
+      result_.batch_change = BatchChange{1, batch};
+      return;
+    }
     for (const ValueInfo* input : inputs_) {
       if (!begins(*input)) continue;
       const std::int64_t in_file = *input->type.dims->front().value;

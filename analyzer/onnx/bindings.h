@@ -17,7 +17,7 @@
 namespace ridgeline::onnx {
 
 struct BatchChange {
-  std::int64_t in_file = 0;
+  std::int64_t in_file = 0;  // 1 where the file leaves it free
   std::int64_t now = 0;
 };
 
@@ -40,6 +40,7 @@ struct Bindings {
 
 // Throws Error: incomplete where sizes are missing (all of them in one line), usage where an option
 // names an input or symbol that the model does not have.
-Bindings bind_inputs(const GraphProto& graph, const ImportOptions& options, const std::string& file);
+Bindings bind_inputs(const GraphProto& graph, const ImportOptions& options,
+                     const std::string& file);
 
 }  // namespace ridgeline::onnx

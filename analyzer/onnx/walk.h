@@ -47,7 +47,7 @@ class Walk {
   void forget_unknown_since(const std::vector<UnknownOperator>& before);
   std::string layer_name(const Node& node) const;
 
-  // The batch that the user put in the place of the file's own, where both are numbers.
+  // The batch that the user put in the place of the file's own: a Reshape may have baked that in.
   std::optional<BatchChange> batch_change() const { return bindings_.batch_change; }
 
   void warn(const std::string& text);
