@@ -16,6 +16,9 @@ namespace ridgeline::onnx {
 
 class Walk;
 
+// What rules call an element-wise function; onnx::Function is a message of the file.
+using ElementFunction = ridgeline::Function;
+
 // Thrown by a rule that cannot go on because something it needs depends on data or on an unknown
 // operator. The walk then falls back to what the file declares of the outputs.
 struct CannotInfer {
