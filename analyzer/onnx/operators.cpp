@@ -12,7 +12,8 @@ namespace {
 using Family = std::span<const Operator> (*)();
 
 constexpr Family families[] = {
-    constant_operators, reshape_operators, control_flow_operators, shape_operators, view_operators,
+    constant_operators, control_flow_operators, movement_operators, repetition_operators,
+    reshape_operators,  shape_operators,        slicing_operators,  view_operators,
 };
 
 bool precedes(const Operator& a, const Operator& b) {

@@ -1,0 +1,162 @@
+// Operators that give the same elements another shape or name: Flatten, Squeeze, Unsqueeze,
+// Identity, optionals, Dropout outside of training. They move nothing; Reshape has its own file.
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/onnx/data_type.h"
+#include "analyzer/onnx/operators/checks.h"
+#include "analyzer/onnx/operators/families.h"
+#include "analyzer/onnx/operators/folding.h"
+#include "analyzer/onnx/operators/sizes.h"
+#include "analyzer/onnx/operators/steering.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+void set_view(NodeContext& context, Shape shape) {
+  context.set(0, context.type(0), std::move(shape));
+  pass_contents(context, 0, 0);
+}
+
+void flatten(NodeContext& context) {
+  context.emit(View{});
+  const Shape& shape = context.shape(0);
+  // One beyond the last axis is allowed: everything goes into the rows.
+  const std::int64_t given = context.integer("axis", 1);
+  const std::size_t axis = given == static_cast<std::int64_t>(shape.size())
+                               ? shape.size()
+                               : context.axis(given, shape.size());
+  set_view(context, {extent(context, shape, 0, axis), extent(context, shape, axis, shape.size())});
+}
+
+// A flag per axis of `rank`; an axis that is named twice is an Error.
+std::vector<bool> chosen_axes(const NodeContext& context, const std::vector<std::int64_t>& axes,
+                              std::size_t rank) {
+  std::vector<bool> chosen(rank, false);
+  for (const std::int64_t value : axes) {
+    const std::size_t axis = context.axis(value, rank);
+    if (chosen[axis]) context.fail("axis " + std::to_string(axis) + " is given twice");
+    chosen[axis] = true;
+  }
+  return chosen;
+}
+
+void squeeze(NodeContext& context) {
+  context.emit(View{});
+  const Shape& from = context.shape(0);
+  const auto axes = steering(context, 1, "axes");
+  std::vector<bool> dropped(from.size());
+  if (axes) {
+    dropped = chosen_axes(context, *axes, from.size());
+  } else {
+    std::transform(from.begin(), from.end(), dropped.begin(), [](auto size) { return size == 1; });
+  }
+  Shape shape;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!dropped[i])
+      shape.push_back(from[i]);
+    else if (from[i] != 1)
+      context.fail("cannot squeeze axis " + std::to_string(i) + " of " + named(context, 0));
+  }
+  set_view(context, shape);
+}
+
+void unsqueeze(NodeContext& context) {
+  context.emit(View{});
+  const Shape& from = context.shape(0);
+  const auto axes = steering(context, 1, "axes");
+  if (!axes) context.fail("an Unsqueeze without axes");
+  const auto added = chosen_axes(context, *axes, from.size() + axes->size());
+  Shape shape;
+  auto next = from.begin();
+  for (const bool is_new : added) shape.push_back(is_new ? 1 : *next++);
+  set_view(context, shape);
+}
+
+// com.microsoft's ExpandDims takes its one axis as an input.
+void expand_dims(NodeContext& context) {
+  context.emit(View{});
+  Shape shape = context.shape(0);
+  const std::size_t axis = context.axis(steering_integer(context, 1), shape.size() + 1);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  set_view(context, shape);
+}
+
+// Every input becomes the output at its place, sequences too.
+void identity(NodeContext& context) {
+  context.emit(View{});
+  for (std::size_t i = 0; i < context.output_count() && i < context.input_count(); ++i) {
+    if (!context.has(i)) continue;
+    const Value& value = context.input(i);
+    if (value.is_sequence) {
+      context.set_sequence(i, value.type, value.shape, value.sequence_length);
+    } else {
+      context.set(i, value.type, context.shape(i));
+      pass_contents(context, i, i);
+    }
+  }
+}
+
+// The same bits under another type of the same width; a wider or narrower one is an Error.
+void bit_cast(NodeContext& context) {
+  context.emit(View{});
+  const ElementType type = element_type(context.integer("to", 0));
+  want_equal(context, "the width of the type to cast to", bits(type), bits(context.type(0)));
+  context.set(0, type, context.shape(0));
+}
+
+// Where training is left to data, its work is counted: the most that can be.
+bool is_training(NodeContext& context) {
+  if (context.opset() < 7) return context.integer("is_test", 0) == 0;
+  if (context.has(1)) context.not_data(1);
+  if (!context.has(2)) return false;
+  context.not_data(2);
+  const auto flag = context.known_integers(2);
+  return !flag || flag->size() != 1 || flag->front() != 0;
+}
+
+void dropout(NodeContext& context) {
+  const Shape& shape = context.shape(0);
+  if (is_training(context)) {
+    context.emit(Elementwise{ElementFunction::dropout, element_count(shape)});
+  } else {
+    context.emit(View{});
+  }
+  set_view(context, shape);
+  context.set(1, context.opset() < 10 ? context.type(0) : ElementType::boolean, shape);
+}
+
+// Whether an optional holds something is known only where the node has no input at all.
+void optional_has_element(NodeContext& context) {
+  context.emit(View{});
+  context.set(0, ElementType::boolean, {});
+  if (context.has(0)) {
+    context.not_data(0);
+  } else {
+    context.set_contents(0, {0.0L});
+  }
+}
+
+void optional(NodeContext& context) {
+  if (!context.has(0)) throw CannotInfer{"an optional that holds nothing has no shape"};
+  identity(context);
+}
+
+constexpr Operator rows[] = {
+    {"", "Flatten", flatten},
+    {"", "Squeeze", squeeze},
+    {"", "Unsqueeze", unsqueeze},
+    {"", "Identity", identity},
+    {"", "BitCast", bit_cast},
+    {"", "Dropout", dropout},
+    {"", "Optional", optional},
+    {"", "OptionalGetElement", identity},
+    {"", "OptionalHasElement", optional_has_element},
+    {"com.microsoft", "ExpandDims", expand_dims},
+};
+
+}  // namespace
+
+std::span<const Operator> view_operators() { return rows; }
+
+}  // namespace ridgeline::onnx
