@@ -12,8 +12,25 @@ namespace {
 using Family = std::span<const Operator> (*)();
 
 constexpr Family families[] = {
-    constant_operators, control_flow_operators, movement_operators, repetition_operators,
-    reshape_operators,  shape_operators,        slicing_operators,  view_operators,
+    constant_operators,
+    control_flow_operators,
+    convolution_operators,
+    einsum_operators,
+    gather_operators,
+    matmul_operators,
+    matmul_quantized_operators,
+    movement_operators,
+    quantization_operators,
+    random_operators,
+    recurrent_operators,
+    repetition_operators,
+    reshape_operators,
+    scatter_operators,
+    selection_operators,
+    sequence_operators,
+    shape_operators,
+    slicing_operators,
+    view_operators,
 };
 
 bool precedes(const Operator& a, const Operator& b) {

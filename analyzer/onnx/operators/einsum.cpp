@@ -1,0 +1,220 @@
+// Einsum: reads the equation, finds the output's shape and emits one product per contraction.
+// The order of contractions is in onnx/operators/einsum_plan.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/onnx/operators/einsum_plan.h"
+#include "analyzer/onnx/operators/families.h"
+#include "analyzer/onnx/operators/sizes.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+constexpr std::size_t letters = 52;
+constexpr char ellipsis = '.';
+
+// One operand's subscripts, a character per axis; '.' stands for "..." once.
+std::string subscripts_of(const NodeContext& context, std::string_view text) {
+  std::string term;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') continue;
+    if (text.substr(i, 3) == "...") {
+      if (term.find(ellipsis) != std::string::npos)
+        context.fail(fmt::format("two ellipses in '{}'", text));
+      term += ellipsis;
+      i += 2;
+    } else if ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z')) {
+      term += text[i];
+    } else {
+      context.fail(fmt::format("'{}' has a character that is no subscript", text));
+    }
+  }
+  return term;
+}
+
+// Capital letters sort before small ones, as in an implicit output.
+std::size_t label_of(char letter) {
+  return static_cast<std::size_t>(letter <= 'Z' ? letter - 'A' : letter - 'a' + 26);
+}
+
+class Equation {
+ public:
+  explicit Equation(const NodeContext& context);
+
+  void bind(std::size_t operand, const Shape& shape);
+
+  std::size_t operand_count() const { return terms_.size(); }
+  const Shape& sizes() const { return sizes_; }  // of each label; 1 where it is not used
+  std::vector<std::size_t> output_axes() const;  // the label of each axis
+  // Labels along which the operand is not only repeated.
+  Labels operand_labels(std::size_t operand) const;
+
+ private:
+  // The labels of a term, axis by axis, where its ellipsis covers `covered` axes: those of the
+  // ellipses of all terms are matched from the right.
+  std::vector<std::size_t> labels_of(const std::string& term, std::size_t covered) const;
+
+  const NodeContext& context_;
+  std::vector<std::string> terms_;
+  std::optional<std::string> output_;
+  std::size_t ellipsis_axes_ = 0;  // the most that any ellipsis covers
+  Shape sizes_ = Shape(max_labels, 1);
+  std::vector<std::vector<std::size_t>> labels_;  // per bound operand
+  std::vector<Shape> shapes_;
+};
+
+Equation::Equation(const NodeContext& context) : context_(context) {
+  std::string_view text = context.text("equation", "");
+  if (const std::size_t arrow = text.find("->"); arrow != std::string_view::npos) {
+    output_ = subscripts_of(context, text.substr(arrow + 2));
+    text = text.substr(0, arrow);
+  }
+  while (true) {
+    const std::size_t comma = text.find(',');
+    terms_.push_back(subscripts_of(context, text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    text = text.substr(comma + 1);
+  }
+}
+
+std::vector<std::size_t> Equation::labels_of(const std::string& term, std::size_t covered) const {
+  std::vector<std::size_t> labels;
+  for (const char letter : term) {
+    if (letter != ellipsis) {
+      labels.push_back(label_of(letter));
+      continue;
+    }
+    for (std::size_t axis = covered; axis-- > 0;) labels.push_back(letters + axis);
+  }
+  return labels;
+}
+
+void Equation::bind(std::size_t operand, const Shape& shape) {
+  const std::string& term = terms_[operand];
+  const bool has_ellipsis = term.find(ellipsis) != std::string::npos;
+  const std::size_t named_axes = term.size() - (has_ellipsis ? 1 : 0);
+  if (shape.size() < named_axes || (!has_ellipsis && shape.size() > named_axes))
+    context_.fail(fmt::format("operand {} is {}, its subscripts name {} axes", operand,
+                              to_string(shape), named_axes));
+  const std::size_t covered = shape.size() - named_axes;
+  if (letters + covered > max_labels)
+    context_.fail(fmt::format("the ellipsis of operand {} covers {} axes", operand, covered));
+  if (has_ellipsis) ellipsis_axes_ = std::max(ellipsis_axes_, covered);
+  labels_.push_back(labels_of(term, covered));
+  shapes_.push_back(shape);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::int64_t& size = sizes_[labels_.back()[axis]];
+    if (size != 1 && shape[axis] != 1 && size != shape[axis])
+      context_.fail(fmt::format("axis {} of operand {} is {}, its subscript is {} elsewhere", axis,
+                                operand, shape[axis], size));
+    if (shape[axis] != 1) size = shape[axis];
+  }
+}
+
+std::vector<std::size_t> Equation::output_axes() const {
+  if (output_) {
+    for (const char letter : *output_) {
+      const auto has = [&](const std::string& term) {
+        return term.find(letter) != std::string::npos;
+      };
+      if (letter != ellipsis && std::none_of(terms_.begin(), terms_.end(), has))
+        context_.fail(fmt::format("output subscript '{}' is in no operand", letter));
+      if (std::count(output_->begin(), output_->end(), letter) > 1)
+        context_.fail(fmt::format("output subscript '{}' occurs twice", letter));
+    }
+    return labels_of(*output_, ellipsis_axes_);
+  }
+  // Implicit: the axes of the ellipsis, then every letter that occurs once, in order.
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = ellipsis_axes_; axis-- > 0;) axes.push_back(letters + axis);
+  std::array<int, letters> occurrences{};
+  for (const std::string& term : terms_)
+    for (const char letter : term)
+      if (letter != ellipsis) ++occurrences[label_of(letter)];
+  for (std::size_t label = 0; label < letters; ++label)
+    if (occurrences[label] == 1) axes.push_back(label);
+  return axes;
+}
+
+Labels Equation::operand_labels(std::size_t operand) const {
+  Labels labels;
+  for (std::size_t axis = 0; axis < labels_[operand].size(); ++axis)
+    if (const std::size_t label = labels_[operand][axis];
+        shapes_[operand][axis] != 1 && sizes_[label] != 1)
+      labels.set(label);
+  return labels;
+}
+
+std::int64_t extent_of(const NodeContext& context, const Labels& labels, const Shape& sizes) {
+  Shape chosen;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (labels[i]) chosen.push_back(sizes[i]);
+  return multiplied(context, chosen);
+}
+
+void emit_contraction(NodeContext& context, const Contraction& step, const Shape& sizes) {
+  const Labels summed = (step.left | step.right) & ~step.kept;
+  if (summed.none()) {
+    context.emit(Elementwise{ElementFunction::multiply, extent_of(context, step.kept, sizes)});
+    return;
+  }
+  MatMul op;
+  op.batch = extent_of(context, step.left & step.right & step.kept, sizes);
+  op.m = extent_of(context, step.left & ~step.right, sizes);
+  op.n = extent_of(context, step.right & ~step.left, sizes);
+  op.k = extent_of(context, summed, sizes);
+  context.emit(op);
+}
+
+void einsum(NodeContext& context) {
+  Equation equation(context);
+  const std::size_t count = context.input_count();
+  if (equation.operand_count() != count)
+    context.fail(fmt::format("the equation has {} operands, the node {} inputs",
+                             equation.operand_count(), count));
+  for (std::size_t i = 0; i < count; ++i) equation.bind(i, context.shape(i));
+  const Shape& sizes = equation.sizes();
+  Labels output;
+  Shape shape;
+  for (const std::size_t label : equation.output_axes()) {
+    output.set(label);
+    shape.push_back(sizes[label]);
+  }
+  context.set(0, context.type(0), shape);
+
+  // Labels that one operand alone has and the output has not are summed before anything else.
+  std::vector<Labels> operands;
+  for (std::size_t i = 0; i < count; ++i) operands.push_back(equation.operand_labels(i));
+  bool reduced = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    Labels elsewhere = output;
+    for (std::size_t other = 0; other < count; ++other)
+      if (other != i) elsewhere |= operands[other];
+    const Labels kept = operands[i] & elsewhere;
+    if (kept == operands[i]) continue;
+    context.emit(Reduce{Reduction::sum, extent_of(context, operands[i], sizes),
+                        extent_of(context, kept, sizes)});
+    operands[i] = kept;
+    reduced = true;
+  }
+  for (const Contraction& step : plan_contractions(operands, output, sizes))
+    emit_contraction(context, step, sizes);
+  // One operand that is only transposed, or whose diagonal is taken.
+  if (count == 1 && !reduced) context.emit(Copy{element_count(shape)});
+}
+
+constexpr Operator rows[] = {
+    {"", "Einsum", einsum},
+};
+
+}  // namespace
+
+std::span<const Operator> einsum_operators() { return rows; }
+
+}  // namespace ridgeline::onnx
