@@ -1,0 +1,128 @@
+// The JSON form of an Analysis: ridgeline.analysis/1, docs/schemas/analysis.schema.json.
+// What a rule set does not count is null there, not zero.
+#include <cmath>
+
+#include "analyzer/analysis.h"
+#include "base/json.h"
+
+namespace ridgeline {
+namespace {
+
+Json shape_json(const std::optional<Shape>& shape) { return shape ? Json(*shape) : Json(); }
+
+Json bytes_json(const std::optional<double>& bytes) { return bytes ? amount_json(*bytes) : Json(); }
+
+Json tensor_json(const RowTensor& tensor) {
+  return {{"name", tensor.name},
+          {"type", to_string(tensor.type)},
+          {"shape", shape_json(tensor.shape)},
+          {"bytes", bytes_json(tensor.bytes)},
+          {"weight", tensor.is_weight}};
+}
+
+// The amounts that rows and totals have in common.
+void add_amounts(Json& json, const Work& work, Rules rules) {
+  const bool own = rules == Rules::ridgeline;
+  json["macs"] = own ? amount_json(work.macs) : Json();
+  json["flops"] = amount_json(total_flop(work));
+  json["int_ops"] = own ? amount_json(total_integer_ops(work)) : Json();
+  json["transcendentals"] = own ? amount_json(work.transcendentals) : Json();
+}
+
+Json flop_split(const Work& work) {
+  Json split = Json::array();
+  for (const FlopCount& entry : work.flop)
+    split.push_back({{"unit", to_string(entry.unit)},
+                     {"dtype", to_string(entry.dtype)},
+                     {"flop", amount_json(entry.flop)}});
+  return split;
+}
+
+double bytes_read(const Work& work) { return work.bytes_read + work.weight_bytes_read; }
+double bytes_written(const Work& work) { return work.bytes_written + work.weight_bytes_written; }
+
+Json row_json(const AnalysisRow& row, Rules rules) {
+  Json json = {{"name", row.name},
+               {"op", row.op},
+               {"op_class", to_string(row.op_class)},
+               {"class", to_string(row.compute_class)},
+               {"dtype", row.dtype},
+               {"inputs", array_of(row.inputs, tensor_json)},
+               {"outputs", array_of(row.outputs, tensor_json)}};
+  add_amounts(json, row.work, rules);
+  json["bytes_read"] = amount_json(bytes_read(row.work));
+  json["bytes_written"] = amount_json(bytes_written(row.work));
+  json["weight_bytes"] = amount_json(row.work.weight_bytes_read);
+  json["intensity"] = nullable(intensity(row));
+  json["flop_by_unit"] = flop_split(row.work);
+  json["causally_masked_macs"] = amount_json(row.causally_masked_macs);
+  json["repeats"] = amount_json(row.repeats);
+  json["standing"] = to_string(row.standing);
+  json["shapes"] = to_string(row.shapes);
+  json["unsized_tensors"] = row.unsized;
+  json["note"] = row.note;
+  return json;
+}
+
+Json totals_json(const Analysis& analysis) {
+  const Work& work = analysis.totals.work;
+  Json json = Json::object();
+  add_amounts(json, work, analysis.rules);
+  json["bytes"] = amount_json(total_bytes(work));
+  json["bytes_read"] = amount_json(bytes_read(work));
+  json["bytes_written"] = amount_json(bytes_written(work));
+  json["weight_bytes"] = amount_json(work.weight_bytes_read);
+  json["intensity"] = nullable(intensity(work));
+  json["flop_by_unit"] = flop_split(work);
+  json["params"] = amount_json(analysis.totals.params);
+  json["parameter_bytes"] = amount_json(analysis.totals.parameter_bytes);
+  json["layers"] = analysis.totals.layers;
+  return json;
+}
+
+Json source_json(const ModelSource& model) {
+  Json opsets = Json::object();
+  for (const auto& [domain, version] : model.opsets)
+    opsets[domain.empty() ? "ai.onnx" : domain] = version;
+  return {{"format", model.format},
+          {"file_bytes", model.file_bytes},
+          {"producer", model.producer},
+          {"ir_version", model.ir_version ? Json(*model.ir_version) : Json()},
+          {"opsets", opsets}};
+}
+
+}  // namespace
+
+Json amount_json(double amount) {
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  if (amount == std::floor(amount) && std::abs(amount) < exact)
+    return static_cast<std::int64_t>(amount);
+  return amount;
+}
+
+Json to_json(const Analysis& analysis) {
+  const auto row = [&](const AnalysisRow& one) { return row_json(one, analysis.rules); };
+  return {{"schema", Analysis::schema},
+          {"model", analysis.model.path},
+          {"source", source_json(analysis.model)},
+          {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
+          {"rules", to_string(analysis.rules)},
+          {"weights_file", analysis.weights_file.empty() ? Json() : Json(analysis.weights_file)},
+          {"view", "unfused"},
+          {"shapes", to_string(least_sure_shapes(analysis))},
+          {"inputs", array_of(analysis.inputs, tensor_json)},
+          {"outputs", array_of(analysis.outputs, tensor_json)},
+          {"totals", totals_json(analysis)},
+          {"layers", array_of(analysis.rows, row)},
+          {"alternatives", array_of(analysis.alternatives, row)},
+          {"unknown", array_of(analysis.unknown,
+                               [](const UnknownRow& one) -> Json {
+                                 return {{"op", one.op},
+                                         {"count", one.layers.size()},
+                                         {"reason", one.reason},
+                                         {"layers", one.layers}};
+                               })},
+          {"warnings", analysis.warnings}};
+}
+
+}  // namespace ridgeline
