@@ -35,6 +35,12 @@ std::int64_t added(const NodeContext& context, std::initializer_list<std::int64_
   return result;
 }
 
+std::int64_t wrapped_index(const NodeContext& context, std::int64_t index, std::int64_t size) {
+  if (index < -size || index >= size)
+    context.fail(fmt::format("index {} into an axis of {} elements", index, size));
+  return index < 0 ? index + size : index;
+}
+
 std::int64_t extent(const NodeContext& context, const Shape& shape, std::size_t first,
                     std::size_t last) {
   return multiplied(context, Shape(shape.begin() + static_cast<std::ptrdiff_t>(first),

@@ -24,6 +24,9 @@ std::int64_t divided(const NodeContext& context, const std::string& noun, std::i
 // Sum of sizes; one that does not fit is an Error.
 std::int64_t added(const NodeContext& context, std::initializer_list<std::int64_t> sizes);
 
+// −size … size−1 as 0 … size−1; an Error outside of that.
+std::int64_t wrapped_index(const NodeContext& context, std::int64_t index, std::int64_t size);
+
 // Product of the dimensions first … last−1. A zero elsewhere in the shape may have hidden an
 // overflow, which is an Error here.
 std::int64_t extent(const NodeContext& context, const Shape& shape, std::size_t first,
