@@ -1,0 +1,160 @@
+// Reads ModelProto: versions, operator sets, local functions, and the graph.
+// Field numbers here and in reader_*.cpp are those of onnx.proto (github.com/onnx/onnx, IR version
+// 14); fields that counting does not need are stepped over, as are those of later versions.
+#include "analyzer/onnx/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/onnx/model_file.h"
+#include "base/error.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+constexpr std::int64_t newest_ir_version = 14;
+
+FunctionProto read_function(Wire wire) {
+  FunctionProto function;
+  while (wire.next()) {
+    switch (wire.field()) {
+      case 1:
+        function.name = wire.bytes();
+        break;
+      case 4:
+        function.inputs.push_back(wire.bytes());
+        break;
+      case 5:
+        function.outputs.push_back(wire.bytes());
+        break;
+      case 6:
+        function.attributes.push_back(wire.bytes());
+        break;
+      case 7:
+        function.nodes.push_back(read_node(wire.message("NodeProto"), 0));
+        break;
+      case 9:
+        function.opsets.push_back(read_opset_import(wire.message("OperatorSetIdProto")));
+        break;
+      case 10:
+        function.domain = wire.bytes();
+        break;
+      case 11:
+        function.attribute_defaults.push_back(read_attribute(wire.message("AttributeProto"), 0));
+        break;
+      case 13:
+        function.overload = wire.bytes();
+        break;
+      default:
+        break;
+    }
+  }
+  return function;
+}
+
+void warn_of_version(Model& model) {
+  if (model.ir_version <= 0)
+    model.warnings.push_back("the file states no IR version");
+  else if (model.ir_version > newest_ir_version)
+    model.warnings.push_back(
+        fmt::format("IR version {} is newer than {}, the newest that is known here: what it adds "
+                    "is left out",
+                    model.ir_version, newest_ir_version));
+}
+
+Model read_fields(const WireSource& source) {
+  Model model;
+  bool has_graph = false, has_training = false;
+  Wire wire(source.bytes, "ModelProto", source);
+  while (wire.next()) {
+    switch (wire.field()) {
+      case 1:
+        model.ir_version = wire.integer();
+        break;
+      case 2:
+        model.producer = wire.bytes();
+        break;
+      case 3:
+        model.producer_version = wire.bytes();
+        break;
+      case 7:
+        has_graph = true;
+        read_graph(wire.message("GraphProto"), 0, model.graph);
+        break;
+      case 8:
+        model.opsets.push_back(read_opset_import(wire.message("OperatorSetIdProto")));
+        break;
+      case 20:
+        has_training = true;
+        break;
+      case 25:
+        model.functions.push_back(read_function(wire.message("FunctionProto")));
+        break;
+      default:
+        break;
+    }
+  }
+  if (!has_graph) throw Error(source.name, "there is no graph in it", "name an ONNX model");
+  warn_of_version(model);
+  if (has_training)
+    model.warnings.push_back("the training steps of the file (training_info) are left out");
+  return model;
+}
+
+// Files that are often taken for ONNX, by how they begin.
+struct OtherFormat {
+  std::size_t at;
+  std::string_view mark;
+  const char* what;
+  const char* fix;
+};
+
+constexpr OtherFormat other_formats[] = {
+    {0, "version https://git-lfs", "a Git LFS pointer, not the model itself", "run `git lfs pull`"},
+    {0, "PK\x03\x04", "a zip archive, not an ONNX model", "unpack it"},
+    {0, "\x1f\x8b", "compressed with gzip", "unpack it"},
+    {4, "ORTM", "in the ORT format, not ONNX", "name the .onnx file it was made from"},
+    {4, "TFL3", "a TensorFlow Lite model, not ONNX", "convert it"},
+};
+
+bool is_text(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](unsigned char c) {
+    return c >= ' ' || c == '\n' || c == '\r' || c == '\t';
+  });
+}
+
+// For a file that could not be read: a better reason, where there is one.
+void explain(const WireSource& source) {
+  for (const OtherFormat& format : other_formats)
+    if (source.bytes.substr(std::min(format.at, source.bytes.size())).starts_with(format.mark))
+      throw Error(source.name, fmt::format("is {}", format.what), format.fix);
+  if (is_text(source.bytes.substr(0, 256)))
+    throw Error(source.name, "is text, needs the binary form of ONNX",
+                "convert ONNX text with Python's onnx.load and onnx.save");
+}
+
+}  // namespace
+
+OpsetImport read_opset_import(Wire wire) {
+  OpsetImport opset;
+  while (wire.next()) {
+    if (wire.field() == 1) opset.domain = wire.bytes();
+    if (wire.field() == 2) opset.version = wire.integer();
+  }
+  if (opset.domain == "ai.onnx") opset.domain = "";
+  return opset;
+}
+
+Model read_model(std::string_view bytes, const std::string& name) {
+  if (bytes.empty()) throw Error(name, "is empty, needs an ONNX model");
+  const WireSource source{bytes, name};
+  try {
+    return read_fields(source);
+  } catch (const Error&) {
+    explain(source);
+    throw;
+  }
+}
+
+}  // namespace ridgeline::onnx

@@ -1,0 +1,26 @@
+// The parts of the reader: one function per message of onnx.proto that has more than a few fields.
+// Only for the files reader*.cpp; everybody else calls read_model (analyzer/onnx/model_file.h).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/onnx/model.h"
+#include "analyzer/onnx/wire.h"
+
+namespace ridgeline::onnx {
+
+// Deeper graphs and larger ranks are refused: nobody writes them, and code that walks them
+// recursively or by pairs of axes need not fear them.
+inline constexpr int max_graph_depth = 100;
+inline constexpr std::size_t max_rank = 64;
+
+TensorProto read_tensor(Wire wire);
+TensorProto read_sparse_tensor(Wire wire);
+void read_graph(Wire wire, int depth, GraphProto& graph);  // depth 0 is the model's own graph
+Node read_node(Wire wire, int depth);
+Attribute read_attribute(Wire wire, int depth);
+OpsetImport read_opset_import(Wire wire);
+
+}  // namespace ridgeline::onnx

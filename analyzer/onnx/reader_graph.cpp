@@ -1,0 +1,234 @@
+// Reads GraphProto and what it is made of: nodes, attributes, declared values and their types.
+// Takes a graph as it stands; whether names fit together is found out where it is walked.
+#include <fmt/format.h>
+
+#include "analyzer/onnx/data_type.h"
+#include "analyzer/onnx/reader.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+Dimension read_dimension(Wire wire) {
+  Dimension dimension;
+  while (wire.next()) {
+    if (wire.field() == 1 && wire.integer() >= 0) dimension.value = wire.integer();
+    if (wire.field() == 2) dimension.symbol = wire.bytes();
+  }
+  return dimension;
+}
+
+std::vector<Dimension> read_shape(Wire wire) {
+  std::vector<Dimension> dims;
+  while (wire.next()) {
+    if (wire.field() != 1) continue;
+    if (dims.size() == max_rank) wire.fail(fmt::format("a shape of more than {} axes", max_rank));
+    dims.push_back(read_dimension(wire.message("TensorShapeProto.Dimension")));
+  }
+  return dims;
+}
+
+// TypeProto.Tensor and TypeProto.SparseTensor.
+void read_tensor_type(Wire wire, TypeProto& type) {
+  while (wire.next()) {
+    if (wire.field() == 1) type.element = element_type(wire.integer());
+    if (wire.field() == 2) type.dims = read_shape(wire.message("TensorShapeProto"));
+  }
+}
+
+struct NestedType {
+  TypeKind kind = TypeKind::absent;
+  Wire value;
+};
+
+// One level of a TypeProto: its kind and the message of that kind.
+NestedType read_type_level(Wire wire) {
+  NestedType level{TypeKind::absent, wire};
+  const auto take = [&](TypeKind kind, const char* name) { level = {kind, wire.message(name)}; };
+  while (wire.next()) {
+    switch (wire.field()) {
+      case 1:
+        take(TypeKind::tensor, "TypeProto.Tensor");
+        break;
+      case 4:
+        take(TypeKind::sequence, "TypeProto.Sequence");
+        break;
+      case 5:
+        take(TypeKind::map, "TypeProto.Map");
+        break;
+      case 7:
+        take(TypeKind::opaque, "TypeProto.Opaque");
+        break;
+      case 8:
+        take(TypeKind::sparse_tensor, "TypeProto.SparseTensor");
+        break;
+      case 9:
+        take(TypeKind::optional, "TypeProto.Optional");
+        break;
+      default:
+        break;
+    }
+  }
+  return level;
+}
+
+// Sequences and optionals nest; what they hold at last is found in a loop, however deep it is. An
+// optional sequence is a sequence.
+TypeProto read_type(Wire wire) {
+  TypeProto type;
+  while (true) {
+    NestedType level = read_type_level(wire);
+    const bool outermost = type.kind == TypeKind::absent;
+    const bool optional_sequence =
+        type.kind == TypeKind::optional && level.kind == TypeKind::sequence;
+    if (outermost || optional_sequence) type.kind = level.kind;
+    if (level.kind == TypeKind::tensor || level.kind == TypeKind::sparse_tensor)
+      read_tensor_type(level.value, type);
+    if (level.kind != TypeKind::sequence && level.kind != TypeKind::optional) return type;
+    std::optional<Wire> element;
+    while (level.value.next())
+      if (level.value.field() == 1) element = level.value.message("TypeProto");
+    if (!element) return type;
+    wire = *element;
+  }
+}
+
+ValueInfo read_value_info(Wire wire) {
+  ValueInfo value;
+  while (wire.next()) {
+    if (wire.field() == 1) value.name = wire.bytes();
+    if (wire.field() == 2) value.type = read_type(wire.message("TypeProto"));
+  }
+  return value;
+}
+
+std::shared_ptr<const GraphProto> read_subgraph(const Wire& wire, int depth) {
+  if (depth > max_graph_depth)
+    wire.fail(fmt::format("sub-graphs nest deeper than {} levels", max_graph_depth));
+  auto graph = std::make_shared<GraphProto>();
+  read_graph(wire.message("GraphProto"), depth, *graph);
+  return graph;
+}
+
+void append_reals(const Wire& wire, std::vector<float>& values) {
+  const std::string_view bytes = wire.fixed_values(sizeof(float));
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(float))
+    values.push_back(load<float>(bytes.data() + i));
+}
+
+}  // namespace
+
+Attribute read_attribute(Wire wire, int depth) {
+  const Wire whole = wire;
+  Attribute attribute;
+  while (wire.next()) {
+    switch (wire.field()) {
+      case 1:
+        attribute.name = wire.bytes();
+        break;
+      case 2:
+        attribute.f = wire.real();
+        break;
+      case 3:
+        attribute.i = wire.integer();
+        break;
+      case 4:
+        attribute.s = wire.bytes();
+        break;
+      case 5:
+        attribute.tensor = read_tensor(wire.message("TensorProto"));
+        break;
+      case 6:
+        attribute.graph = read_subgraph(wire, depth + 1);
+        break;
+      case 7:
+        append_reals(wire, attribute.floats);
+        break;
+      case 8:
+        wire.append_integers(attribute.ints);
+        break;
+      case 9:
+        attribute.strings.push_back(wire.bytes());
+        break;
+      case 11:
+        attribute.graphs.push_back(read_subgraph(wire, depth + 1));
+        break;
+      case 20:
+        attribute.type = static_cast<int>(wire.integer());
+        break;
+      case 21:
+        attribute.reference = wire.bytes();
+        break;
+      case 22:
+        attribute.tensor = read_sparse_tensor(wire.message("SparseTensorProto"));
+        break;
+      default:
+        break;
+    }
+  }
+  if (attribute.name.empty()) whole.fail("an attribute without a name");
+  return attribute;
+}
+
+Node read_node(Wire wire, int depth) {
+  Node node;
+  while (wire.next()) {
+    switch (wire.field()) {
+      case 1:
+        node.inputs.push_back(wire.bytes());
+        break;
+      case 2:
+        node.outputs.push_back(wire.bytes());
+        break;
+      case 3:
+        node.name = wire.bytes();
+        break;
+      case 4:
+        node.op_type = wire.bytes();
+        break;
+      case 5:
+        node.attributes.push_back(read_attribute(wire.message("AttributeProto"), depth));
+        break;
+      case 7:
+        node.domain = wire.bytes();
+        break;
+      case 8:
+        node.overload = wire.bytes();
+        break;
+      default:
+        break;
+    }
+  }
+  return node;
+}
+
+void read_graph(Wire wire, int depth, GraphProto& graph) {
+  while (wire.next()) {
+    switch (wire.field()) {
+      case 1:
+        graph.nodes.push_back(read_node(wire.message("NodeProto"), depth));
+        break;
+      case 2:
+        graph.name = wire.bytes();
+        break;
+      case 5:
+        graph.initializers.push_back(read_tensor(wire.message("TensorProto")));
+        break;
+      case 11:
+        graph.inputs.push_back(read_value_info(wire.message("ValueInfoProto")));
+        break;
+      case 12:
+        graph.outputs.push_back(read_value_info(wire.message("ValueInfoProto")));
+        break;
+      case 13:
+        graph.value_info.push_back(read_value_info(wire.message("ValueInfoProto")));
+        break;
+      case 15:
+        graph.initializers.push_back(read_sparse_tensor(wire.message("SparseTensorProto")));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace ridgeline::onnx

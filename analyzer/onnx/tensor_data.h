@@ -1,0 +1,50 @@
+// How the elements of a tensor are encoded: raw bytes, or one of the typed fields of TensorProto.
+// Decodes small tensors that a shape depends on; what they mean is the caller's.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "analyzer/onnx/contents.h"
+#include "analyzer/onnx/model.h"
+#include "analyzer/onnx/wire.h"
+
+namespace ridgeline::onnx {
+
+enum class ValueEncoding { varint, fixed32, fixed64, text };
+
+constexpr std::size_t fixed_bytes(ValueEncoding encoding) {
+  return encoding == ValueEncoding::fixed64 ? 8 : 4;
+}
+
+// A repeated field of TensorProto that holds elements as values of one kind.
+struct TypedField {
+  std::uint32_t number;  // of the field
+  std::string_view name;
+  ValueEncoding encoding;
+};
+
+inline constexpr TypedField typed_fields[] = {
+    {4, "float_data", ValueEncoding::fixed32},   {5, "int32_data", ValueEncoding::varint},
+    {6, "string_data", ValueEncoding::text},     {7, "int64_data", ValueEncoding::varint},
+    {10, "double_data", ValueEncoding::fixed64}, {11, "uint64_data", ValueEncoding::varint},
+};
+inline constexpr std::size_t typed_field_count = std::size(typed_fields);
+
+// The typed field that elements of a type stand in, as index; nothing for an unknown type.
+std::optional<std::size_t> typed_field_of(ElementType type);
+
+// How many values of the typed field hold that many elements: complex numbers have two each, and
+// types of less than a byte share a value.
+std::uint64_t typed_values(ElementType type, std::int64_t elements);
+
+// Elements of numeric types from raw little-endian bytes; nothing for other types.
+// Bytes that do not suffice are the caller's mistake.
+std::optional<Contents> decode_raw(ElementType type, std::size_t count, std::string_view bytes);
+
+// The elements that stand in the tensor's own message; nothing where there are none, or no numbers.
+std::optional<Contents> decode_message(const TensorProto& tensor, const WireSource& source);
+
+}  // namespace ridgeline::onnx

@@ -1,0 +1,109 @@
+// Decoding of protobuf fields with bounds checked against the bytes that exist.
+// Encoding: protobuf.dev/programming-guides/encoding. Groups (wire types 3 and 4) never occur.
+#include "analyzer/onnx/wire.h"
+
+#include <fmt/format.h>
+
+#include <protozero/exception.hpp>
+#include <protozero/varint.hpp>
+
+#include "base/error.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+constexpr std::uint64_t max_field_number = (std::uint64_t{1} << 29) - 1;
+
+}  // namespace
+
+std::uint64_t Wire::offset() const {
+  const char* at = start_ != nullptr ? start_ : rest_.data();
+  return static_cast<std::uint64_t>(at - source_->bytes.data());
+}
+
+void Wire::fail(const std::string& what) const {
+  throw Error(source_->name, fmt::format("byte {}: {}", offset(), what));
+}
+
+std::uint64_t Wire::varint() {
+  const char* at = rest_.data();
+  try {
+    const std::uint64_t value = protozero::decode_varint(&at, rest_.data() + rest_.size());
+    rest_.remove_prefix(static_cast<std::size_t>(at - rest_.data()));
+    return value;
+  } catch (const protozero::end_of_buffer_exception&) {
+    fail(fmt::format("{} ends inside of a number", type_));
+  } catch (const protozero::exception&) {
+    fail(fmt::format("a number of more than 10 bytes in {}", type_));
+  }
+}
+
+std::string_view Wire::take(std::uint64_t count) {
+  if (count > rest_.size())
+    fail(fmt::format("field {} of {} needs {} bytes, {} are left", field_, type_, count,
+                     rest_.size()));
+  const std::string_view taken = rest_.substr(0, count);
+  rest_.remove_prefix(count);
+  return taken;
+}
+
+bool Wire::next() {
+  if (rest_.empty()) return false;
+  start_ = rest_.data();
+  const std::uint64_t tag = varint();
+  if (tag >> 3 == 0 || tag >> 3 > max_field_number)
+    fail(fmt::format("{} has no field {}", type_, tag >> 3));
+  field_ = static_cast<std::uint32_t>(tag >> 3);
+  kind_ = static_cast<Kind>(tag & 7);
+  switch (kind_) {
+    case Kind::varint:
+      number_ = varint();
+      return true;
+    case Kind::fixed64:
+      bytes_ = take(8);
+      return true;
+    case Kind::fixed32:
+      bytes_ = take(4);
+      return true;
+    case Kind::length_delimited:
+      bytes_ = take(varint());
+      return true;
+  }
+  fail(fmt::format("field {} of {} has the unknown wire type {}", field_, type_, tag & 7));
+}
+
+void Wire::expect(Kind kind) const {
+  if (kind_ != kind)
+    fail(fmt::format("field {} of {} has wire type {}, needs {}", field_, type_,
+                     static_cast<std::uint32_t>(kind_), static_cast<std::uint32_t>(kind)));
+}
+
+std::int64_t Wire::integer() const {
+  expect(Kind::varint);
+  return static_cast<std::int64_t>(number_);
+}
+
+float Wire::real() const {
+  expect(Kind::fixed32);
+  return load<float>(bytes_.data());
+}
+
+std::string_view Wire::bytes() const {
+  expect(Kind::length_delimited);
+  return bytes_;
+}
+
+void Wire::append_integers(std::vector<std::int64_t>& values) const {
+  if (!is_packed()) return values.push_back(integer());
+  Wire numbers(bytes_, type_, *source_);
+  while (!numbers.rest_.empty()) values.push_back(static_cast<std::int64_t>(numbers.varint()));
+}
+
+std::string_view Wire::fixed_values(std::size_t value_bytes) const {
+  if (!is_packed()) expect(value_bytes == 8 ? Kind::fixed64 : Kind::fixed32);
+  if (bytes_.size() % value_bytes != 0)
+    fail(fmt::format("field {} of {} ends inside of a number", field_, type_));
+  return bytes_;
+}
+
+}  // namespace ridgeline::onnx
