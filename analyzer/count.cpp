@@ -26,19 +26,26 @@ bool moves_data(const Layer& layer) {
                      [](const Part& part) { return !std::holds_alternative<View>(part.op); });
 }
 
+// All bytes of a tensor, or those that the layer moves of it; zero where nobody can tell.
+double moved_bytes(const Graph& graph, const Layer& layer, TensorId id) {
+  const Tensor& tensor = graph.tensors[id];
+  const auto partly = std::find_if(layer.partly_moved.begin(), layer.partly_moved.end(),
+                                   [id](const auto& entry) { return entry.first == id; });
+  if (partly == layer.partly_moved.end()) return tensor_bytes(tensor).value_or(0);
+  return storage_bytes(tensor.type, partly->second).value_or(0);
+}
+
 void add_bytes(Work& work, const Graph& graph, const Layer& layer) {
   const auto partly = elements_of_first_input(layer);
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const Tensor& tensor = graph.tensors[layer.inputs[i]];
-    const auto bytes =
-        i == 0 && partly ? storage_bytes(tensor.type, *partly) : tensor_bytes(tensor);
-    (tensor.role == Role::weight ? work.weight_bytes_read : work.bytes_read) += bytes.value_or(0);
+    const double bytes = i == 0 && partly ? storage_bytes(tensor.type, *partly).value_or(0)
+                                          : moved_bytes(graph, layer, layer.inputs[i]);
+    (tensor.role == Role::weight ? work.weight_bytes_read : work.bytes_read) += bytes;
   }
-  for (const TensorId id : layer.outputs) {
-    const Tensor& tensor = graph.tensors[id];
-    (tensor.role == Role::weight ? work.weight_bytes_written : work.bytes_written) +=
-        tensor_bytes(tensor).value_or(0);
-  }
+  for (const TensorId id : layer.outputs)
+    (graph.tensors[id].role == Role::weight ? work.weight_bytes_written : work.bytes_written) +=
+        moved_bytes(graph, layer, id);
   // The output is a copy of the first input, into which the updates are written once more.
   if (const auto* scatter = part_of<Scatter>(layer); scatter && !layer.outputs.empty())
     work.bytes_written +=

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/element_type.h"
@@ -81,7 +82,10 @@ struct Layer {
   std::vector<Part> parts;
   std::vector<TensorId> inputs;   // each tensor once, weights included, data only (no axes, shapes)
   std::vector<TensorId> outputs;  //
-  double repeats = 1;             // trips of the loops around it
+  // Inputs and outputs of which only so many elements are moved: rows of a table beside the first
+  // input, the part of a cache that is filled.
+  std::vector<std::pair<TensorId, std::int64_t>> partly_moved;
+  double repeats = 1;  // trips of the loops around it
   Standing standing = Standing::counted;
   ShapeSource shapes = ShapeSource::fixed;
 };

@@ -183,6 +183,14 @@ void NodeContext::not_data(std::size_t index) {
   if (index < steers_.size()) steers_[index] = true;
 }
 
+void NodeContext::reads(std::size_t input_index, std::int64_t elements) {
+  if (has(input_index)) partly_moved_.emplace_back(inputs_[input_index], elements);
+}
+
+void NodeContext::writes(std::size_t output_index, std::int64_t elements) {
+  if (wants(output_index)) partly_moved_.emplace_back(outputs_[output_index], elements);
+}
+
 void NodeContext::fail(const std::string& what) const {
   throw Error(walk_.file_name(), describe(node_) + ": " + what);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/graph.h"
@@ -76,6 +77,10 @@ class NodeContext {
   void emit(Op op, DType dtype);
   // Inputs that steer (axes, shapes, sizes, zero points of no weight …) and are not data to move.
   void not_data(std::size_t index);
+  // Of this input or output only so many elements are moved, all of them otherwise. What Gather and
+  // Copy say of the first input goes without this.
+  void reads(std::size_t input, std::int64_t elements);
+  void writes(std::size_t output, std::int64_t elements);
 
   [[noreturn]] void fail(const std::string& what) const;  // Error: file, node and cause
   void warn(const std::string& what) const;
@@ -90,6 +95,7 @@ class NodeContext {
   std::vector<Value*> outputs_;  // null where nobody wants it
   std::vector<Part> parts_;
   std::vector<bool> steers_;
+  std::vector<std::pair<const Value*, std::int64_t>> partly_moved_;
   bool bound_ = false;
 };
 

@@ -226,6 +226,8 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
     layer.shapes = std::max(layer.shapes, value->source);
     layer.outputs.push_back(value->id);
   }
+  for (const auto& [value, elements] : context.partly_moved_)
+    layer.partly_moved.emplace_back(value->id, elements);
   layer.parts = std::move(context.parts_);
   if (!is_folded) mark_parameters(context, layer);
   layers_.push_back(std::move(layer));
