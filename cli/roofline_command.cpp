@@ -160,7 +160,7 @@ Command roofline_command() {
               "of its memory level; --all shows every one. Integer types count OP/s.",
           .examples = {{"roofline", "the newest profile of this machine"},
                        {"roofline profile.json --svg roof.svg", "the picture for a paper"},
-                       {"roofline --point gemm=2e9:48MB:3.1ms --dtype fp32",
+                       {"roofline --point gemm=2e9:48MB:11ms --dtype fp32",
                         "where a kernel stands under its roof"},
                        {"roofline --json", "every number with interval and source"}},
           .add_options = add_options,

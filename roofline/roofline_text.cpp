@@ -9,10 +9,6 @@
 namespace ridgeline {
 namespace {
 
-Json optional_json(const std::optional<Estimate>& estimate) {
-  return estimate ? to_json(*estimate) : Json(nullptr);
-}
-
 Json roof_json(const Roof& roof) {
   Json json;
   json["name"] = roof.name;
@@ -56,12 +52,12 @@ Json point_json(const Point& point, const Roofline& roofline) {
   json["status"] = to_string(point.status);
   json["note"] = point.note;
   json["flop_per_byte"] = to_json(point.flop_per_byte);
-  json["flops_per_s"] = optional_json(point.flops_per_s);
+  json["flops_per_s"] = nullable(point.flops_per_s);
   json["roof"] = point.roof ? Json(roofline.roofs[*point.roof].name) : Json(nullptr);
   json["slope"] = point.slope ? Json(roofline.slopes[*point.slope].name) : Json(nullptr);
-  json["attainable_flops_per_s"] = optional_json(point.attainable_flops_per_s);
+  json["attainable_flops_per_s"] = nullable(point.attainable_flops_per_s);
   json["bound"] = point.bound ? Json(to_string(*point.bound)) : Json(nullptr);
-  json["fraction_of_roof"] = optional_json(point.fraction_of_roof);
+  json["fraction_of_roof"] = nullable(point.fraction_of_roof);
   return json;
 }
 
