@@ -12,6 +12,10 @@ namespace {
 using Family = std::span<const Operator> (*)();
 
 constexpr Family families[] = {
+    attention_grouped_operators,
+    attention_multi_head_operators,
+    attention_operators,
+    attention_projected_operators,
     constant_operators,
     control_flow_operators,
     convolution_operators,

@@ -9,6 +9,10 @@
 namespace ridgeline::onnx {
 
 std::span<const Operator> activation_operators();
+std::span<const Operator> attention_grouped_operators();
+std::span<const Operator> attention_multi_head_operators();
+std::span<const Operator> attention_operators();
+std::span<const Operator> attention_projected_operators();
 std::span<const Operator> constant_operators();
 std::span<const Operator> control_flow_operators();
 std::span<const Operator> convolution_operators();
@@ -33,6 +37,7 @@ std::span<const Operator> scatter_operators();
 std::span<const Operator> selection_operators();
 std::span<const Operator> sequence_operators();
 std::span<const Operator> shape_operators();
+std::span<const Operator> skip_normalization_operators();
 std::span<const Operator> slicing_operators();
 std::span<const Operator> softmax_operators();
 std::span<const Operator> unary_operators();
