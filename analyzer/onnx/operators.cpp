@@ -12,6 +12,7 @@ namespace {
 using Family = std::span<const Operator> (*)();
 
 constexpr Family families[] = {
+    activation_operators,
     attention_grouped_operators,
     attention_multi_head_operators,
     attention_operators,
@@ -20,20 +21,28 @@ constexpr Family families[] = {
     control_flow_operators,
     convolution_operators,
     einsum_operators,
+    elementwise_operators,
     gather_operators,
     matmul_operators,
     matmul_quantized_operators,
     movement_operators,
+    normalization_operators,
+    pooling_operators,
     quantization_operators,
+    quantized_elementwise_operators,
     random_operators,
     recurrent_operators,
+    reduce_operators,
     repetition_operators,
     reshape_operators,
     scatter_operators,
     selection_operators,
     sequence_operators,
     shape_operators,
+    skip_normalization_operators,
     slicing_operators,
+    softmax_operators,
+    unary_operators,
     view_operators,
 };
 

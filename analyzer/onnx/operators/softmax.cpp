@@ -1,0 +1,60 @@
+// Softmax and its relatives. Which elements are a row changes nothing in what is counted, but an
+// axis outside of the input is an error; before opset 13 rows were all that follows the axis.
+#include <fmt/format.h>
+
+#include "analyzer/onnx/operators/emission.h"
+#include "analyzer/onnx/operators/families.h"
+#include "analyzer/onnx/operators/sizes.h"
+
+namespace ridgeline::onnx {
+namespace {
+
+// Before opset 13 the input is coerced to two dimensions, and the axis may be its rank.
+void check_axis(const NodeContext& context, std::int64_t opset) {
+  const auto rank = static_cast<std::int64_t>(context.shape(0).size());
+  const std::int64_t axis = context.integer("axis", opset < 13 ? 1 : -1);
+  const std::int64_t last = opset < 13 ? rank : rank - 1;
+  if (rank > 0 && (axis < -rank || axis > last))
+    context.fail(fmt::format("axis {} is outside of the {} dimensions", axis, rank));
+}
+
+template <bool log>
+void softmax(NodeContext& context) {
+  check_axis(context, context.opset());
+  const Shape& data = context.shape(0);
+  context.set(0, context.type(0), data);
+  context.emit(Softmax{element_count(data), log});
+}
+
+// Scores, bias (a mask as a rule).
+void bias_softmax(NodeContext& context) {
+  const Shape& data = context.shape(0);
+  want_broadcastable_to(context, 1, data);
+  context.set(0, context.type(0), data);
+  emit_elementwise(context, ElementFunction::add, element_count(data));
+  context.emit(Softmax{element_count(data), false});
+}
+
+// X, scale, zero point, scale and zero point of Y; the arithmetic is in floats.
+void qlinear_softmax(NodeContext& context) {
+  check_axis(context, context.integer("opset", 13));
+  const Shape& data = context.shape(0);
+  const std::int64_t elements = element_count(data);
+  context.set(0, context.type(0), data);
+  emit_elementwise(context, ElementFunction::dequantize, elements);
+  context.emit(Softmax{elements, false});
+  emit_elementwise(context, ElementFunction::quantize, elements);
+}
+
+constexpr Operator rows[] = {
+    {"", "Softmax", softmax<false>},
+    {"", "LogSoftmax", softmax<true>},
+    {"com.microsoft", "BiasSoftmax", bias_softmax},
+    {"com.microsoft", "QLinearSoftmax", qlinear_softmax},
+};
+
+}  // namespace
+
+std::span<const Operator> softmax_operators() { return rows; }
+
+}  // namespace ridgeline::onnx
