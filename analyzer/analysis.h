@@ -124,4 +124,7 @@ Json to_json(const Analysis& analysis);
 // An amount as an integer where it is one that a double holds exactly.
 Json amount_json(double amount);
 
+// The members that rows, groups and totals have in common: macs … weight_bytes.
+void add_amounts(Json& json, const Work& work, Rules rules);
+
 }  // namespace ridgeline

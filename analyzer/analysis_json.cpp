@@ -20,15 +20,6 @@ Json tensor_json(const RowTensor& tensor) {
           {"weight", tensor.is_weight}};
 }
 
-// The amounts that rows and totals have in common.
-void add_amounts(Json& json, const Work& work, Rules rules) {
-  const bool own = rules == Rules::ridgeline;
-  json["macs"] = own ? amount_json(work.macs) : Json();
-  json["flops"] = amount_json(total_flop(work));
-  json["int_ops"] = own ? amount_json(total_integer_ops(work)) : Json();
-  json["transcendentals"] = own ? amount_json(work.transcendentals) : Json();
-}
-
 Json flop_split(const Work& work) {
   Json split = Json::array();
   for (const FlopCount& entry : work.flop)
@@ -37,9 +28,6 @@ Json flop_split(const Work& work) {
                      {"flop", amount_json(entry.flop)}});
   return split;
 }
-
-double bytes_read(const Work& work) { return work.bytes_read + work.weight_bytes_read; }
-double bytes_written(const Work& work) { return work.bytes_written + work.weight_bytes_written; }
 
 Json row_json(const AnalysisRow& row, Rules rules) {
   Json json = {{"name", row.name},
@@ -50,9 +38,6 @@ Json row_json(const AnalysisRow& row, Rules rules) {
                {"inputs", array_of(row.inputs, tensor_json)},
                {"outputs", array_of(row.outputs, tensor_json)}};
   add_amounts(json, row.work, rules);
-  json["bytes_read"] = amount_json(bytes_read(row.work));
-  json["bytes_written"] = amount_json(bytes_written(row.work));
-  json["weight_bytes"] = amount_json(row.work.weight_bytes_read);
   json["intensity"] = nullable(intensity(row));
   json["flop_by_unit"] = flop_split(row.work);
   json["causally_masked_macs"] = amount_json(row.causally_masked_macs);
@@ -69,9 +54,6 @@ Json totals_json(const Analysis& analysis) {
   Json json = Json::object();
   add_amounts(json, work, analysis.rules);
   json["bytes"] = amount_json(total_bytes(work));
-  json["bytes_read"] = amount_json(bytes_read(work));
-  json["bytes_written"] = amount_json(bytes_written(work));
-  json["weight_bytes"] = amount_json(work.weight_bytes_read);
   json["intensity"] = nullable(intensity(work));
   json["flop_by_unit"] = flop_split(work);
   json["params"] = amount_json(analysis.totals.params);
@@ -98,6 +80,17 @@ Json amount_json(double amount) {
   if (amount == std::floor(amount) && std::abs(amount) < exact)
     return static_cast<std::int64_t>(amount);
   return amount;
+}
+
+void add_amounts(Json& json, const Work& work, Rules rules) {
+  const bool own = rules == Rules::ridgeline;
+  json["macs"] = own ? amount_json(work.macs) : Json();
+  json["flops"] = amount_json(total_flop(work));
+  json["int_ops"] = own ? amount_json(total_integer_ops(work)) : Json();
+  json["transcendentals"] = own ? amount_json(work.transcendentals) : Json();
+  json["bytes_read"] = amount_json(work.bytes_read + work.weight_bytes_read);
+  json["bytes_written"] = amount_json(work.bytes_written + work.weight_bytes_written);
+  json["weight_bytes"] = amount_json(work.weight_bytes_read);
 }
 
 Json to_json(const Analysis& analysis) {

@@ -85,7 +85,9 @@ struct Layer {
   // Inputs and outputs of which only so many elements are moved: rows of a table beside the first
   // input, the part of a cache that is filled.
   std::vector<std::pair<TensorId, std::int64_t>> partly_moved;
-  double repeats = 1;  // trips of the loops around it
+  std::vector<TensorId> steering;  // inputs that are not moved: axes, shapes, sizes
+  double repeats = 1;              // trips of the loops around it
+  bool nested = false;             // in a sub-graph or function, not a node of the main graph
   Standing standing = Standing::counted;
   ShapeSource shapes = ShapeSource::fixed;
 };

@@ -9,7 +9,7 @@ namespace ridgeline::onnx {
 
 Import import_graph(const ModelFile& file, const ImportOptions& options) {
   Import result = Walk(file, options).run();
-  absorb_quantization(result.graph);
+  if (options.absorb_quantization) absorb_quantization(result.graph);
   return result;
 }
 

@@ -22,6 +22,7 @@ struct ImportOptions {
   std::optional<std::int64_t> assumed_dim;    // every dimension that is still free
   Branch branch = Branch::larger;             // of an If whose condition depends on data
   std::map<std::string, std::int64_t> trips;  // loop node → trips; "" for all others
+  bool absorb_quantization = true;            // else every step is a layer of its own
 };
 
 struct UnknownOperator {

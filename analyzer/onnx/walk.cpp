@@ -213,10 +213,15 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
   layer.name = layer_name(context.node_);
   layer.origin = qualified_name(context.node_);
   layer.repeats = repeats_;
+  layer.nested = depth_ > 0;
   layer.standing = is_folded ? Standing::folded : Standing::counted;
   for (std::size_t i = 0; i < context.inputs_.size(); ++i) {
     const Value* value = context.inputs_[i];
-    if (value == nullptr || context.steers_[i]) continue;
+    if (value == nullptr) continue;
+    if (context.steers_[i]) {
+      layer.steering.push_back(value->id);
+      continue;
+    }
     if (value->shape || !is_folded) layer.shapes = std::max(layer.shapes, value->source);
     if (std::find(layer.inputs.begin(), layer.inputs.end(), value->id) == layer.inputs.end())
       layer.inputs.push_back(value->id);

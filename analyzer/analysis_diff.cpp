@@ -1,0 +1,162 @@
+// Matching of layers in one pass per key: the n-th of a name with the n-th of that name, then the
+// n-th of an operator with the n-th of that operator. No alignment: linear in the layers.
+#include "analyzer/analysis_diff.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "base/json.h"
+
+namespace ridgeline {
+namespace {
+
+using Rows = std::vector<AnalysisRow>;
+
+constexpr std::size_t unmatched = static_cast<std::size_t>(-1);
+
+struct Partner {
+  std::size_t index = unmatched;
+  MatchedBy by = MatchedBy::name;
+};
+
+template <class Key>
+void match(const Rows& before, const Rows& after, std::vector<Partner>& partners,
+           std::vector<bool>& taken, MatchedBy by, Key key) {
+  std::map<std::string, std::deque<std::size_t>> waiting;
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (!taken[i] && after[i].standing == Standing::counted) waiting[key(after[i])].push_back(i);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (partners[i].index != unmatched || before[i].standing != Standing::counted) continue;
+    const auto found = waiting.find(key(before[i]));
+    if (found == waiting.end() || found->second.empty()) continue;
+    partners[i] = {found->second.front(), by};
+    taken[found->second.front()] = true;
+    found->second.pop_front();
+  }
+}
+
+std::vector<std::optional<Shape>> shapes(const AnalysisRow& row) {
+  std::vector<std::optional<Shape>> found;
+  for (const auto* tensors : {&row.inputs, &row.outputs})
+    for (const RowTensor& tensor : *tensors) found.push_back(tensor.shape);
+  return found;
+}
+
+std::vector<std::string> differences(const AnalysisRow& a, const AnalysisRow& b) {
+  std::vector<std::string> what;
+  const auto note = [&](bool differs, const char* name) {
+    if (differs) what.emplace_back(name);
+  };
+  note(a.op != b.op, "op");
+  note(a.compute_class != b.compute_class, "class");
+  note(a.dtype != b.dtype, "dtype");
+  note(shapes(a) != shapes(b), "shape");
+  note(a.repeats != b.repeats, "repeats");
+  note(a.work.macs != b.work.macs, "macs");
+  note(total_flop(a.work) != total_flop(b.work), "flops");
+  note(total_integer_ops(a.work) != total_integer_ops(b.work), "int_ops");
+  note(a.work.transcendentals != b.work.transcendentals, "transcendentals");
+  note(total_bytes(a.work) != total_bytes(b.work), "bytes");
+  note(a.work.weight_bytes_read != b.work.weight_bytes_read, "weight_bytes");
+  return what;
+}
+
+Json short_row(const AnalysisRow& row, Rules rules) {
+  Json outputs = Json::array();
+  for (const RowTensor& tensor : row.outputs)
+    outputs.push_back(tensor.shape ? Json(*tensor.shape) : Json());
+  Json json = {{"name", row.name},
+               {"op", row.op},
+               {"class", to_string(row.compute_class)},
+               {"dtype", row.dtype},
+               {"output_shapes", std::move(outputs)}};
+  add_amounts(json, row.work, rules);
+  json["intensity"] = nullable(intensity(row));
+  return json;
+}
+
+Json side_json(const Analysis& analysis) {
+  const Totals& totals = analysis.totals;
+  Json sums = Json::object();
+  add_amounts(sums, totals.work, analysis.rules);
+  sums["bytes"] = amount_json(total_bytes(totals.work));
+  sums["intensity"] = nullable(intensity(totals.work));
+  sums["params"] = amount_json(totals.params);
+  sums["parameter_bytes"] = amount_json(totals.parameter_bytes);
+  sums["layers"] = totals.layers;
+  Json unknown = Json::array();
+  for (const UnknownRow& row : analysis.unknown) unknown.push_back(row.op);
+  return {{"model", analysis.model.path},
+          {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
+          {"shapes", to_string(least_sure_shapes(analysis))},
+          {"totals", std::move(sums)},
+          {"unknown", std::move(unknown)},
+          {"warnings", analysis.warnings}};
+}
+
+// after / before of every total; null where there is nothing to divide by.
+Json ratios(const Json& before, const Json& after) {
+  Json result = Json::object();
+  for (const auto& [name, value] : before.items()) {
+    const Json& other = after[name];
+    const bool divides = value.is_number() && other.is_number() && value.get<double>() != 0;
+    result[name] = divides ? Json(other.get<double>() / value.get<double>()) : Json();
+  }
+  return result;
+}
+
+}  // namespace
+
+AnalysisDiff diff(Analysis before, Analysis after) {
+  AnalysisDiff difference;
+  std::vector<Partner> partners(before.rows.size());
+  std::vector<bool> taken(after.rows.size(), false);
+  match(before.rows, after.rows, partners, taken, MatchedBy::name,
+        [](const AnalysisRow& row) { return row.name; });
+  match(before.rows, after.rows, partners, taken, MatchedBy::order,
+        [](const AnalysisRow& row) { return row.op; });
+  for (std::size_t i = 0; i < before.rows.size(); ++i) {
+    if (before.rows[i].standing != Standing::counted) continue;
+    if (partners[i].index == unmatched) {
+      difference.removed.push_back(before.rows[i]);
+      continue;
+    }
+    const AnalysisRow& partner = after.rows[partners[i].index];
+    auto what = differences(before.rows[i], partner);
+    if (what.empty())
+      ++difference.same;
+    else
+      difference.changed.push_back({before.rows[i], partner, partners[i].by, std::move(what)});
+  }
+  for (std::size_t i = 0; i < after.rows.size(); ++i)
+    if (!taken[i] && after.rows[i].standing == Standing::counted)
+      difference.added.push_back(after.rows[i]);
+  difference.before = std::move(before);
+  difference.after = std::move(after);
+  return difference;
+}
+
+Json to_json(const AnalysisDiff& difference) {
+  const Rules rules = difference.before.rules;
+  const auto row = [&](const AnalysisRow& one) { return short_row(one, rules); };
+  const Json before = side_json(difference.before), after = side_json(difference.after);
+  return {{"schema", AnalysisDiff::schema},
+          {"rules", to_string(rules)},
+          {"before", before},
+          {"after", after},
+          {"ratios", ratios(before["totals"], after["totals"])},
+          {"same", difference.same},
+          {"changed", array_of(difference.changed,
+                               [&](const ChangedLayer& one) -> Json {
+                                 return {{"matched_by", to_string(one.matched_by)},
+                                         {"what", one.what},
+                                         {"before", row(one.before)},
+                                         {"after", row(one.after)}};
+                               })},
+          {"removed", array_of(difference.removed, row)},
+          {"added", array_of(difference.added, row)}};
+}
+
+}  // namespace ridgeline
