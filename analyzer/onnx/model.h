@@ -1,5 +1,5 @@
-// The messages of an ONNX file as plain structs whose text points into the mapped file.
-// Only what counting needs; weights stay where they are. Field numbers are in onnx/reader.cpp.
+// The messages of an ONNX file as plain structs whose text points into the bytes of the file.
+// Only what counting needs; weights stay where they are. Field numbers are in onnx/reader*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ struct Dimension {
   std::string_view symbol;            // dim_param; may be empty
 };
 
+// An optional sequence is a sequence.
 enum class TypeKind { tensor, sparse_tensor, sequence, optional, map, opaque, absent };
 
 struct TypeProto {

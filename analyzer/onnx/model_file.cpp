@@ -1,17 +1,16 @@
-// Maps a model's file, reads it, and looks after the files that its weights are in.
-// A file that shrinks while it is mapped ends the process, as with every mapped file.
+// Opens a model's file, reads it, and looks after the files that its weights are in.
+// What is in the messages is the reader's, what is in weights nobody's.
 #include "analyzer/onnx/model_file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "analyzer/onnx/external_data.h"
+#include "analyzer/onnx/paged_file.h"
+#include "analyzer/onnx/reader.h"
 #include "analyzer/onnx/tensor_data.h"
 #include "base/error.h"
 #include "base/text_file.h"
@@ -19,72 +18,36 @@
 namespace ridgeline::onnx {
 namespace {
 
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(int descriptor, std::size_t bytes, const std::string& path) {
-    void* address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (address == MAP_FAILED) throw Error(path, std::generic_category().message(errno));
-    bytes_ = {static_cast<const char*>(address), bytes};
-    // Between the weights lie a few bytes each: reading ahead would load the weights.
-    ::madvise(address, bytes, MADV_RANDOM);
-  }
-  ~Mapping() {
-    if (!bytes_.empty()) ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
-  }
-  Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  Mapping& operator=(Mapping&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-
-  std::string_view bytes() const { return bytes_; }
-
- private:
-  std::string_view bytes_;
-};
-
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
-
-// The file's bytes: mapped where it is a plain file, else (a pipe) read into `text`.
-Mapping map_file(const std::string& path, std::string& text) {
+// A plain file, or nothing: a pipe, a folder, a file that is not there.
+std::unique_ptr<PagedFile> open_plain_file(const std::string& path) {
   if (path.find('\0') != std::string::npos) throw Error("", "a file name with a zero byte in it");
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return nullptr;
   struct stat status {};
-  if (file.number < 0 || ::fstat(file.number, &status) != 0 || !S_ISREG(status.st_mode)) {
-    text = read_text_file(path);
-    return {};
-  }
-  if (status.st_size == 0) return {};
-  return Mapping(file.number, static_cast<std::size_t>(status.st_size), path);
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+    return std::make_unique<PagedFile>(descriptor, static_cast<std::size_t>(status.st_size), path);
+  ::close(descriptor);
+  return nullptr;
 }
 
 }  // namespace
 
 struct ModelFile::Implementation {
-  Mapping mapping;
-  std::string text;  // where there is no mapping
+  std::unique_ptr<PagedFile> file;
+  std::string text;  // where there is no file
   WireSource source;
   Model model;
   std::optional<ExternalFiles> external;
-
-  void read() {
-    source.bytes = mapping.bytes().empty() ? std::string_view(text) : mapping.bytes();
-    model = read_model(source.bytes, source.name);
-  }
 };
 
 ModelFile::ModelFile(const std::string& path)
     : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
-  self.source.name = path;
-  self.mapping = map_file(path, self.text);
-  self.read();
+  self.file = open_plain_file(path);
+  if (self.file == nullptr) self.text = read_text_file(path);
+  self.source = {self.file != nullptr ? self.file->bytes() : std::string_view(self.text), path,
+                 self.file.get()};
+  self.model = read_model(self.source);
   self.external.emplace(path);
   for (std::string& warning : self.external->check(self.model))
     self.model.warnings.push_back(std::move(warning));
@@ -93,9 +56,9 @@ ModelFile::ModelFile(const std::string& path)
 ModelFile::ModelFile(std::string bytes, const std::string& name)
     : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
-  self.source.name = name;
   self.text = std::move(bytes);
-  self.read();
+  self.source = {self.text, name};
+  self.model = read_model(self.source);
 }
 
 ModelFile::~ModelFile() = default;

@@ -1,6 +1,6 @@
-// ModelFile: an ONNX file on disk, mapped, with the files that its weights are in.
-// The model's text points into the mapping, so it lives as long as this. Weights are not read;
-// the elements of a small tensor are, when a shape depends on them.
+// ModelFile: an ONNX file on disk, with the files that its weights are in.
+// The model's text points into it, so it lives as long as this. Weights are not read; the elements
+// of a small tensor are, when a shape depends on them.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,11 @@
 
 namespace ridgeline::onnx {
 
-// A model from bytes that the caller keeps alive; `name` stands in errors. Throws Error with the
-// byte where it stopped making sense. Nothing is allocated from a number that the bytes claim.
-Model read_model(std::string_view bytes, const std::string& name);
-
 class ModelFile {
  public:
-  // Maps and reads. Checks that external files stay inside the model's folder (an Error otherwise),
-  // exist and are long enough (a warning otherwise); it does not open them.
+  // Throws Error with the byte where the file stopped making sense; nothing is allocated from a
+  // number that it claims. Checks that external files stay inside the model's folder (an Error
+  // otherwise), exist and are long enough (a warning otherwise); it does not open them.
   explicit ModelFile(const std::string& path);
   // The same from memory, for tests and fuzzing: there are no external files.
   ModelFile(std::string bytes, const std::string& name);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "analyzer/onnx/model_file.h"
 #include "base/error.h"
 
 namespace ridgeline::onnx {
@@ -126,10 +125,12 @@ bool is_text(std::string_view bytes) {
 
 // For a file that could not be read: a better reason, where there is one.
 void explain(const WireSource& source) {
+  const std::string_view head = source.bytes.substr(0, 256);
+  source.load(head.data(), head.size());
   for (const OtherFormat& format : other_formats)
-    if (source.bytes.substr(std::min(format.at, source.bytes.size())).starts_with(format.mark))
+    if (head.substr(std::min(format.at, head.size())).starts_with(format.mark))
       throw Error(source.name, fmt::format("is {}", format.what), format.fix);
-  if (is_text(source.bytes.substr(0, 256)))
+  if (is_text(head))
     throw Error(source.name, "is text, needs the binary form of ONNX",
                 "convert ONNX text with Python's onnx.load and onnx.save");
 }
@@ -146,9 +147,8 @@ OpsetImport read_opset_import(Wire wire) {
   return opset;
 }
 
-Model read_model(std::string_view bytes, const std::string& name) {
-  if (bytes.empty()) throw Error(name, "is empty, needs an ONNX model");
-  const WireSource source{bytes, name};
+Model read_model(const WireSource& source) {
+  if (source.bytes.empty()) throw Error(source.name, "is empty, needs an ONNX model");
   try {
     return read_fields(source);
   } catch (const Error&) {

@@ -1,5 +1,5 @@
 // The parts of the reader: one function per message of onnx.proto that has more than a few fields.
-// Only for the files reader*.cpp; everybody else calls read_model (analyzer/onnx/model_file.h).
+// Only for model_file.cpp and reader*.cpp; everybody else has a ModelFile.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@ namespace ridgeline::onnx {
 inline constexpr int max_graph_depth = 100;
 inline constexpr std::size_t max_rank = 64;
 
+Model read_model(const WireSource& source);
 TensorProto read_tensor(Wire wire);
 TensorProto read_sparse_tensor(Wire wire);
 void read_graph(Wire wire, int depth, GraphProto& graph);  // depth 0 is the model's own graph

@@ -36,15 +36,14 @@ struct StoredElements {
 
 void count_values(const Wire& wire, const TypedField& field, ValueRange& range) {
   if (field.encoding == ValueEncoding::text) {
-    static_cast<void>(wire.bytes());
+    static_cast<void>(wire.extent());
     range.add(1, 1);
   } else if (field.encoding == ValueEncoding::varint) {
     if (!wire.is_packed()) static_cast<void>(wire.integer());
-    const std::uint64_t bytes = wire.is_packed() ? wire.bytes().size() : 1;
+    const std::uint64_t bytes = wire.is_packed() ? wire.extent().size() : 1;
     range.add((bytes + 9) / 10, bytes);
   } else {
-    const std::size_t width = fixed_bytes(field.encoding);
-    const std::uint64_t values = wire.fixed_values(width).size() / width;
+    const std::uint64_t values = wire.fixed_count(fixed_bytes(field.encoding));
     range.add(values, values);
   }
 }
@@ -146,7 +145,7 @@ TensorProto read_tensor(Wire wire) {
         tensor.name = wire.bytes();
         break;
       case 9:
-        elements.raw = wire.bytes();
+        elements.raw = wire.extent();
         break;
       case 13:
         entries.push_back(read_entry(wire.message("StringStringEntryProto")));

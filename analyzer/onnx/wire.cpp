@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <protozero/exception.hpp>
 #include <protozero/varint.hpp>
 
@@ -27,6 +28,7 @@ void Wire::fail(const std::string& what) const {
 
 std::uint64_t Wire::varint() {
   const char* at = rest_.data();
+  source_->load(at, std::min(rest_.size(), max_varint_bytes));
   try {
     const std::uint64_t value = protozero::decode_varint(&at, rest_.data() + rest_.size());
     rest_.remove_prefix(static_cast<std::size_t>(at - rest_.data()));
@@ -85,11 +87,17 @@ std::int64_t Wire::integer() const {
 
 float Wire::real() const {
   expect(Kind::fixed32);
+  source_->load(bytes_.data(), bytes_.size());
   return load<float>(bytes_.data());
 }
 
-std::string_view Wire::bytes() const {
+std::string_view Wire::extent() const {
   expect(Kind::length_delimited);
+  return bytes_;
+}
+
+std::string_view Wire::bytes() const {
+  source_->load(extent().data(), bytes_.size());
   return bytes_;
 }
 
@@ -99,10 +107,15 @@ void Wire::append_integers(std::vector<std::int64_t>& values) const {
   while (!numbers.rest_.empty()) values.push_back(static_cast<std::int64_t>(numbers.varint()));
 }
 
-std::string_view Wire::fixed_values(std::size_t value_bytes) const {
+std::size_t Wire::fixed_count(std::size_t value_bytes) const {
   if (!is_packed()) expect(value_bytes == 8 ? Kind::fixed64 : Kind::fixed32);
   if (bytes_.size() % value_bytes != 0)
     fail(fmt::format("field {} of {} ends inside of a number", field_, type_));
+  return bytes_.size() / value_bytes;
+}
+
+std::string_view Wire::fixed_values(std::size_t value_bytes) const {
+  source_->load(bytes_.data(), fixed_count(value_bytes) * value_bytes);
   return bytes_;
 }
 

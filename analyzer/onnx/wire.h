@@ -1,4 +1,4 @@
-// Wire: the fields of one protobuf message, in place. A field's bytes are located, not touched.
+// Wire: the fields of one protobuf message, in place. What is not asked for is not read from disk.
 // protozero decodes the numbers; its own reader keeps lengths in 32 bits, and weights can be
 // longer.
 #pragma once
@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "analyzer/onnx/paged_file.h"
 
 namespace ridgeline::onnx {
 
@@ -24,7 +26,12 @@ T load(const char* bytes) {
 // The file that messages are parts of.
 struct WireSource {
   std::string_view bytes;
-  std::string name;  // stands in errors
+  std::string name;                // stands in errors
+  PagedFile* on_demand = nullptr;  // whose bytes they are, where they are not all in memory
+
+  void load(const char* from, std::size_t count) const {
+    if (on_demand != nullptr) on_demand->load(from, count);
+  }
 };
 
 class Wire {
@@ -42,11 +49,13 @@ class Wire {
   std::int64_t integer() const;
   float real() const;
   std::string_view bytes() const;
-  Wire message(const char* type) const { return {bytes(), type, *source_}; }
+  std::string_view extent() const;  // where bytes() are, without reading them
+  Wire message(const char* type) const { return {extent(), type, *source_}; }
 
   // Elements of a repeated field, which may be packed or stand alone.
   void append_integers(std::vector<std::int64_t>& values) const;
   std::string_view fixed_values(std::size_t value_bytes) const;  // of 4 or 8 bytes, side by side
+  std::size_t fixed_count(std::size_t value_bytes) const;        // of them, without reading them
   bool is_packed() const { return kind_ == Kind::length_delimited; }
 
   std::string_view remaining() const { return rest_; }  // the whole message before the first next()
@@ -57,6 +66,8 @@ class Wire {
 
  private:
   enum class Kind : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
+
+  static constexpr std::size_t max_varint_bytes = 10;
 
   std::uint64_t varint();
   std::string_view take(std::uint64_t count);
