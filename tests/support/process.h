@@ -13,6 +13,7 @@ struct ProcessResult {
   int signal = 0;
   std::string out;
   std::string err;
+  long max_resident_kib = 0;  // memory, at its peak
 };
 
 struct ProcessSettings {
