@@ -7,6 +7,7 @@ namespace ridgeline::cli {
 Command glance_command();
 Command measure_command();
 Command roofline_command();
+Command analyze_command();
 Command kernel_command();
 Command help_command();
 Command version_command();
@@ -16,6 +17,7 @@ const std::vector<Command>& commands() {
       glance_command(),    //
       measure_command(),   //
       roofline_command(),  //
+      analyze_command(),   //
       kernel_command(),    //
       help_command(),      //
       version_command(),   //

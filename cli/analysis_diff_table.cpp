@@ -1,0 +1,196 @@
+// One table of totals and one of layers, each rendered for the terminal or as Markdown.
+// What is the same in both is a number only.
+#include "cli/analysis_diff_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "cli/analysis_facts.h"
+#include "cli/analysis_table.h"
+#include "cli/wrap.h"
+
+namespace ridgeline::cli {
+namespace {
+
+using Render = std::function<std::string(const TextTable&)>;
+
+std::string ratio_text(double before, double after) {
+  if (before == after) return "same";
+  return before == 0 ? "" : "×" + format_number(after / before, 4);
+}
+
+std::string shape_text(const AnalysisRow& row) {
+  if (row.outputs.empty()) return "";
+  return row.outputs.front().shape ? to_string(*row.outputs.front().shape) : "?";
+}
+
+double operations(const AnalysisRow& row) {
+  return total_flop(row.work) + total_integer_ops(row.work);
+}
+
+std::string change(const std::string& before, const std::string& after) {
+  return before == after ? before : before + " → " + after;
+}
+
+TextTable totals_table(const AnalysisDiff& difference) {
+  const Totals &a = difference.before.totals, &b = difference.after.totals;
+  TextTable table{{{"total"},
+                   {model_name(difference.before), Align::right, true},
+                   {model_name(difference.after), Align::right, true},
+                   {"ratio", Align::right}},
+                  {}};
+  const auto add = [&](const char* name, double before, double after, bool are_bytes = false) {
+    if (before == 0 && after == 0) return;
+    table.rows.push_back({name, are_bytes ? bytes_text(before) : amount_text(before),
+                          are_bytes ? bytes_text(after) : amount_text(after),
+                          ratio_text(before, after)});
+  };
+  add("MACs", a.work.macs, b.work.macs);
+  add("FLOP", total_flop(a.work), total_flop(b.work));
+  add("OP", total_integer_ops(a.work), total_integer_ops(b.work));
+  add("transcendentals", a.work.transcendentals, b.work.transcendentals);
+  add("bytes", total_bytes(a.work), total_bytes(b.work), true);
+  add("weights read", a.work.weight_bytes_read, b.work.weight_bytes_read, true);
+  const auto before = intensity(a.work), after = intensity(b.work);
+  if (before && after)
+    table.rows.push_back(
+        {"FLOP/byte", intensity_text(before), intensity_text(after), ratio_text(*before, *after)});
+  add("parameters", a.params, b.params);
+  add("parameter bytes", a.parameter_bytes, b.parameter_bytes, true);
+  add("layers", static_cast<double>(a.layers), static_cast<double>(b.layers));
+  return table;
+}
+
+struct LayerTable {
+  TextTable table;
+  std::size_t left_out = 0;
+};
+
+LayerTable changed_table(const AnalysisDiff& difference, std::size_t limit) {
+  LayerTable result{{{{"changed", Align::left, true},
+                      {"op", Align::left, true},
+                      {"output", Align::left, true},
+                      {"FLOP", Align::right},
+                      {"bytes", Align::right},
+                      {"what", Align::left, true}},
+                     {}},
+                    0};
+  for (const ChangedLayer& layer : difference.changed) {
+    if (result.table.rows.size() == limit) break;
+    const AnalysisRow &a = layer.before, &b = layer.after;
+    result.table.rows.push_back(
+        {change(a.name, b.name), change(a.op, b.op), change(shape_text(a), shape_text(b)),
+         change(amount_text(operations(a)), amount_text(operations(b))),
+         change(bytes_text(total_bytes(a.work)), bytes_text(total_bytes(b.work))),
+         fmt::format("{}", fmt::join(layer.what, ", "))});
+  }
+  result.left_out = difference.changed.size() - result.table.rows.size();
+  return result;
+}
+
+LayerTable list_table(const char* title, const std::vector<AnalysisRow>& rows, std::size_t limit) {
+  LayerTable result{{{{title, Align::left, true},
+                      {"op", Align::left, true},
+                      {"output"},
+                      {"FLOP", Align::right},
+                      {"bytes", Align::right}},
+                     {}},
+                    0};
+  for (const AnalysisRow& row : rows) {
+    if (result.table.rows.size() == limit) break;
+    result.table.rows.push_back({row.name, row.op, shape_text(row), amount_text(operations(row)),
+                                 bytes_text(total_bytes(row.work), !row.unsized.empty())});
+  }
+  result.left_out = rows.size() - result.table.rows.size();
+  return result;
+}
+
+std::string heading(const AnalysisDiff& difference) {
+  std::string text = model_name(difference.before) + " → " + model_name(difference.after);
+  text += fmt::format("; {}, {}", shapes_text(difference.before), shapes_text(difference.after));
+  text += fmt::format("; counted by the rules {}, unfused", to_string(difference.before.rules));
+  return text;
+}
+
+std::string summary(const AnalysisDiff& difference) {
+  return fmt::format("layers at run time: {} the same, {} changed, {} removed, {} added",
+                     difference.same, difference.changed.size(), difference.removed.size(),
+                     difference.added.size());
+}
+
+std::string tables(const AnalysisDiff& difference, std::optional<std::size_t> top,
+                   const Render& render) {
+  const std::size_t limit = top.value_or(static_cast<std::size_t>(-1));
+  std::string text = render(totals_table(difference)) + "\n";
+  for (const LayerTable& layers :
+       {changed_table(difference, limit), list_table("removed", difference.removed, limit),
+        list_table("added", difference.added, limit)}) {
+    if (layers.table.rows.empty() && layers.left_out == 0) continue;
+    text += render(layers.table);
+    if (layers.left_out > 0) text += fmt::format("\nand {} more\n", layers.left_out);
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<std::string> remarks(const AnalysisDiff& difference) {
+  std::vector<std::string> lines{summary(difference)};
+  for (const Analysis* side : {&difference.before, &difference.after}) {
+    const std::string name = model_name(*side);
+    if (!side->unknown.empty())
+      lines.push_back(name + ": unknown operators: " + unknown_text(*side));
+    for (const std::string& warning : side->warnings)
+      lines.push_back(name + ": warning: " + warning);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string diff_text(const AnalysisDiff& difference, std::optional<std::size_t> top, int width) {
+  std::string text = wrap(heading(difference), width, 2) + "\n\n";
+  text +=
+      tables(difference, top, [&](const TextTable& table) { return render_text(table, width); });
+  for (const std::string& line : remarks(difference)) text += wrap(line, width, 2) + "\n";
+  return text;
+}
+
+std::string diff_markdown(const AnalysisDiff& difference, std::optional<std::size_t> top) {
+  std::string text = heading(difference) + "\n\n" + tables(difference, top, render_markdown);
+  for (const std::string& line : remarks(difference)) text += "- " + line + "\n";
+  return text;
+}
+
+std::string diff_csv(const AnalysisDiff& difference) {
+  std::string text = csv_row({"change", "layer_before", "layer_after", "op_before", "op_after",
+                              "what", "macs_before", "macs_after", "flops_before", "flops_after",
+                              "int_ops_before", "int_ops_after", "bytes_before", "bytes_after"});
+  const auto add = [&](const char* kind, const AnalysisRow* a, const AnalysisRow* b,
+                       const std::string& what) {
+    const auto words = [](const AnalysisRow* row, auto member) {
+      return row ? row->*member : std::string();
+    };
+    const auto number = [](const AnalysisRow* row, auto of) {
+      return row ? csv_number(of(row->work)) : std::string();
+    };
+    const auto macs = [](const Work& work) { return work.macs; };
+    text += csv_row({kind, words(a, &AnalysisRow::name), words(b, &AnalysisRow::name),
+                     words(a, &AnalysisRow::op), words(b, &AnalysisRow::op), what, number(a, macs),
+                     number(b, macs), number(a, total_flop), number(b, total_flop),
+                     number(a, total_integer_ops), number(b, total_integer_ops),
+                     number(a, total_bytes), number(b, total_bytes)});
+  };
+  for (const ChangedLayer& layer : difference.changed)
+    add("changed", &layer.before, &layer.after, fmt::format("{}", fmt::join(layer.what, " ")));
+  for (const AnalysisRow& row : difference.removed) add("removed", &row, nullptr, "");
+  for (const AnalysisRow& row : difference.added) add("added", nullptr, &row, "");
+  return text;
+}
+
+}  // namespace ridgeline::cli

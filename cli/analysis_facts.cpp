@@ -1,0 +1,148 @@
+// Sums over classes and dtypes, in words.
+// Every number here is in the JSON form too.
+#include "cli/analysis_facts.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "base/units.h"
+#include "cli/analysis_table.h"
+
+namespace ridgeline::cli {
+namespace {
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+double operations(const Work& work) { return total_flop(work) + total_integer_ops(work); }
+
+std::string classes_text(const Analysis& analysis) {
+  struct Share {
+    std::size_t layers = 0;
+    double operations = 0, bytes = 0;
+  };
+  std::map<ComputeClass, Share> shares;
+  for (const AnalysisRow& row : analysis.rows) {
+    Share& share = shares[row.compute_class];
+    ++share.layers;
+    share.operations += operations(row.work);
+    share.bytes += total_bytes(row.work);
+  }
+  const double all_operations = operations(analysis.totals.work);
+  const double all_bytes = total_bytes(analysis.totals.work);
+  std::string text;
+  for (const auto& [compute_class, share] : shares) {
+    text += text.empty() ? "classes: " : "; ";
+    text += fmt::format("{} {}", to_string(compute_class), plural(share.layers, "layer"));
+    if (all_operations > 0 && share.operations > 0)
+      text += fmt::format(", {} of FLOP", format_percent(share.operations / all_operations, 1));
+    if (all_bytes > 0 && share.bytes > 0)
+      text += fmt::format(", {} of bytes", format_percent(share.bytes / all_bytes, 1));
+  }
+  return text;
+}
+
+// "fp32 on matrix units 99.5 %, fp32 on vector units 0.5 %"
+std::string dtypes_text(const Analysis& analysis) {
+  const double all = operations(analysis.totals.work);
+  if (all <= 0) return "";
+  std::string text;
+  const auto& entries = analysis.totals.work.flop;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)  // matrix units first
+    text += fmt::format("{}{} for {} units {}", text.empty() ? "arithmetic: " : ", ",
+                        to_string(entry->dtype), to_string(entry->unit),
+                        format_percent(entry->flop / all, 1));
+  return text;
+}
+
+std::string parameters_text(const Analysis& analysis) {
+  return fmt::format("parameters: {} in {}", amount_text(analysis.totals.params),
+                     bytes_text(analysis.totals.parameter_bytes));
+}
+
+std::string traffic_text(const Analysis& analysis) {
+  const Work& work = analysis.totals.work;
+  return fmt::format("bytes: {} of weights read, {} of activations read, {} written",
+                     bytes_text(work.weight_bytes_read), bytes_text(work.bytes_read),
+                     bytes_text(work.bytes_written + work.weight_bytes_written));
+}
+
+std::string alternatives_text(const Analysis& analysis) {
+  if (analysis.alternatives.empty()) return "";
+  Work work;
+  for (const AnalysisRow& row : analysis.alternatives) work += row.work;
+  return fmt::format("not in the total: {} of branches that are not taken, {} FLOP, {}",
+                     plural(analysis.alternatives.size(), "layer"), amount_text(operations(work)),
+                     bytes_text(total_bytes(work)));
+}
+
+std::string masked_text(const Analysis& analysis) {
+  double masked = 0;
+  for (const AnalysisRow& row : analysis.rows) masked += row.causally_masked_macs;
+  if (masked <= 0) return "";
+  return fmt::format(
+      "causal attention: counted in full; a kernel that knows the mask skips {} MACs",
+      amount_text(masked));
+}
+
+}  // namespace
+
+std::string shapes_text(const Analysis& analysis) {
+  switch (least_sure_shapes(analysis)) {
+    case ShapeSource::fixed:
+      return "shapes of the file";
+    case ShapeSource::given:
+      return "shapes as given";
+    case ShapeSource::assumed:
+      return "free dimensions as assumed";
+    case ShapeSource::declared:
+      return "some shapes as the file declares them";
+    case ShapeSource::bound:
+      return "some shapes are upper bounds";
+    case ShapeSource::unknown:
+      return "some shapes are unknown";
+  }
+  return "";
+}
+
+std::string heading_text(const Analysis& analysis) {
+  std::size_t counted = 0;
+  for (const AnalysisRow& row : analysis.rows) counted += row.standing == Standing::counted ? 1 : 0;
+  std::string text =
+      fmt::format("{}: {}", model_name(analysis), plural(analysis.totals.layers, "layer"));
+  if (counted != analysis.totals.layers) text += fmt::format(" ({} at run time)", counted);
+  text += analysis.batch ? fmt::format(", batch {}", *analysis.batch) : ", no batch";
+  text += ", " + shapes_text(analysis);
+  text +=
+      fmt::format("; counted from the file by the rules {}, unfused", to_string(analysis.rules));
+  if (!analysis.weights_file.empty()) text += ", costs of " + analysis.weights_file;
+  return text;
+}
+
+std::string unknown_text(const Analysis& analysis) {
+  std::string text;
+  for (const UnknownRow& row : analysis.unknown)
+    text += fmt::format("{}{} ×{} ({})", text.empty() ? "" : ", ", row.op, row.layers.size(),
+                        row.reason);
+  return text;
+}
+
+std::vector<std::string> fact_texts(const Analysis& analysis, const std::string& hidden) {
+  std::vector<std::string> facts{parameters_text(analysis),
+                                 traffic_text(analysis),
+                                 classes_text(analysis),
+                                 dtypes_text(analysis),
+                                 masked_text(analysis),
+                                 alternatives_text(analysis),
+                                 hidden};
+  if (!analysis.unknown.empty())
+    facts.push_back("unknown operators, counted as moving data only: " + unknown_text(analysis));
+  for (const std::string& warning : analysis.warnings) facts.push_back("warning: " + warning);
+  std::erase(facts, "");
+  return facts;
+}
+
+}  // namespace ridgeline::cli

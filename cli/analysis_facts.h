@@ -1,0 +1,24 @@
+// The sentences around the table of an analysis: what was counted and how, and what it amounts to.
+// Text only; the table is in cli/analysis_table.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+
+namespace ridgeline::cli {
+
+// File, layers, batch, rule set and where the shapes come from.
+std::string heading_text(const Analysis& analysis);
+
+// "at batch 8": shapes by their source, for headings.
+std::string shapes_text(const Analysis& analysis);
+
+// One line each: parameters, bytes, classes, dtypes, `hidden`, alternatives, unknown, warnings.
+std::vector<std::string> fact_texts(const Analysis& analysis, const std::string& hidden);
+
+// "12 operators in 3 kinds are unknown: …" with counts and reasons; empty where there are none.
+std::string unknown_text(const Analysis& analysis);
+
+}  // namespace ridgeline::cli

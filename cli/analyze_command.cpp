@@ -1,0 +1,215 @@
+// `ridgeline analyze MODEL`: layers, MACs, FLOP, bytes and intensity of a network.
+// Options in, calls, output; reading and counting live in analyzer/.
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string>
+
+#include "analyzer/analysis.h"
+#include "analyzer/analysis_diff.h"
+#include "analyzer/analysis_groups.h"
+#include "analyzer/onnx/import.h"
+#include "analyzer/pagoda.h"
+#include "base/json.h"
+#include "cli/analysis_diff_table.h"
+#include "cli/analysis_facts.h"
+#include "cli/analysis_table.h"
+#include "cli/command.h"
+#include "cli/model_options.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(OptionsDescription& options) {
+  add_model_options(options);
+  auto add = options.add_options();
+  add("sort", po::value<std::string>()->value_name("graph|flops|bytes|macs|intensity|name"),
+      "order of the rows, largest first; default: as in the graph");
+  add("top", po::value<std::string>()->value_name("N"), "show N rows, and the others as one");
+  add("group-by", po::value<std::string>()->value_name("op|stage"),
+      "add rows up by operator, or by part of the network");
+  add("all", po::bool_switch(), "also show rows without work: views, constants, what is folded");
+  add("rules", po::value<std::string>()->value_name("ridgeline|pagoda"),
+      "rule set; pagoda takes options: pagoda,matmul_seq=8,lstm,training (default: ridgeline)");
+  add("weights", po::value<std::string>()->value_name("FILE"),
+      "costs per element that replace ours, as JSON");
+  add("allow-unknown", po::bool_switch(),
+      "operators that nobody has described are no error: no FLOP, their tensors are moved");
+  add("md", po::bool_switch(), "print Markdown on standard output");
+  add("diff", po::value<std::string>()->value_name("FILE"),
+      "compare with another model: layers added, removed, changed");
+}
+
+template <class E>
+E token_option(const Options& options, const char* name, E fallback) {
+  if (!options.count(name)) return fallback;
+  const auto& word = options[name].as<std::string>();
+  if (const auto value = parse_token<E>(word)) return *value;
+  std::string allowed;
+  for (const auto& row : TokenTable<E>::rows)
+    (allowed += allowed.empty() ? "" : ", ") += row.second;
+  throw usage_error(fmt::format("--{} {}", name, word), quote(word) + " is not one of " + allowed);
+}
+
+// How to count, apart from how to read.
+struct CountingOptions {
+  Rules rules = Rules::ridgeline;
+  PagodaOptions pagoda;
+  std::string weights_file;
+  OpWeights weights = default_weights();
+};
+
+CountingOptions counting_options(const Options& options) {
+  CountingOptions counting;
+  const std::string text =
+      options.count("rules") ? options["rules"].as<std::string>() : std::string("ridgeline");
+  const std::string where = "--rules " + text;
+  const std::string word = text.substr(0, text.find(','));
+  const auto rules = parse_token<Rules>(word);
+  if (!rules) throw usage_error(where, quote(word) + " is not one of ridgeline, pagoda");
+  counting.rules = *rules;
+  const std::string rest = word.size() == text.size() ? "" : text.substr(word.size() + 1);
+  if (counting.rules == Rules::pagoda)
+    counting.pagoda = parse_pagoda_options(rest, where);
+  else if (!rest.empty())
+    throw usage_error(where, "the rules ridgeline take no options");
+  counting.pagoda.batch = count_option(options, "batch", 1, 1);
+  if (options.count("weights")) {
+    if (counting.rules == Rules::pagoda)
+      throw usage_error("--weights", "the rules pagoda have costs of their own",
+                        "leave out one of the two");
+    counting.weights_file = options["weights"].as<std::string>();
+    counting.weights = weights_from_file(counting.weights_file);
+  }
+  return counting;
+}
+
+TableOptions table_options(const Options& options) {
+  TableOptions table;
+  table.order = token_option(options, "sort", RowOrder::graph);
+  if (options.count("group-by")) table.group_by = token_option(options, "group-by", Grouping::op);
+  if (options.count("top"))
+    table.top = static_cast<std::size_t>(count_option(options, "top", 1, 1));
+  table.all = flag(options, "all");
+  return table;
+}
+
+void check_combinations(const Options& options) {
+  if (flag(options, "md"))
+    for (const char* other : {"json", "csv"})
+      if (flag(options, other))
+        throw usage_error("--md", fmt::format("cannot be combined with --{}", other), "choose one");
+  if (flag(options, "json") && options.count("top"))
+    throw usage_error("--top", "JSON always holds every layer", "leave out one of the two");
+  if (options.count("diff"))
+    for (const char* other : {"sort", "group-by"})
+      if (options.count(other))
+        throw usage_error(fmt::format("--{}", other), "has no meaning with --diff");
+}
+
+Analysis analyze_file(const std::string& path, onnx::ImportOptions import,
+                      const CountingOptions& counting) {
+  const bool pagoda = counting.rules == Rules::pagoda;
+  if (pagoda) {  // these rules take shapes as exported, free dimensions as 1, and a factor
+    import.batch.reset();
+    if (!import.assumed_dim) import.assumed_dim = 1;
+    import.absorb_quantization = false;
+  }
+  const onnx::ModelFile file = open_model(path);
+  onnx::Import imported = onnx::import_graph(file, import);
+  Analysis analysis = pagoda ? analyze_by_pagoda(imported.graph, counting.pagoda)
+                             : analyze(imported.graph, counting.weights);
+  if (!pagoda) analysis.batch = imported.batch;
+  analysis.weights_file = counting.weights_file;
+  analysis.model = {path,        "onnx", imported.producer, imported.ir_version, imported.opsets,
+                    file.bytes()};
+  analysis.warnings.insert(analysis.warnings.begin(), imported.warnings.begin(),
+                           imported.warnings.end());
+  return analysis;
+}
+
+// Printed first, refused then: whoever reads the table sees what is missing in it.
+void refuse_unknown(const Analysis& analysis, const Options& options) {
+  if (analysis.unknown.empty() || flag(options, "allow-unknown")) return;
+  throw Error(analysis.model.path, "unknown operators: " + unknown_text(analysis),
+              "--allow-unknown counts them as moving data only", ExitCode::incomplete);
+}
+
+// Formats without a place for remarks.
+void talk_of_warnings(const Analysis& analysis, const Console& console) {
+  for (const std::string& warning : analysis.warnings) console.talk("warning: " + warning);
+}
+
+ExitCode run_diff(Analysis before, Analysis after, const Options& options, Console& console) {
+  const AnalysisDiff difference = diff(std::move(before), std::move(after));
+  const auto top = table_options(options).top;
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(difference));
+  else if (flag(options, "csv"))
+    console.out << diff_csv(difference);
+  else if (flag(options, "md"))
+    console.out << diff_markdown(difference, top);
+  else
+    console.out << diff_text(difference, top, console.width);
+  refuse_unknown(difference.before, options);
+  refuse_unknown(difference.after, options);
+  return ExitCode::ok;
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const auto words = positional(options);
+  if (words.empty())
+    throw usage_error({}, "'analyze' needs a model",
+                      "write for example ridgeline analyze net.onnx");
+  check_combinations(options);
+  const TableOptions table = table_options(options);
+  const onnx::ImportOptions import = import_options(options);
+  const CountingOptions counting = counting_options(options);
+  Analysis analysis = analyze_file(words.front(), import, counting);
+  if (options.count("diff"))
+    return run_diff(std::move(analysis),
+                    analyze_file(options["diff"].as<std::string>(), import, counting), options,
+                    console);
+  if (flag(options, "json")) {
+    sort_rows(analysis.rows, table.order);
+    Json json = to_json(analysis);
+    if (table.group_by)
+      json["groups"] = groups_to_json(group_rows(analysis.rows, *table.group_by), analysis.rules);
+    console.out << dump_json(json);
+  } else if (flag(options, "csv")) {
+    console.out << analysis_csv(analysis, table);
+    talk_of_warnings(analysis, console);
+  } else if (flag(options, "md")) {
+    console.out << analysis_markdown(analysis, table);
+  } else {
+    console.out << analysis_text(analysis, table, console.width);
+  }
+  refuse_unknown(analysis, options);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command analyze_command() {
+  return {.name = "analyze",
+          .summary = "count layers, FLOP, bytes and intensity of a network",
+          .positional = "MODEL",
+          .max_positional = 1,
+          .description =
+              "Reads an ONNX file and counts what each layer computes and moves: MACs (one is two "
+              "FLOP), FLOP, integer operations, bytes of weights and activations, FLOP per byte, "
+              "and what could run it. Weights are not read. Sizes that the file leaves free are "
+              "asked for by name. Every node has a row; totals are the sums of the rows.",
+          .examples = {{"analyze resnet50.onnx --batch 8", "layers and totals at batch 8"},
+                       {"analyze model.onnx --shape input=1x3x640x640 --dim seq=128 --json",
+                        "free sizes given, every number as JSON"},
+                       {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
+                       {"analyze model.onnx --group-by op", "how much each kind of operator asks"},
+                       {"analyze a.onnx --diff b.onnx", "what differs between two models"}},
+          .add_options = add_options,
+          .run = run};
+}
+
+}  // namespace ridgeline::cli
