@@ -5,8 +5,8 @@ if(RIDGELINE_SANITIZE)
 endif()
 
 set(RIDGELINE_HEADERS "")
-foreach(folder base devices kernels kernels/cpu kernels/cpu/${RIDGELINE_ARCH} analyzer analyzer/onnx
-        analyzer/onnx/operators roofline plots cli)
+foreach(folder base devices devices/nvpmodel kernels kernels/cpu kernels/cpu/${RIDGELINE_ARCH}
+        analyzer analyzer/onnx analyzer/onnx/operators roofline plots cli)
   file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   list(APPEND RIDGELINE_HEADERS ${headers})
 endforeach()
