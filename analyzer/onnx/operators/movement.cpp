@@ -111,6 +111,16 @@ void concat(NodeContext& context) {
   concat_inputs(context, inputs);
 }
 
+// The size that every input had on the axis comes out as well.
+void concat_training(NodeContext& context) {
+  concat(context);
+  Contents sizes;
+  for (std::size_t i = 0; i < context.input_count(); ++i)
+    sizes.push_back(static_cast<long double>(context.dimension(i, context.integer("axis", 1))));
+  context.set(1, ElementType::int64, {static_cast<std::int64_t>(sizes.size())});
+  context.set_contents(1, std::move(sizes));
+}
+
 // Sizes of the parts on the axis.
 std::vector<std::int64_t> split_sizes(NodeContext& context, std::int64_t size) {
   const auto outputs = static_cast<std::int64_t>(context.output_count());
@@ -230,6 +240,8 @@ constexpr Operator rows[] = {
     {"", "Trilu", triangle},
     {"", "Compress", compress},
     {"com.microsoft", "Trilu", triangle},
+    {"com.microsoft", "ConcatTraining", concat_training},
+    {"com.microsoft", "SplitTraining", split},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Operators that keep a part of a tensor or put a border around it: Slice, Pad, CenterCropPad and
-// the Crop of old files. What is kept is read, the rest is not.
+// Operators that keep a part of a tensor or put a border around it: Slice, Pad, CenterCropPad.
+// What is kept is read, the rest is not.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -165,34 +165,10 @@ void center_crop_pad(NodeContext& context) {
   context.emit(Copy{element_count(kept)});
 }
 
-// An experimental operator of the first opsets: border is left, top, right, bottom; scale is height
-// and width.
-void crop(NodeContext& context) {
-  want_rank(context, 0, 4);
-  Shape shape = context.shape(0);
-  const auto border = context.integers("border");
-  const auto scale = context.integers("scale");
-  if (!border || border->size() != 4) context.fail("a Crop without a border of 4 numbers");
-  for (const std::int64_t side : *border)
-    if (side < 0 || side > max_dimension)
-      context.fail("a Crop with a border of " + std::to_string(side));
-  if (scale && !scale->empty()) {
-    want_equal(context, "the number of scales", static_cast<std::int64_t>(scale->size()), 2);
-    shape[2] = (*scale)[0];
-    shape[3] = (*scale)[1];
-  } else {
-    shape[2] = added(context, {shape[2], -(*border)[1], -(*border)[3]});
-    shape[3] = added(context, {shape[3], -(*border)[0], -(*border)[2]});
-  }
-  context.set(0, context.type(0), shape);
-  context.emit(Copy{element_count(shape)});
-}
-
 constexpr Operator rows[] = {
     {"", "Slice", slice},
     {"", "Pad", pad},
     {"", "CenterCropPad", center_crop_pad},
-    {"", "Crop", crop},
     {"com.microsoft", "Pad", pad},
 };
 

@@ -126,6 +126,17 @@ void dropout(NodeContext& context) {
   context.set(1, context.opset() < 10 ? context.type(0) : ElementType::boolean, shape);
 }
 
+// The mask has one bit per element, in words of 32.
+void bitmask_dropout(NodeContext& context) {
+  const Shape& shape = context.shape(0);
+  const std::int64_t count = element_count(shape);
+  context.emit(Elementwise{ElementFunction::dropout, count});
+  context.not_data(1);
+  context.not_data(2);
+  set_view(context, shape);
+  context.set(1, ElementType::uint32, {count / 32 + (count % 32 != 0 ? 1 : 0)});
+}
+
 // Whether an optional holds something is known only where the node has no input at all.
 void optional_has_element(NodeContext& context) {
   context.emit(View{});
@@ -152,6 +163,7 @@ constexpr Operator rows[] = {
     {"", "Optional", optional},
     {"", "OptionalGetElement", identity},
     {"", "OptionalHasElement", optional_has_element},
+    {"com.microsoft", "BitmaskDropout", bitmask_dropout},
     {"com.microsoft", "ExpandDims", expand_dims},
 };
 
