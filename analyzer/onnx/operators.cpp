@@ -43,6 +43,8 @@ constexpr Family families[] = {
     reduce_operators,
     repetition_operators,
     reshape_operators,
+    resize_operators,
+    sampling_operators,
     scatter_operators,
     selection_operators,
     sequence_operators,
