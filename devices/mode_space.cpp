@@ -112,7 +112,8 @@ const StockMode* find_stock(const Configuration& configuration, const std::strin
 [[noreturn]] void fail_unknown_mode(const Device& device, const Configuration& configuration,
                                     const std::string& word, const std::string& where) {
   std::vector<std::string> labels;
-  for (const StockMode& mode : configuration.modes) labels.emplace_back(nvpmodel::label_of(mode.name));
+  for (const StockMode& mode : configuration.modes)
+    labels.emplace_back(nvpmodel::label_of(mode.name));
   const std::string what = fmt::format("{} has no mode {}", device.id, quote(word));
   if (labels.empty())
     throw usage_error(where, what, "it has no named modes: write caps such as gpu=1GHz");
