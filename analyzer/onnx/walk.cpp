@@ -14,7 +14,7 @@ namespace ridgeline::onnx {
 namespace {
 
 // Functions that call functions and loops inside loops can unroll a small file without end.
-constexpr std::size_t max_nodes_walked = 1'000'000;
+constexpr std::size_t max_nodes_walked = 250'000;
 
 bool is_matrix_work(const Part& part) {
   return std::holds_alternative<Convolution>(part.op) || std::holds_alternative<MatMul>(part.op) ||

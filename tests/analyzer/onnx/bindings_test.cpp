@@ -1,0 +1,141 @@
+// Free dimensions: who may give them, what is asked for when nobody does.
+// Shapes of operators are tested with the operators.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/analyzer/onnx/imported.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+OnnxBuilder relu_of(const std::vector<Dim>& dims) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, dims).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  return model;
+}
+
+Error error_of(const OnnxBuilder& model, const onnx::ImportOptions& options = {}) {
+  try {
+    imported(model, options);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return {"", ""};
+}
+
+TEST(Bindings, FixedShapesNeedNothing) {
+  const auto result = imported(relu_of({2, 3}));
+  EXPECT_EQ(shape_text(result.graph, "y"), "2x3");
+  EXPECT_EQ(tensor_named(result.graph, "y").source, ShapeSource::fixed);
+  EXPECT_EQ(result.batch, 2);
+}
+
+TEST(Bindings, AMissingSymbolIsAskedForByName) {
+  const Error error = error_of(relu_of({"batch", "seq", 8}));
+  EXPECT_EQ(error.code(), ExitCode::incomplete);
+  EXPECT_THAT(error.what(), HasSubstr("\"batch\""));
+  EXPECT_THAT(error.what(), HasSubstr("--dim batch=… --dim seq=…"));
+}
+
+TEST(Bindings, ADimensionWithoutSymbolIsAskedForByInput) {
+  const Error error = error_of(relu_of({Dim(), 3}));
+  EXPECT_EQ(error.code(), ExitCode::incomplete);
+  EXPECT_THAT(error.what(), HasSubstr("dimension 0 of \"x\""));
+  EXPECT_THAT(error.what(), HasSubstr("--shape x=…"));
+}
+
+TEST(Bindings, MinusOneIsFreeAndLessIsNonsense) {
+  EXPECT_EQ(error_of(relu_of({-1, 3})).code(), ExitCode::incomplete);
+  const Error error = error_of(relu_of({-7, 3}), {.assumed_dim = 1});
+  EXPECT_EQ(error.code(), ExitCode::error);
+  EXPECT_THAT(error.what(), HasSubstr("-7"));
+}
+
+TEST(Bindings, DimsShapesAndAssumptionsSayWhoSpoke) {
+  const auto model = relu_of({"batch", "seq"});
+  auto result = imported(model, {.dims = {{"batch", 4}, {"seq", 128}}});
+  EXPECT_EQ(shape_text(result.graph, "y"), "4x128");
+  EXPECT_EQ(tensor_named(result.graph, "y").source, ShapeSource::given);
+  result = imported(model, {.dims = {{"batch", 4}}, .assumed_dim = 1});
+  EXPECT_EQ(shape_text(result.graph, "y"), "4x1");
+  EXPECT_EQ(layer_named(result.graph, "y").shapes, ShapeSource::assumed);
+}
+
+TEST(Bindings, AShapeBindsItsSymbolsForTheOtherInputs) {
+  OnnxBuilder model;
+  model.opset(17)
+      .input("a", ElementType::fp32, {"n", 3})
+      .input("b", ElementType::fp32, {"n", 3})
+      .output("y");
+  model.node("Add", {"a", "b"}, {"y"});
+  const auto result = imported(model, {.shapes = {{"a", {5, 3}}}});
+  EXPECT_EQ(shape_text(result.graph, "b"), "5x3");
+}
+
+TEST(Bindings, OneSymbolCannotHaveTwoSizes) {
+  const Error error =
+      error_of(relu_of({"n", "n"}), {.dims = {{"n", 2}}, .shapes = {{"x", {2, 3}}}});
+  EXPECT_EQ(error.code(), ExitCode::usage);
+}
+
+TEST(Bindings, AnUnknownNameIsAUsageErrorThatOffersTheNearest) {
+  EXPECT_THAT(error_of(relu_of({"batch"}), {.dims = {{"bacth", 1}}}).what(),
+              HasSubstr("did you mean \"batch\"?"));
+  EXPECT_EQ(error_of(relu_of({3}), {.shapes = {{"z", {3}}}}).code(), ExitCode::usage);
+}
+
+TEST(Bindings, TheBatchReplacesAFreeOrAFixedFirstDimension) {
+  EXPECT_EQ(shape_text(imported(relu_of({"n", 3}), {.batch = 8}).graph, "y"), "8x3");
+  EXPECT_EQ(shape_text(imported(relu_of({Dim(), 3}), {.batch = 8}).graph, "y"), "8x3");
+  EXPECT_EQ(shape_text(imported(relu_of({1, 3}), {.batch = 8}).graph, "y"), "8x3");
+}
+
+TEST(Bindings, ABatchLeavesInputsAloneThatBeginWithSomethingElse) {
+  OnnxBuilder model;
+  model.opset(17)
+      .input("x", ElementType::fp32, {1, 3})
+      .input("table", ElementType::fp32, {50, 3})
+      .output("y")
+      .output("z");
+  model.node("Relu", {"x"}, {"y"});
+  model.node("Relu", {"table"}, {"z"});
+  const auto result = imported(model, {.batch = 8});
+  EXPECT_EQ(shape_text(result.graph, "y"), "8x3");
+  EXPECT_EQ(shape_text(result.graph, "z"), "50x3");
+}
+
+TEST(Bindings, InitializersThatAreListedAsInputsAreWeights) {
+  OnnxBuilder model;
+  model.opset(9).ir_version(3);
+  model.input("x", ElementType::fp32, {1, 4}).input("w", ElementType::fp32, {4, 2}).output("y");
+  model.initializer("w", ElementType::fp32, {4, 2});
+  model.node("MatMul", {"x", "w"}, {"y"});
+  const auto result = imported(model);
+  EXPECT_EQ(result.graph.inputs.size(), 1u);
+  EXPECT_EQ(tensor_named(result.graph, "w").role, Role::weight);
+  EXPECT_TRUE(tensor_named(result.graph, "w").is_parameter);
+}
+
+TEST(Bindings, ARankThatNobodyKnowsIsAskedFor) {
+  OnnxBuilder model;
+  model.opset(17).input("q", ValueType::tensor_of_any_rank(ElementType::fp32)).output("y");
+  model.node("Relu", {"q"}, {"y"});
+  const Error error = error_of(model, {.assumed_dim = 1});
+  EXPECT_EQ(error.code(), ExitCode::incomplete);
+  EXPECT_THAT(error.what(), HasSubstr("the whole shape of \"q\""));
+  EXPECT_EQ(shape_text(imported(model, {.shapes = {{"q", {2, 2}}}}).graph, "y"), "2x2");
+}
+
+TEST(Bindings, HugeShapesAreRefused) {
+  EXPECT_EQ(error_of(relu_of({std::int64_t{1} << 41})).code(), ExitCode::error);
+  const std::int64_t big = std::int64_t{1} << 39;
+  EXPECT_EQ(error_of(relu_of({big, big})).code(), ExitCode::error);
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

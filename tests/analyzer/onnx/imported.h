@@ -1,0 +1,40 @@
+// A model that a test built, imported: layers and tensors by name.
+// For tests only; a name that is not there fails the test instead of crashing it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/onnx/import.h"
+#include "tests/support/onnx_builder.h"
+
+namespace ridgeline::testing {
+
+inline onnx::Import imported(const OnnxBuilder& model, const onnx::ImportOptions& options = {}) {
+  return onnx::import_graph(onnx::ModelFile(model.bytes(), "model.onnx"), options);
+}
+
+inline const Layer& layer_named(const Graph& graph, std::string_view name) {
+  for (const Layer& layer : graph.layers)
+    if (layer.name == name) return layer;
+  ADD_FAILURE() << "no layer has the name " << name;
+  static const Layer none;
+  return none;
+}
+
+inline const Tensor& tensor_named(const Graph& graph, std::string_view name) {
+  for (const Tensor& tensor : graph.tensors)
+    if (tensor.name == name) return tensor;
+  ADD_FAILURE() << "no tensor has the name " << name;
+  static const Tensor none;
+  return none;
+}
+
+inline std::string shape_text(const Graph& graph, std::string_view name) {
+  const Tensor& tensor = tensor_named(graph, name);
+  return tensor.source == ShapeSource::unknown ? "unknown" : to_string(tensor.shape);
+}
+
+}  // namespace ridgeline::testing
