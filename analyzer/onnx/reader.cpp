@@ -119,7 +119,7 @@ constexpr OtherFormat other_formats[] = {
 
 bool is_text(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](unsigned char c) {
-    return c >= ' ' || c == '\n' || c == '\r' || c == '\t';
+    return (c >= ' ' && c < 127) || c == '\n' || c == '\r' || c == '\t';
   });
 }
 
