@@ -12,10 +12,11 @@
 namespace ridgeline {
 
 struct PagodaOptions {
-  std::int64_t batch = 1;                  // a factor: shapes are those of the file, unknown ones 1
-  std::optional<std::int64_t> matmul_seq;  // sequence length that a MatMul's operands are given
-  bool lstm_variant = false;               // the rules of its estimates_lstm: 32 steps
-  bool training = false;                   // everything three times
+  std::int64_t batch = 1;  // a factor: shapes are those of the file, unknown ones 1
+  std::optional<std::int64_t> matmul_seq =
+      std::nullopt;           // sequence length that a MatMul's operands are given
+  bool lstm_variant = false;  // the rules of its estimates_lstm: 32 steps
+  bool training = false;      // everything three times
 };
 
 // "matmul_seq=8,training"; the batch is not part of it. Throws a usage error.
