@@ -8,6 +8,7 @@ Command glance_command();
 Command measure_command();
 Command roofline_command();
 Command analyze_command();
+Command modes_command();
 Command kernel_command();
 Command help_command();
 Command version_command();
@@ -18,6 +19,7 @@ const std::vector<Command>& commands() {
       measure_command(),   //
       roofline_command(),  //
       analyze_command(),   //
+      modes_command(),     //
       kernel_command(),    //
       help_command(),      //
       version_command(),   //

@@ -65,6 +65,15 @@ void add_masks(const std::vector<DeviceMode>& modes, const DeviceMode& otherwise
   });
 }
 
+// One axis further into the order of for_each_mode(); false where the axis has not the value.
+template <class T>
+bool step_into(const std::vector<T>& values, const std::optional<T>& value, std::size_t& position) {
+  if (values.empty()) return true;
+  const auto found = value ? std::find(values.begin(), values.end(), *value) : values.end();
+  position = position * values.size() + static_cast<std::size_t>(found - values.begin());
+  return found != values.end();
+}
+
 }  // namespace
 
 std::size_t MaskGrid::size() const {
@@ -110,6 +119,32 @@ OperatingPoint point_at(const ModeGrid& grid, const GridIndex& index) {
   }
   if (!axes.cpu_hz.empty()) point.cpu_hz.assign(clusters, axes.cpu_hz[index.cpu]);
   return point;
+}
+
+std::optional<std::size_t> position_of(const ModeGrid& grid, const DeviceMode& mode) {
+  const OperatingPoint& point = mode.point;
+  std::optional<double> cpu_hz;
+  if (!point.cpu_hz.empty()) {
+    if (std::count(point.cpu_hz.begin(), point.cpu_hz.end(), point.cpu_hz.front()) !=
+        static_cast<std::ptrdiff_t>(point.cpu_hz.size()))
+      return std::nullopt;
+    cpu_hz = point.cpu_hz.front();
+  }
+  std::size_t before = 0;
+  for (const MaskGrid& mask : grid.masks) {
+    if (mask.is_empty || mask.tpc_pg_mask != mode.tpc_pg_mask ||
+        mask.fbp_pg_mask != mode.fbp_pg_mask) {
+      before += mask.size();
+      continue;
+    }
+    std::size_t position = 0;
+    const bool found = step_into(mask.cpu_cores, point.cpu_cores, position) &&
+                       step_into(mask.cpu_hz, cpu_hz, position) &&
+                       step_into(mask.gpu_hz, point.gpu_hz, position) &&
+                       step_into(mask.memory_hz, point.memory_hz, position);
+    return found ? std::optional<std::size_t>(before + position) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::vector<OperatingPoint> grid_points(const ModeGrid& grid) {

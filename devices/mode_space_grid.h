@@ -64,6 +64,10 @@ void for_each_mode(const ModeGrid& grid, Visit visit) {
 }
 
 OperatingPoint point_at(const ModeGrid& grid, const GridIndex& index);  // without a label
+
+// How many modes for_each_mode() visits before this one; nullopt where the grid has it not.
+std::optional<std::size_t> position_of(const ModeGrid& grid, const DeviceMode& mode);
+
 std::vector<OperatingPoint> grid_points(const ModeGrid& grid);
 
 // Whether a mode of this mask and number of cores can be entered without a reboot.

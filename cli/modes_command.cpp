@@ -1,0 +1,202 @@
+// `ridgeline modes`: the power modes of a device, one of them, or a check of a user's own file.
+// Options → call → print; nothing is set on a system, nvpmodel's text goes to standard output.
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text_file.h"
+#include "cli/command.h"
+#include "cli/modes_check.h"
+#include "cli/modes_listing.h"
+#include "devices/mode_space_filter.h"
+#include "devices/nvpmodel/diff.h"
+#include "devices/nvpmodel/generation.h"
+#include "devices/nvpmodel/write.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(OptionsDescription& options) {
+  auto add = options.add_options();
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  add("jetpack", text("RELEASE"),
+      "modes and clocks of this release, for example 5; default: the newest");
+  add("all", po::bool_switch(), "list every mode, not only the stock ones");
+  add("filter", text("CONDITIONS"),
+      "list the modes that satisfy these, for example 'gpu>=600MHz,emc=max' or 'cores=4/8,sm=16'");
+  add("mode", text("MODE"),
+      "one mode: 30W, or caps such as gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4,sm=8");
+  add("from", text("MODE"),
+      "count reach from this mode; default: the one that the device boots in");
+  add("block", po::bool_switch(), "print the mode as a POWER_MODEL block of nvpmodel's file");
+  add("conf", text("FILE"), "make the block fit this file: its names, its order, a free ID");
+  add("diff", po::bool_switch(), "print the block as a patch of the file");
+  add("name", text("NAME"), "name of the mode in the block");
+  add("lock", po::bool_switch(), "hold the clocks of the block at their caps");
+  add("on", text("DEVICE"), "device that 'check' holds the file against");
+}
+
+std::string word(const Options& options, const char* name) {
+  return options.count(name) ? options[name].as<std::string>() : std::string();
+}
+
+void check_combination(const Options& options) {
+  const auto needs = [&](const char* option, bool given, const char* other, bool present) {
+    if (given && !present)
+      throw usage_error("--" + std::string(option), "goes with " + std::string(other));
+  };
+  const bool wants_block = flag(options, "block") || flag(options, "diff");
+  needs("block", flag(options, "block"), "--mode", options.count("mode") > 0);
+  needs("diff", flag(options, "diff"), "--mode and --conf",
+        options.count("mode") > 0 && options.count("conf") > 0);
+  for (const char* option : {"conf", "name"})
+    needs(option, options.count(option) > 0, "--block or --diff", wants_block);
+  needs("lock", flag(options, "lock"), "--block or --diff", wants_block);
+  if (options.count("mode") && (flag(options, "all") || options.count("filter")))
+    throw usage_error("--mode", "cannot be combined with --all or --filter", "choose one");
+  if (wants_block && flag(options, "csv")) throw usage_error("--csv", "a block has no CSV form");
+}
+
+// nvpmodel's own names have letters, digits and underscores.
+std::string block_name(const Options& options) {
+  const std::string name = word(options, "name");
+  const bool is_word = std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (options.count("name") && (name.empty() || !is_word || name.size() > 63))
+    throw usage_error("--name", quote(name) + " is not a name for a mode",
+                      "use letters, digits and underscores");
+  return name;
+}
+
+// The block, or the patch with --diff, for the mode that the listing asks for.
+std::string nvpmodel_text(const ModesListing& listing, const Options& options, Console& console) {
+  const nvpmodel::BlockOptions wanted{block_name(options), flag(options, "lock")};
+  const std::string path = word(options, "conf");
+  std::string text;
+  nvpmodel::Configuration file;
+  if (path.empty()) {
+    file = nvpmodel::generation_file(listing.device, listing.configuration);
+  } else {
+    std::vector<nvpmodel::Finding> warnings;
+    text = read_text_file(path);
+    file = nvpmodel::parse_configuration(text, path, &warnings);
+    for (const nvpmodel::Finding& warning : warnings)
+      console.talk(path + ":" + std::to_string(warning.line) + ": " + warning.what);
+  }
+  const nvpmodel::PowerModel model =
+      nvpmodel::compose(file, listing.device, nvpmodel::block_values(file, *listing.asked, wanted),
+                        path.empty() ? listing.device.id : path);
+  if (!flag(options, "diff")) return to_text(model);
+  const std::string patch = nvpmodel::diff_of(text, file, model, path);
+  if (patch.empty()) console.talk(path + " has this mode already");
+  return patch;
+}
+
+ExitCode check_file(const std::string& path, const Options& options, Console& console) {
+  for (const char* option : {"mode", "filter", "from", "conf", "name"})
+    if (options.count(option))
+      throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
+  const catalog::Device device = catalog::load(word(options, "on"), "--on");
+  const nvpmodel::Reading reading = nvpmodel::read_configuration(read_text_file(path));
+  const catalog::Configuration& configuration =
+      options.count("jetpack") ? catalog::configuration(device, word(options, "jetpack"))
+                               : nvpmodel::closest_configuration(reading.configuration, device);
+  const ModesCheck report{path, device, reading.configuration,
+                          nvpmodel::check(reading, device, configuration)};
+  if (flag(options, "json"))
+    console.out << check_json(report);
+  else if (flag(options, "csv"))
+    console.out << check_csv(report);
+  else
+    console.out << check_text(report, console.width);
+  throw_first_error(report);
+  return ExitCode::ok;
+}
+
+ExitCode list_modes(const std::string& name, const Options& options, Console& console) {
+  check_combination(options);
+  const catalog::Device device = catalog::load(name);
+  const catalog::Configuration& configuration =
+      catalog::configuration(device, word(options, "jetpack"));
+  ModesListing listing{device,
+                       configuration,
+                       default_mode(device, configuration),
+                       stock_modes(device, configuration),
+                       full_grid(device, configuration),
+                       flag(options, "all") || options.count("filter") > 0};
+  if (options.count("from"))
+    listing.from = resolve(device, configuration,
+                           parse_mode_request(word(options, "from"), "--from"), "--from");
+  for (DeviceMode& mode : listing.stock) mode.reach = reach_between(device, listing.from, mode);
+  if (options.count("filter")) {
+    const ModeFilter filter = parse_mode_filter(word(options, "filter"));
+    const ModeGrid chosen = filtered(device, listing.grid, filter);
+    std::erase_if(listing.stock, [&](const DeviceMode& mode) {
+      return !matches(listing.grid, filter, mode.point);
+    });
+    listing.grid = chosen;
+  }
+  if (options.count("mode")) {
+    listing.asked =
+        resolve(device, configuration, parse_mode_request(word(options, "mode"), "--mode"));
+    listing.asked->reach = reach_between(device, listing.from, *listing.asked);
+    if (flag(options, "block") || flag(options, "diff"))
+      listing.block = nvpmodel_text(listing, options, console);
+  }
+
+  if (flag(options, "json")) {
+    console.out << modes_json(listing);
+  } else if (flag(options, "csv")) {
+    console.out << modes_csv(listing);
+  } else if (flag(options, "block") || flag(options, "diff")) {
+    console.out << listing.block;
+    for (const std::string& note : listing.asked->notes) console.talk(note);
+  } else {
+    console.out << modes_text(listing, console.width);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const std::vector<std::string> words = positional(options);
+  if (!words.empty() && words.front() == "check") {
+    if (words.size() < 2)
+      throw usage_error("modes check", "needs a file", "for example /etc/nvpmodel.conf");
+    return check_file(words[1], options, console);
+  }
+  if (words.size() > 1)
+    throw usage_error({}, "unexpected argument '" + words[1] + "'", "see 'ridgeline modes --help'");
+  return list_modes(words.empty() ? "" : words.front(), options, console);
+}
+
+}  // namespace
+
+Command modes_command() {
+  return {.name = "modes",
+          .summary = "the power modes of a device: stock, custom, or one in detail",
+          .positional = "[DEVICE | check FILE]",
+          .max_positional = 2,
+          .description =
+              "Lists the stock modes of a device as clock vectors with the SMs that are on, and "
+              "counts the custom ones: every combination of lockable clocks and cores, for each "
+              "TPC mask of the stock modes. A clock that the mode does not clamp stands at the "
+              "firmware's limit. Another mask, or a CPU cluster that comes or goes, needs a "
+              "reboot; all else is live. 'check' holds an nvpmodel file against the device. "
+              "Nothing is set.",
+          .examples = {{"modes jetson-orin-nano-8gb", "stock modes, and how many others there are"},
+                       {"modes jetson-agx-orin-64gb --filter 'gpu>=600MHz,emc=max' --csv",
+                        "all modes with fast memory and at least 600 MHz"},
+                       {"modes jetson-agx-orin-64gb --mode gpu=612MHz,cores=4 --block",
+                        "a POWER_MODEL block for nvpmodel"},
+                       {"modes check my-nvpmodel.conf --on jetson-agx-orin-64gb",
+                        "faults of a file, and what differs from the stock modes"}},
+          .add_options = add_options,
+          .run = run};
+}
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,227 @@
+// The stock modes as a table, the count of all others, and one mode in detail.
+// JSON is written with the long list at its end, so that the rows need not become Json values.
+#include "cli/modes_listing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/text_table.h"
+#include "cli/modes_rows.h"
+#include "cli/wrap.h"
+
+namespace ridgeline::cli {
+namespace {
+
+// "1300.5*" where the firmware's limit holds, not the mode's.
+std::string capped(const std::string& clock, std::optional<ClockLimit> limit) {
+  return clock + (!clock.empty() && limit == ClockLimit::bpmp ? "*" : " ");
+}
+
+// One number where all clusters agree, else one for each.
+template <class Text>
+std::string cpu_text(const OperatingPoint& point, Text clock) {
+  std::string text;
+  const bool alike = std::all_of(point.cpu_hz.begin(), point.cpu_hz.end(),
+                                 [&](double hz) { return hz == point.cpu_hz.front(); });
+  for (const double hz : point.cpu_hz) {
+    text += (text.empty() ? "" : "/") + clock(hz);
+    if (alike) break;
+  }
+  return text;
+}
+
+std::string count_text(std::optional<int> count) { return count ? std::to_string(*count) : ""; }
+
+std::string heading(const ModesListing& listing, int width) {
+  std::string text = listing.device.name;
+  if (!listing.configuration.jetpacks.empty())
+    text += fmt::format("; modes of JetPack {}", fmt::join(listing.configuration.jetpacks, ", "));
+  return wrap(text, width, 2) + "\n";
+}
+
+std::string stock_table(const ModesListing& listing, int width) {
+  TextTable table{{{"mode"},
+                   {"id", Align::right},
+                   {"SMs", Align::right},
+                   {"GPU MHz ", Align::right},
+                   {"EMC MHz ", Align::right},
+                   {"CPU MHz ", Align::right},
+                   {"cores", Align::right},
+                   {"budget", Align::right},
+                   {"from " + listing.from.point.label}},
+                  {}};
+  bool has_marks = false;
+  for (const DeviceMode& mode : listing.stock) {
+    const OperatingPoint& point = mode.point;
+    has_marks = has_marks || mode.gpu_limit == ClockLimit::bpmp ||
+                mode.memory_limit == ClockLimit::bpmp || mode.cpu_limit == ClockLimit::bpmp;
+    const bool is_default = mode.id == listing.configuration.default_mode;
+    table.rows.push_back(
+        {point.label + (is_default ? " (default)" : ""), count_text(mode.id),
+         count_text(point.gpu_units), capped(megahertz(point.gpu_hz), mode.gpu_limit),
+         capped(megahertz(point.memory_hz), mode.memory_limit),
+         capped(cpu_text(point, megahertz), mode.cpu_limit), count_text(point.cpu_cores),
+         point.cap_w ? csv_number(*point.cap_w) + " W" : "", std::string(to_string(mode.reach))});
+  }
+  std::string text = render_text(table, width);
+  if (has_marks) text += "* not clamped by the mode: the firmware's (BPMP) limit\n";
+  return text;
+}
+
+std::string factors(const MaskGrid& mask) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  add(mask.cpu_cores.size(), "core counts");
+  add(mask.cpu_hz.size(), "CPU");
+  add(mask.gpu_hz.size(), "GPU");
+  add(mask.memory_hz.size(), "EMC clocks");
+  return fmt::format("{}", fmt::join(parts, " × "));
+}
+
+std::string grid_summary(const ModesListing& listing, int width) {
+  const ModeGrid& grid = listing.grid;
+  std::string text =
+      fmt::format("{}{} modes in all", grid.is_complete ? "" : "at least ", grid.size());
+  if (grid.is_inferred) text += ", partly inferred";
+  text += fmt::format(": {} per TPC mask\n", factors(grid.masks.front()));
+  TextTable table{{{"TPC_PG_MASK", Align::right}, {"SMs", Align::right}, {"modes", Align::right}},
+                  {}};
+  for (const MaskGrid& mask : grid.masks)
+    if (mask.size() > 0)
+      table.rows.push_back({mask.tpc_pg_mask ? std::to_string(*mask.tpc_pg_mask) : "none",
+                            count_text(mask.gpu_units), std::to_string(mask.size())});
+  return wrap(text, width, 2) + "\n" + (table.rows.size() > 1 ? render_text(table, width) : "");
+}
+
+void add_notes(std::string& text, const std::string& who, const std::vector<std::string>& notes,
+               int width) {
+  for (const std::string& note : notes)
+    text += wrap(who.empty() ? note : who + ": " + note, width, 2) + "\n";
+}
+
+std::string mode_details(const ModesListing& listing, int width) {
+  const DeviceMode& mode = *listing.asked;
+  const OperatingPoint& point = mode.point;
+  const auto held_by = [](std::optional<ClockLimit> limit) {
+    if (!limit) return std::string();
+    return std::string(*limit == ClockLimit::bpmp ? "firmware (BPMP)" : "nvpmodel");
+  };
+  const auto clock = [](const std::string& megahertz) {
+    return megahertz.empty() ? "unknown" : megahertz + " MHz";
+  };
+  TextTable table{{{"knob"}, {"value", Align::right}, {"held by"}}, {}};
+  table.rows.push_back({"SMs", point.gpu_units ? count_text(point.gpu_units) : "unknown",
+                        mode.tpc_pg_mask ? fmt::format("TPC_PG_MASK {}", *mode.tpc_pg_mask) : ""});
+  table.rows.push_back({"GPU", clock(megahertz(point.gpu_hz)), held_by(mode.gpu_limit)});
+  table.rows.push_back({"EMC", clock(megahertz(point.memory_hz)), held_by(mode.memory_limit)});
+  table.rows.push_back({"CPU", clock(cpu_text(point, megahertz)), held_by(mode.cpu_limit)});
+  table.rows.push_back({"cores", count_text(point.cpu_cores), ""});
+  if (point.cap_w) table.rows.push_back({"budget", csv_number(*point.cap_w) + " W", ""});
+  std::string text = point.label + "\n" + render_text(table, width);
+  text += mode.reach == Reach::live
+              ? fmt::format("live from {}\n", listing.from.point.label)
+              : fmt::format("needs a reboot from {}\n", listing.from.point.label);
+  add_notes(text, {}, mode.notes, width);
+  return text;
+}
+
+std::string csv_line(const DeviceMode& mode) {
+  const OperatingPoint& point = mode.point;
+  const auto number = [](std::optional<double> value) { return value ? hertz(*value) : ""; };
+  return csv_row({point.label, mode.tpc_pg_mask ? std::to_string(*mode.tpc_pg_mask) : "",
+                  count_text(point.gpu_units), number(point.gpu_hz), number(point.memory_hz),
+                  cpu_text(point, hertz), count_text(point.cpu_cores), number(point.cap_w),
+                  std::string(to_string(mode.reach))});
+}
+
+Json limit_json(std::optional<ClockLimit> limit) {
+  return limit ? Json(to_string(*limit)) : Json();
+}
+
+Json custom_json(const ModeGrid& grid) {
+  Json masks = Json::array();
+  for (const MaskGrid& mask : grid.masks)
+    if (mask.size() > 0)
+      masks.push_back({{"tpc_pg_mask", mask.tpc_pg_mask ? Json(*mask.tpc_pg_mask) : Json()},
+                       {"gpu_units", nullable(mask.gpu_units)},
+                       {"count", mask.size()}});
+  return {{"count", grid.size()},
+          {"complete", grid.is_complete},
+          {"inferred", grid.is_inferred},
+          {"per_mask", masks}};
+}
+
+}  // namespace
+
+Json mode_json(const DeviceMode& mode) {
+  Json json = to_json(mode.point);
+  json.erase("label");
+  Json result = {{"name", mode.point.label},
+                 {"id", nullable(mode.id)},
+                 {"tpc_pg_mask", mode.tpc_pg_mask ? Json(*mode.tpc_pg_mask) : Json()},
+                 {"fbp_pg_mask", mode.fbp_pg_mask ? Json(*mode.fbp_pg_mask) : Json()}};
+  result.update(json);
+  result["reach"] = to_string(mode.reach);
+  result["limits"] = {{"gpu", limit_json(mode.gpu_limit)},
+                      {"memory", limit_json(mode.memory_limit)},
+                      {"cpu", limit_json(mode.cpu_limit)}};
+  result["notes"] = mode.notes;
+  return result;
+}
+
+std::string modes_text(const ModesListing& listing, int width) {
+  std::string text = heading(listing, width) + "\n";
+  if (listing.asked) return text + mode_details(listing, width);
+  if (listing.lists_all) {
+    text += grid_text(listing) + "\n" + grid_summary(listing, width);
+    add_notes(text, {}, listing.grid.notes, width);
+    return text;
+  }
+  if (listing.stock.empty())
+    text += "no named modes\n";
+  else
+    text += stock_table(listing, width);
+  for (const DeviceMode& mode : listing.stock) add_notes(text, mode.point.label, mode.notes, width);
+  text += "\n" + grid_summary(listing, width);
+  add_notes(text, {}, listing.grid.notes, width);
+  return text;
+}
+
+std::string modes_csv(const ModesListing& listing) {
+  std::string text = "name,tpc_pg_mask,gpu_units,gpu_hz,memory_hz,cpu_hz,cpu_cores,cap_w,reach\n";
+  if (listing.asked) return text + csv_line(*listing.asked);
+  for (const DeviceMode& mode : listing.stock)
+    if (!listing.lists_all || !position_of(listing.grid, mode)) text += csv_line(mode);
+  if (listing.lists_all) text += grid_csv(listing);
+  return text;
+}
+
+std::string modes_json(const ModesListing& listing) {
+  const Json document = {
+      {"schema", ModesListing::schema},
+      {"device", listing.device.id},
+      {"configuration",
+       {{"id", listing.configuration.id}, {"jetpacks", listing.configuration.jetpacks}}},
+      {"default", listing.configuration.modes.empty()
+                      ? Json()
+                      : Json(default_mode(listing.device, listing.configuration).point.label)},
+      {"from", listing.from.point.label},
+      {"stock", array_of(listing.stock, mode_json)},
+      {"custom", custom_json(listing.grid)},
+      {"mode", listing.asked ? mode_json(*listing.asked) : Json()},
+      {"nvpmodel", listing.block.empty() ? Json() : Json(listing.block)},
+      {"notes", listing.grid.notes}};
+  std::string text = dump_json(document);
+  text.erase(text.rfind('\n', text.size() - 2));  // the closing brace
+  return text +
+         ",\n  \"modes\": " + (listing.lists_all ? "[\n" + grid_json(listing) + "\n  ]" : "null") +
+         "\n}\n";
+}
+
+}  // namespace ridgeline::cli
