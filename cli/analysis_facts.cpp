@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <map>
 
 #include "base/units.h"
@@ -123,10 +123,15 @@ std::string heading_text(const Analysis& analysis) {
 }
 
 std::string unknown_text(const Analysis& analysis) {
+  constexpr std::size_t named = 4;  // what follows them is mostly unknown because of them
   std::string text;
-  for (const UnknownRow& row : analysis.unknown)
+  for (std::size_t i = 0; i < std::min(named, analysis.unknown.size()); ++i) {
+    const UnknownRow& row = analysis.unknown[i];
     text += fmt::format("{}{} ×{} ({})", text.empty() ? "" : ", ", row.op, row.layers.size(),
                         row.reason);
+  }
+  if (analysis.unknown.size() > named)
+    text += fmt::format(" and {} more", analysis.unknown.size() - named);
   return text;
 }
 

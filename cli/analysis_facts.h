@@ -18,7 +18,7 @@ std::string shapes_text(const Analysis& analysis);
 // One line each: parameters, bytes, classes, dtypes, `hidden`, alternatives, unknown, warnings.
 std::vector<std::string> fact_texts(const Analysis& analysis, const std::string& hidden);
 
-// "12 operators in 3 kinds are unknown: …" with counts and reasons; empty where there are none.
+// "Odd ×2 (no rule for this operator), … and 3 more"; empty where all operators are known.
 std::string unknown_text(const Analysis& analysis);
 
 }  // namespace ridgeline::cli

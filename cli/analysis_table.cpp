@@ -70,11 +70,11 @@ void add_line(Lines& lines, Line line, bool must_be_shown, bool all) {
 }
 
 // Beyond the top, the rest is one line, so that the lines still add up to the total.
-void keep_top(Lines& lines, std::size_t top, const char* noun) {
+void keep_top(Lines& lines, std::size_t top) {
   if (lines.shown.size() <= top) return;
   const std::size_t others = lines.shown.size() - top;
   Line rest;
-  rest.name = fmt::format("({} other {}{})", others, noun, others == 1 ? "" : "s");
+  rest.name = fmt::format("({} other{})", others, others == 1 ? "" : "s");
   for (std::size_t i = top; i < lines.shown.size(); ++i) {
     rest.work += lines.shown[i].work;
     rest.is_lower_bound = rest.is_lower_bound || lines.shown[i].is_lower_bound;
@@ -89,14 +89,14 @@ Lines lines_of(const Analysis& analysis, const TableOptions& options) {
     auto groups = group_rows(analysis.rows, *options.group_by);
     sort_groups(groups, options.order);
     for (const RowGroup& group : groups) add_line(lines, line_of(group), false, options.all);
-    if (options.top) keep_top(lines, *options.top, "group");
+    if (options.top) keep_top(lines, *options.top);
     return lines;
   }
   std::vector<AnalysisRow> rows = analysis.rows;
   sort_rows(rows, options.order);
   for (const AnalysisRow& row : rows)
     add_line(lines, line_of(row), row.compute_class == ComputeClass::unknown, options.all);
-  if (options.top) keep_top(lines, *options.top, "layer");
+  if (options.top) keep_top(lines, *options.top);
   return lines;
 }
 
