@@ -16,17 +16,12 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Before opset 7 the second operand was broadcast only where an attribute asked for it, and then
-// along the axes from `axis` on.
-bool broadcasts_by_attribute(const NodeContext& context) {
-  return context.opset() < 7 && context.node().domain.empty();
-}
-
-// The shape by which the second operand is aligned with the first.
+// The shape by which the second operand is aligned with the first. Before opset 7 it was broadcast
+// only where an attribute asked for it, and then along the axes from `axis` on.
 Shape second_shape(const NodeContext& context) {
   const Shape& a = context.shape(0);
   Shape b = context.shape(1);
-  if (!broadcasts_by_attribute(context)) return b;
+  if (context.opset() >= 7) return b;
   if (context.integer("broadcast", 0) == 0 && a != b)
     context.fail(fmt::format("{} and {} differ, and the node does not say that it broadcasts",
                              named(context, 0), named(context, 1)));

@@ -16,30 +16,41 @@
 namespace ridgeline::onnx {
 namespace {
 
-// X, scale, B, mean, variance. Before opset 9 `spatial` 0 asked for statistics of every position;
-// before opset 14 it trained where anyone asked for the statistics.
-void batch_normalization(NodeContext& context) {
+// X, scale, B, mean, variance: as many of each as there are statistics.
+void normalize_batch(NodeContext& context, const Shape& statistics, bool training) {
   const Shape& data = context.shape(0);
-  want_rank_at_least(context, 0, 1);
-  const bool per_position =
-      context.opset() < 9 && context.node().domain.empty() && context.integer("spatial", 1) == 0;
-  const Shape statistics = per_position && data.size() > 1 ? Shape(data.begin() + 1, data.end())
-                                                           : Shape{data.size() > 1 ? data[1] : 1};
   const std::int64_t count = multiplied(context, statistics);
   for (std::size_t input = 1; input <= 4; ++input)
     if (element_count(context.shape(input)) != count)
       context.fail(fmt::format("{} should have one element for each of the {} statistics of {}",
                                named(context, input), count, to_string(data)));
-
-  bool training = context.integer("training_mode", 0) != 0;
-  if (context.opset() < 14 && context.node().domain.empty())
-    for (std::size_t output = 1; output < context.output_count(); ++output)
-      training = training || context.wants(output);
   context.set(0, context.type(0), data);
   for (std::size_t output = 1; output < context.output_count(); ++output)
     context.set(output, context.type(3), context.shape(3));
   context.emit(Normalize{Normalization::batch, element_count(data), training ? count : 0, true,
                          training, 0});
+}
+
+Shape channels_only(const Shape& data) { return {data.size() > 1 ? data[1] : 1}; }
+
+// Before opset 9 `spatial` 0 asked for statistics of every position; before opset 14 it trained
+// where anyone asked for the statistics.
+void batch_normalization(NodeContext& context) {
+  want_rank_at_least(context, 0, 1);
+  const Shape& data = context.shape(0);
+  const bool per_position = context.opset() < 9 && context.integer("spatial", 1) == 0;
+  const Shape statistics = per_position ? Shape(data.begin() + 1, data.end()) : channels_only(data);
+  bool training = context.integer("training_mode", 0) != 0;
+  for (std::size_t output = 1; output < context.output_count(); ++output)
+    training = training || (context.opset() < 14 && context.wants(output));
+  normalize_batch(context, statistics, training);
+}
+
+// Of training graphs: it has the saved statistics as further outputs.
+void batch_norm_internal(NodeContext& context) {
+  want_rank_at_least(context, 0, 1);
+  normalize_batch(context, channels_only(context.shape(0)),
+                  context.integer("training_mode", 0) != 0);
 }
 
 void instance_normalization(NodeContext& context) {
@@ -144,7 +155,7 @@ constexpr Operator rows[] = {
     {"", "LpNormalization", lp_normalization},
     {"", "MeanVarianceNormalization", mean_variance_normalization},
     {"", "LRN", local_response_normalization},
-    {"com.microsoft", "BatchNormInternal", batch_normalization},
+    {"com.microsoft", "BatchNormInternal", batch_norm_internal},
     {"com.microsoft", "LayerNormalization", layer_normalization},
     {"com.microsoft", "SimplifiedLayerNormalization", rms_normalization},
 };
