@@ -154,6 +154,21 @@ void NodeContext::set_sequence(std::size_t index, ElementType type, std::optiona
   value.sequence_length = length;
 }
 
+const Shape* NodeContext::declared_instead_of(std::initializer_list<std::size_t> inputs,
+                                              std::size_t index) {
+  const bool all_known = std::all_of(inputs.begin(), inputs.end(), [this](std::size_t input) {
+    const Contents* elements = contents(input);
+    return !has(input) ||
+           (elements != nullptr && std::all_of(elements->begin(), elements->end(),
+                                               [](const Element& e) { return e.has_value(); }));
+  });
+  if (all_known || !wants(index) || !walk_.take_declared(*outputs_[index]) ||
+      !outputs_[index]->shape)
+    return nullptr;
+  for (const std::size_t input : inputs) not_data(input);
+  return &*outputs_[index]->shape;
+}
+
 void NodeContext::adopt(std::size_t index, Value* value) {
   if (!wants(index)) return;
   walk_.alias(node_.outputs[index], value);

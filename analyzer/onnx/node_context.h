@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,10 @@ class NodeContext {
   void set_sequence(std::size_t index, ElementType type, std::optional<Shape> shape,
                     std::optional<std::int64_t> length);
   Value& output(std::size_t index) { return *outputs_[index]; }
+  // The output's shape as the file declares it, set and returned, where inference would need the
+  // data in one of these inputs (which steer). Null where their values are known, or nothing is
+  // declared.
+  const Shape* declared_instead_of(std::initializer_list<std::size_t> inputs, std::size_t index);
   // The output is this value, which a sub-graph made or the node was given: no tensor of its own.
   void adopt(std::size_t index, Value* value);
   // The sizes of the outputs depend on data: what was set is the most that can be.

@@ -41,7 +41,7 @@ void collect_captures(const GraphProto& graph, std::vector<std::string_view>& na
 using Producers = std::unordered_map<std::string_view, std::size_t>;
 
 Producers find_producers(const std::vector<Node>& nodes,
-                         const std::function<bool(std::string_view)>& is_known,
+                         const std::function<bool(std::string_view)>& is_own,
                          const std::string& file) {
   Producers producers;
   producers.reserve(nodes.size());
@@ -52,9 +52,9 @@ Producers find_producers(const std::vector<Node>& nodes,
       if (!is_new)
         throw Error(file, describe(nodes[i]) + " writes tensor " + quote(output) + ", and " +
                               describe(nodes[other->second]) + " writes it too");
-      if (is_known(output))
+      if (is_own(output))
         throw Error(file, describe(nodes[i]) + " writes tensor " + quote(output) +
-                              ", which is already an input, a weight or a tensor outside");
+                              ", which is already an input or a weight");
     }
   return producers;
 }
@@ -83,8 +83,9 @@ std::string qualified_name(const Node& node) {
 
 NodeOrder order_nodes(const std::vector<Node>& nodes,
                       const std::function<bool(std::string_view)>& is_known,
+                      const std::function<bool(std::string_view)>& is_own,
                       const std::string& file) {
-  const Producers producers = find_producers(nodes, is_known, file);
+  const Producers producers = find_producers(nodes, is_own, file);
   std::vector<std::vector<std::size_t>> consumers(nodes.size());
   std::vector<std::size_t> unmet(nodes.size(), 0);
   NodeOrder order;

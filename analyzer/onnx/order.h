@@ -17,11 +17,12 @@ struct NodeOrder {
   bool as_in_file = true;
 };
 
-// `is_known` tells names that exist before the first node: inputs, initializers, outer scopes.
-// `file` stands in errors.
+// `is_known` tells names that exist before the first node: inputs, initializers, outer scopes;
+// `is_own` those of them that belong to this graph, so that no node may make them again (a name of
+// an outer scope may be: it is another tensor then). `file` stands in errors.
 NodeOrder order_nodes(const std::vector<Node>& nodes,
                       const std::function<bool(std::string_view)>& is_known,
-                      const std::string& file);
+                      const std::function<bool(std::string_view)>& is_own, const std::string& file);
 
 // How errors name a node: "node 'conv1' (Conv)", or by its first output where it has no name.
 std::string describe(const Node& node);

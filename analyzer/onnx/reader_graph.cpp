@@ -11,7 +11,7 @@ namespace {
 Dimension read_dimension(Wire wire) {
   Dimension dimension;
   while (wire.next()) {
-    if (wire.field() == 1 && wire.integer() >= 0) dimension.value = wire.integer();
+    if (wire.field() == 1) dimension.value = wire.integer();
     if (wire.field() == 2) dimension.symbol = wire.bytes();
   }
   return dimension;

@@ -20,6 +20,8 @@ class Scope {
     return nullptr;
   }
 
+  bool owns(std::string_view name) const { return values_.contains(name); }
+
   void bind(std::string_view name, Value* value) { values_[name] = value; }
 
  private:

@@ -76,7 +76,8 @@ void Walk::add_inputs() {
 
 void Walk::walk_nodes(const std::vector<Node>& nodes) {
   const NodeOrder order = order_nodes(
-      nodes, [this](std::string_view name) { return scope_->find(name) != nullptr; }, file_name());
+      nodes, [this](std::string_view name) { return scope_->find(name) != nullptr; },
+      [this](std::string_view name) { return scope_->owns(name); }, file_name());
   if (!order.as_in_file) warn("nodes are not in topological order; counted in an order that is");
   for (const std::size_t index : order.nodes) walk_node(nodes[index]);
 }
@@ -162,24 +163,25 @@ void Walk::apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> 
   add_layer(context, is_folded);
 }
 
-// The file may say what no rule could find out; true where it does for every output.
-bool Walk::fall_back_to_declared(NodeContext& context) {
+// What the file says of a tensor that no rule could find out.
+bool Walk::take_declared(Value& value) {
   if (call_ != nullptr) return false;  // names inside a function are not those of the graph
+  const auto found = declared_.find(value.name);
+  if (found == declared_.end()) return false;
+  const TypeProto& type = found->second->type;
+  value.type = type.element;
+  value.is_sequence = type.kind == TypeKind::sequence;
+  value.shape = bindings_.resolve(type);
+  value.source = ShapeSource::declared;
+  return value.shape || value.is_sequence;
+}
+
+// True where the file says it of every output that is still unknown.
+bool Walk::fall_back_to_declared(NodeContext& context) {
   bool all = true;
-  for (Value* value : context.outputs_) {
-    if (value == nullptr || value->shape || value->is_sequence) continue;
-    const auto found = declared_.find(value->name);
-    if (found == declared_.end()) {
-      all = false;
-      continue;
-    }
-    const TypeProto& type = found->second->type;
-    value->type = type.element;
-    value->is_sequence = type.kind == TypeKind::sequence;
-    value->shape = bindings_.resolve(type);
-    value->source = ShapeSource::declared;
-    all = all && (value->shape || value->is_sequence);
-  }
+  for (Value* value : context.outputs_)
+    if (value != nullptr && !value->shape && !value->is_sequence)
+      all = take_declared(*value) && all;
   return all;
 }
 

@@ -71,6 +71,7 @@ class Walk {
                      const std::vector<Value*>& inputs);
   void apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> inputs);
   void settle_outputs(NodeContext& context, bool is_folded);
+  bool take_declared(Value& value);
   bool fall_back_to_declared(NodeContext& context);
   void add_layer(NodeContext& context, bool is_folded);
   void mark_parameters(const NodeContext& context, const Layer& layer);

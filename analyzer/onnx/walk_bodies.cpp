@@ -86,13 +86,11 @@ void Walk::call_function(const FunctionProto& function, const Node& node,
         inside.bind(function.inputs[i], inputs[i]);
       else
         inside.bind(function.inputs[i], nullptr);  // left out: nodes inside see it as left out too
-    const NodeOrder order = order_nodes(
-        function.nodes,
-        [&](std::string_view name) {
-          return std::find(function.inputs.begin(), function.inputs.end(), name) !=
-                 function.inputs.end();
-        },
-        file_name());
+    const auto is_input = [&](std::string_view name) {
+      return std::find(function.inputs.begin(), function.inputs.end(), name) !=
+             function.inputs.end();
+    };
+    const NodeOrder order = order_nodes(function.nodes, is_input, is_input, file_name());
     for (const std::size_t index : order.nodes) walk_node(function.nodes[index]);
     for (const std::string_view name : function.outputs) {
       Value* value = inside.find(name);

@@ -99,6 +99,10 @@ void reduce_nothing(NodeContext& context, Reduction kind) {
 template <Reduction kind>
 void reduce(NodeContext& context) {
   const Shape& data = context.shape(0);
+  if (const Shape* declared = context.declared_instead_of({1}, 0)) {
+    context.emit(Reduce{kind, element_count(data), element_count(*declared)});
+    return;
+  }
   const std::vector<std::int64_t> axes =
       steering(context, 1, "axes").value_or(std::vector<std::int64_t>{});
   if (axes.empty() && context.integer("noop_with_empty_axes", 0) != 0)

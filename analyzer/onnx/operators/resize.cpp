@@ -128,6 +128,9 @@ void resize(NodeContext& context) {
     if (context.has(input)) context.not_data(input);
   const std::vector<std::size_t> axes = resized_axes(context);
   const std::size_t scales = context.opset() < 11 ? 1 : 2;
+  const Shape* declared = context.declared_instead_of({scales, 3}, 0);
+  if (declared != nullptr && declared->size() == context.shape(0).size())
+    return finish(context, Shape(*declared));
   if (context.opset() >= 11 && is_given(context, 3))
     finish(context, shape_by_sizes(context, axes, context.needed_integers(3)));
   else if (is_given(context, scales))

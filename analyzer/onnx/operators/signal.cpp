@@ -21,10 +21,22 @@ std::int64_t steering_length(NodeContext& context, std::size_t input, const char
   return length;
 }
 
+// Which axis is transformed depends on data, the result's shape does not: the longest is the most
+// that it can cost.
+void declared_fourier_transform(NodeContext& context, const Shape& declared) {
+  const std::int64_t length = *std::max_element(declared.begin(), declared.end());
+  context.set_is_bound();
+  context.emit(FourierTransform{length == 0 ? 0 : element_count(declared) / length, length,
+                                context.shape(0).back() == 1});
+}
+
 // The last axis holds real and imaginary part. The axis became an input in opset 20.
 void discrete_fourier_transform(NodeContext& context) {
   want_rank_at_least(context, 0, 2);
   Shape shape = context.shape(0);
+  if (const Shape* declared = context.declared_instead_of({1, 2}, 0);
+      declared != nullptr && !declared->empty())
+    return declared_fourier_transform(context, *declared);
   const std::int64_t given = context.opset() < 20 ? context.integer("axis", 1)
                              : context.has(2)     ? steering_integer(context, 2)
                                                   : -2;
@@ -116,6 +128,8 @@ void col2im(NodeContext& context) {
   const Shape& from = context.shape(0);
   context.not_data(1);
   context.not_data(2);
+  if (context.declared_instead_of({1, 2}, 0) != nullptr)
+    return context.emit(Elementwise{ElementFunction::add, element_count(from)});
   const auto image = context.needed_integers(1);
   const auto block = context.needed_integers(2);
   want_equal(context, "the rank of the block", static_cast<std::int64_t>(block.size()),
@@ -125,7 +139,6 @@ void col2im(NodeContext& context) {
   Shape shape{from[0], divided(context, "the number of channels", from[1], taps)};
   shape.insert(shape.end(), image.begin(), image.end());
   context.set(0, context.type(0), shape);
-  context.emit(Elementwise{ElementFunction::add, element_count(from)});
 }
 
 std::int64_t square_matrices(const NodeContext& context) {
