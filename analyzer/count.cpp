@@ -36,20 +36,12 @@ double moved_bytes(const Graph& graph, const Layer& layer, TensorId id) {
 }
 
 void add_bytes(Work& work, const Graph& graph, const Layer& layer) {
-  const auto partly = elements_of_first_input(layer);
-  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
-    const Tensor& tensor = graph.tensors[layer.inputs[i]];
-    const double bytes = i == 0 && partly ? storage_bytes(tensor.type, *partly).value_or(0)
-                                          : moved_bytes(graph, layer, layer.inputs[i]);
-    (tensor.role == Role::weight ? work.weight_bytes_read : work.bytes_read) += bytes;
-  }
-  for (const TensorId id : layer.outputs)
-    (graph.tensors[id].role == Role::weight ? work.weight_bytes_written : work.bytes_written) +=
-        moved_bytes(graph, layer, id);
-  // The output is a copy of the first input, into which the updates are written once more.
-  if (const auto* scatter = part_of<Scatter>(layer); scatter && !layer.outputs.empty())
-    work.bytes_written +=
-        storage_bytes(graph.tensors[layer.outputs.front()].type, scatter->updates).value_or(0);
+  for (const TensorMove& move : layer_reads(graph, layer))
+    (graph.tensors[move.tensor].role == Role::weight ? work.weight_bytes_read : work.bytes_read) +=
+        move.bytes;
+  for (const TensorMove& move : layer_writes(graph, layer))
+    (graph.tensors[move.tensor].role == Role::weight ? work.weight_bytes_written
+                                                     : work.bytes_written) += move.bytes;
 }
 
 void multiply(Work& work, double factor) {
@@ -91,11 +83,35 @@ std::optional<double> tensor_bytes(const Tensor& tensor) {
   return storage_bytes(tensor.type, element_count(tensor.shape));
 }
 
+std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer) {
+  std::vector<TensorMove> moves;
+  if (!has_work(layer) || !moves_data(layer)) return moves;
+  const auto partly = elements_of_first_input(layer);
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const TensorId id = layer.inputs[i];
+    moves.push_back({id, i == 0 && partly
+                             ? storage_bytes(graph.tensors[id].type, *partly).value_or(0)
+                             : moved_bytes(graph, layer, id)});
+  }
+  return moves;
+}
+
+std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer) {
+  std::vector<TensorMove> moves;
+  if (!has_work(layer) || !moves_data(layer)) return moves;
+  for (const TensorId id : layer.outputs) moves.push_back({id, moved_bytes(graph, layer, id)});
+  // The output is a copy of the first input, into which the updates are written once more.
+  if (const auto* scatter = part_of<Scatter>(layer); scatter && !moves.empty())
+    moves.front().bytes +=
+        storage_bytes(graph.tensors[moves.front().tensor].type, scatter->updates).value_or(0);
+  return moves;
+}
+
 Work count_layer(const Graph& graph, const Layer& layer, const OpWeights& weights) {
   Work work;
   if (!has_work(layer)) return work;
   for (const Part& part : layer.parts) work += count_part(part, weights);
-  if (moves_data(layer)) add_bytes(work, graph, layer);
+  add_bytes(work, graph, layer);
   if (layer.repeats != 1) multiply(work, layer.repeats);
   return work;
 }

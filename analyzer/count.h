@@ -20,6 +20,14 @@ Work count_part(const Part& part, const OpWeights& weights);
 // own (the caller keeps it out of totals).
 Work count_layer(const Graph& graph, const Layer& layer, const OpWeights& weights);
 
+// The tensors that one trip through a layer moves, and how much of each; weights among the reads.
+struct TensorMove {
+  TensorId tensor = 0;
+  double bytes = 0;
+};
+std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer);
+std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer);
+
 // Bytes of a whole tensor as it is stored; nothing where nobody can tell (strings, unknown shapes).
 std::optional<double> tensor_bytes(const Tensor& tensor);
 

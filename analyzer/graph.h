@@ -76,6 +76,20 @@ struct TokenTable<Standing> {
        {Standing::alternative, "alternative"}}};
 };
 
+// What a layer of a training step is for.
+enum class Pass { forward, recompute, backward_data, backward_weights, optimizer };
+
+template <>
+struct TokenTable<Pass> {
+  static constexpr std::string_view noun = "pass";
+  static constexpr std::array<std::pair<Pass, std::string_view>, 5> rows{
+      {{Pass::forward, "forward"},
+       {Pass::recompute, "recompute"},
+       {Pass::backward_data, "backward_data"},
+       {Pass::backward_weights, "backward_weights"},
+       {Pass::optimizer, "optimizer"}}};
+};
+
 struct Layer {
   std::string name;    // of the file; its first output where the node has none
   std::string origin;  // operator in the file's own words: "Conv", "com.microsoft.FusedMatMul"
@@ -85,9 +99,11 @@ struct Layer {
   // Inputs and outputs of which only so many elements are moved: rows of a table beside the first
   // input, the part of a cache that is filled.
   std::vector<std::pair<TensorId, std::int64_t>> partly_moved;
-  std::vector<TensorId> steering;  // inputs that are not moved: axes, shapes, sizes
-  double repeats = 1;              // trips of the loops around it
-  bool nested = false;             // in a sub-graph or function, not a node of the main graph
+  std::vector<TensorId> steering;    // inputs that are not moved: axes, shapes, sizes
+  double repeats = 1;                // trips of the loops around it
+  bool nested = false;               // in a sub-graph or function, not a node of the main graph
+  std::vector<std::string> sources;  // layers that were fused into this one; empty: itself
+  Pass pass = Pass::forward;
   Standing standing = Standing::counted;
   ShapeSource shapes = ShapeSource::fixed;
 };

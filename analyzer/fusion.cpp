@@ -1,0 +1,278 @@
+// Fusion as merging of groups: while a rule admits it, the group that makes a tensor takes in the
+// group that alone reads it. What is left between groups is moved; the rest stays on the chip.
+// A merge that would make two groups wait for each other is refused.
+#include "analyzer/fusion.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analyzer/fusion_rules.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+bool takes_part(const Layer& layer) {
+  return layer.standing == Standing::counted && !layer.parts.empty() && !layer.outputs.empty();
+}
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, Runtime runtime)
+      : graph_(graph),
+        runtime_(runtime),
+        group_of_(graph.layers.size()),
+        producer_(graph.tensors.size(), none),
+        consumers_(graph.tensors.size()),
+        is_output_(graph.tensors.size(), false) {
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+      group_of_[i] = i;
+      groups_.push_back({{i}});
+      for (const TensorId id : graph.layers[i].outputs) producer_[id] = i;
+      for (const TensorId id : graph.layers[i].inputs) consumers_[id].push_back(i);
+      for (const TensorId id : graph.layers[i].steering) consumers_[id].push_back(i);
+    }
+    for (const TensorId id : graph.outputs) is_output_[id] = true;
+  }
+
+  FusedGraph run() {
+    for (const FusionRule& rule : fusion_rules())
+      if (std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime_) != rule.runtimes.end())
+        apply(rule);
+    if (joins_siblings(runtime_)) join_siblings();
+    return build();
+  }
+
+ private:
+  // Until nothing changes: a group that grew may fit a rule that its parts did not.
+  void apply(const FusionRule& rule) {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+        if (!takes_part(graph_.layers[i])) continue;
+        for (const TensorId id : graph_.layers[i].outputs) changed = try_merge(rule, id) || changed;
+      }
+    }
+  }
+
+  bool try_merge(const FusionRule& rule, TensorId id) {
+    if (is_output_[id] || consumers_[id].empty() || producer_[id] == none) return false;
+    const std::size_t from = group_of_[producer_[id]];
+    const std::size_t to = group_of_[consumers_[id].front()];
+    if (from == to) return false;
+    const Layer& maker = graph_.layers[producer_[id]];
+    for (const std::size_t consumer : consumers_[id]) {
+      const Layer& reader = graph_.layers[consumer];
+      if (group_of_[consumer] != to || !takes_part(reader) || reader.repeats != maker.repeats ||
+          reader.pass != maker.pass)
+        return false;
+    }
+    if (!rule.applies({graph_, groups_[from], groups_[to], id}) || would_cycle(from, to))
+      return false;
+    steps_.push_back({std::string(rule.name), graph_.layers[groups_[from].layers.front()].name,
+                      graph_.layers[groups_[to].layers.front()].name});
+    merge(from, to);
+    return true;
+  }
+
+  void merge(std::size_t into, std::size_t from) {
+    for (const std::size_t layer : groups_[from].layers) group_of_[layer] = into;
+    auto& layers = groups_[into].layers;
+    layers.insert(layers.end(), groups_[from].layers.begin(), groups_[from].layers.end());
+    std::sort(layers.begin(), layers.end());
+    groups_[from].layers.clear();
+  }
+
+  // Is there a way from the one group to the other through layers of neither? Layers are in an
+  // order in which they can run, so nothing behind the last of `to` needs a look.
+  bool would_cycle(std::size_t from, std::size_t to) const {
+    const std::size_t last = groups_[to].layers.back();
+    std::vector<std::size_t> open;
+    std::unordered_set<std::size_t> seen;
+    const auto follow = [&](std::size_t group, bool is_start) {
+      for (const std::size_t layer : groups_[group].layers)
+        for (const TensorId id : graph_.layers[layer].outputs)
+          for (const std::size_t consumer : consumers_[id]) {
+            const std::size_t next = group_of_[consumer];
+            if (next == from || groups_[next].layers.front() > last) continue;
+            if (next == to && is_start) continue;  // the direct way is the merge itself
+            if (seen.insert(next).second) open.push_back(next);
+          }
+    };
+    follow(from, true);
+    while (!open.empty()) {
+      const std::size_t group = open.back();
+      open.pop_back();
+      if (group == to) return true;
+      follow(group, false);
+    }
+    return false;
+  }
+
+  // Products of one input with different weights become one product with a wider output.
+  void join_siblings() {
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+      std::vector<std::size_t> siblings;
+      for (const std::size_t consumer : consumers_[id])
+        if (is_sibling(consumer, id) &&
+            std::find(siblings.begin(), siblings.end(), group_of_[consumer]) == siblings.end())
+          siblings.push_back(group_of_[consumer]);
+      for (std::size_t i = 1; i < siblings.size(); ++i) {
+        if (would_cycle(siblings[0], siblings[i]) || would_cycle(siblings[i], siblings[0]) ||
+            reads_from(siblings[0], siblings[i]))
+          continue;
+        steps_.push_back({"siblings", graph_.layers[groups_[siblings[0]].layers.front()].name,
+                          graph_.layers[groups_[siblings[i]].layers.front()].name});
+        merge(siblings[0], siblings[i]);
+      }
+    }
+  }
+
+  bool is_sibling(std::size_t index, TensorId id) const {
+    const Layer& layer = graph_.layers[index];
+    if (!takes_part(layer) || layer.parts.size() != 1 || layer.inputs.size() < 2) return false;
+    return std::holds_alternative<MatMul>(layer.parts.front().op) && layer.inputs[0] == id &&
+           graph_.tensors[layer.inputs[1]].role == Role::weight &&
+           groups_[group_of_[index]].layers.size() <= 2;  // alone, or with its bias
+  }
+
+  bool reads_from(std::size_t a, std::size_t b) const {
+    const auto reads = [&](std::size_t reader, std::size_t maker) {
+      for (const std::size_t layer : groups_[reader].layers)
+        for (const TensorId id : graph_.layers[layer].inputs)
+          if (producer_[id] != none && group_of_[producer_[id]] == maker) return true;
+      return false;
+    };
+    return reads(a, b) || reads(b, a);
+  }
+
+  FusedGraph build() {
+    FusedGraph result;
+    result.graph.name = graph_.name;
+    result.graph.tensors = graph_.tensors;
+    result.graph.inputs = graph_.inputs;
+    result.graph.outputs = graph_.outputs;
+    // A group runs where its last layer stood: everything that it reads is made by then.
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+      const FusionGroup& group = groups_[group_of_[i]];
+      if (group.layers.back() != i) continue;
+      result.graph.layers.push_back(group.layers.size() == 1 ? graph_.layers[i] : fused(group));
+      if (result.graph.layers.back().sources.empty())
+        result.graph.layers.back().sources = {graph_.layers[i].name};
+    }
+    order(result.graph);
+    result.steps = std::move(steps_);
+    return result;
+  }
+
+  Layer fused(const FusionGroup& group) const {
+    Layer result = graph_.layers[group.layers.front()];
+    result.parts.clear();
+    result.inputs.clear();
+    result.outputs.clear();
+    result.partly_moved.clear();
+    result.name.clear();
+    const bool folds = has_product(graph_, group);
+    for (const std::size_t index : group.layers) {
+      const Layer& layer = graph_.layers[index];
+      (result.name += result.name.empty() ? "" : " + ") += layer.name;
+      result.sources.push_back(layer.name);
+      result.shapes = std::max(result.shapes, layer.shapes);
+      result.partly_moved.insert(result.partly_moved.end(), layer.partly_moved.begin(),
+                                 layer.partly_moved.end());
+      const bool is_folded_norm = folds && is_batch_norm(layer);
+      if (is_folded_norm)
+        fold_into_product(result, layer);
+      else
+        result.parts.insert(result.parts.end(), layer.parts.begin(), layer.parts.end());
+      add_inputs(result, layer, group, is_folded_norm);
+      for (const TensorId id : layer.outputs)
+        if (leaves(id, group)) result.outputs.push_back(id);
+    }
+    return result;
+  }
+
+  static bool is_batch_norm(const Layer& layer) {
+    const auto* normalize =
+        layer.parts.size() == 1 ? std::get_if<Normalize>(&layer.parts.front().op) : nullptr;
+    return normalize != nullptr && normalize->kind == Normalization::batch;
+  }
+
+  // Scale and shift go into weights and bias before the first run: of its arithmetic one addition
+  // stays, of its parameters the shift.
+  static void fold_into_product(Layer& result, const Layer&) {
+    for (Part& part : result.parts) {
+      if (auto* convolution = std::get_if<Convolution>(&part.op)) convolution->bias = true;
+      if (auto* product = std::get_if<MatMul>(&part.op)) product->bias = true;
+    }
+  }
+
+  void add_inputs(Layer& result, const Layer& layer, const FusionGroup& group,
+                  bool is_folded_norm) const {
+    constexpr std::size_t shift = 2;  // x, scale, shift, mean, variance
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      const TensorId id = layer.inputs[i];
+      if (producer_[id] != none && in(group, producer_[id])) continue;
+      if (is_folded_norm && i > 0 && i != shift) continue;
+      if (std::find(result.inputs.begin(), result.inputs.end(), id) == result.inputs.end())
+        result.inputs.push_back(id);
+    }
+  }
+
+  bool in(const FusionGroup& group, std::size_t layer) const {
+    return std::binary_search(group.layers.begin(), group.layers.end(), layer);
+  }
+
+  bool leaves(TensorId id, const FusionGroup& group) const {
+    if (is_output_[id] || consumers_[id].empty()) return true;
+    return std::any_of(consumers_[id].begin(), consumers_[id].end(),
+                       [&](std::size_t consumer) { return !in(group, consumer); });
+  }
+
+  // Groups stand where their last layer stood; a reader of an earlier output may stand before that.
+  static void order(Graph& graph) {
+    std::unordered_map<TensorId, std::size_t> maker;
+    for (std::size_t i = 0; i < graph.layers.size(); ++i)
+      for (const TensorId id : graph.layers[i].outputs) maker[id] = i;
+    std::vector<Layer> sorted;
+    std::vector<char> state(graph.layers.size(), 0);
+    std::vector<std::pair<std::size_t, std::size_t>> stack;  // layer, next input
+    for (std::size_t start = 0; start < graph.layers.size(); ++start) {
+      if (state[start] != 0) continue;
+      stack.emplace_back(start, 0);
+      state[start] = 1;
+      while (!stack.empty()) {
+        auto& [layer, next] = stack.back();
+        if (next < graph.layers[layer].inputs.size()) {
+          const auto found = maker.find(graph.layers[layer].inputs[next++]);
+          if (found != maker.end() && state[found->second] == 0) {
+            state[found->second] = 1;
+            stack.emplace_back(found->second, 0);
+          }
+          continue;
+        }
+        sorted.push_back(std::move(graph.layers[layer]));
+        stack.pop_back();
+      }
+    }
+    graph.layers = std::move(sorted);
+  }
+
+  const Graph& graph_;
+  Runtime runtime_;
+  std::vector<FusionGroup> groups_;
+  std::vector<std::size_t> group_of_;  // by layer
+  std::vector<std::size_t> producer_;  // by tensor
+  std::vector<std::vector<std::size_t>> consumers_;
+  std::vector<bool> is_output_;
+  std::vector<FusionStep> steps_;
+};
+
+}  // namespace
+
+FusedGraph fuse(const Graph& graph, Runtime runtime) { return Fuser(graph, runtime).run(); }
+
+}  // namespace ridgeline

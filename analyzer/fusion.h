@@ -1,0 +1,31 @@
+// Fusion: which layers a runtime runs as one kernel. A pass on Ops: the result is a Graph again, in
+// which a layer holds the parts of all that were fused into it, and what passed between them is not
+// moved any more.
+// Never changes MACs, never adds bytes; each rule is one row of the table in fusion_rules.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/graph.h"
+#include "base/runtime.h"
+
+namespace ridgeline {
+
+// What fusion did, for the sentence that explains a difference of bytes or FLOP.
+struct FusionStep {
+  std::string rule;
+  std::string into;  // layer that absorbs …
+  std::string from;  // … this one
+};
+
+struct FusedGraph {
+  Graph graph;  // Layer::sources names the layers that each came from
+  std::vector<FusionStep> steps;
+};
+
+// Layers that are folded, absorbed or alternatives stay as they are.
+FusedGraph fuse(const Graph& graph, Runtime runtime);
+
+}  // namespace ridgeline

@@ -1,0 +1,206 @@
+// From fused layers to Demands: GEMM shapes, launches, and who made the tensors that a kernel
+// reads. The arithmetic and the bytes are count.cpp's.
+#include "analyzer/lowering.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analyzer/count.h"
+#include "analyzer/fusion.h"
+#include "analyzer/fusion_rules.h"
+
+namespace ridgeline {
+namespace {
+
+std::uint64_t size(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+// A convolution as the matrix product that a library runs for it; gradients come as such already.
+Gemm implicit_gemm(const Convolution& op) {
+  const std::int64_t taps = element_count(op.kernel);
+  const std::int64_t groups = std::max<std::int64_t>(op.groups, 1);
+  Gemm gemm;
+  gemm.batch = size(groups);
+  if (op.transposed) {
+    // Each input position makes a patch of K/G·taps values out of C/G.
+    gemm.m = size(op.batch * element_count(op.in_spatial));
+    gemm.n = size(op.out_channels / groups * taps);
+    gemm.k = size(op.in_channels / groups);
+  } else {
+    gemm.m = size(op.batch * element_count(op.out_spatial));
+    gemm.n = size(op.out_channels / groups);
+    gemm.k = size(op.in_channels / groups * taps);
+  }
+  return gemm;
+}
+
+std::optional<Gemm> gemm_of(const Op& op) {
+  if (const auto* convolution = std::get_if<Convolution>(&op)) return implicit_gemm(*convolution);
+  if (const auto* product = std::get_if<MatMul>(&op))
+    return Gemm{size(product->m), size(product->n), size(product->k), size(product->batch)};
+  if (const auto* attention = std::get_if<Attention>(&op))
+    return Gemm{size(attention->q_length), size(attention->kv_length),
+                size(attention->qk_dimension), size(attention->batch * attention->q_heads)};
+  if (const auto* recurrent = std::get_if<Recurrent>(&op)) {
+    constexpr std::int64_t gates[] = {4, 3, 1};
+    return Gemm{
+        size(recurrent->batch), size(gates[static_cast<int>(recurrent->cell)] * recurrent->hidden),
+        size(recurrent->input + recurrent->hidden), size(recurrent->steps * recurrent->directions)};
+  }
+  return std::nullopt;
+}
+
+// The first product; others of the same input (siblings) make it wider.
+std::optional<Gemm> gemm_of(const Layer& layer) {
+  std::optional<Gemm> gemm;
+  bool has_softmax = false;
+  for (const Part& part : layer.parts) {
+    has_softmax = has_softmax || std::holds_alternative<Softmax>(part.op);
+    const auto next = gemm_of(part.op);
+    if (!next) continue;
+    if (!gemm)
+      gemm = next;
+    else if (!has_softmax && next->m == gemm->m && next->k == gemm->k && next->batch == gemm->batch)
+      gemm->n += next->n;
+  }
+  return gemm;
+}
+
+OpClass class_of(const Layer& layer, const OpWeights& weights) {
+  bool softmax = false;
+  int products = 0;
+  OpClass dominant = OpClass::view;
+  double most = -1;
+  for (const Part& part : layer.parts) {
+    softmax = softmax || std::holds_alternative<Softmax>(part.op);
+    products += is_product(part.op);
+    const Work work = count_part(part, weights);
+    const double amount = total_flop(work) + total_integer_ops(work);
+    if (amount > most) {
+      most = amount;
+      dominant = op_class(part.op);
+    }
+  }
+  return softmax && products >= 2 ? OpClass::attention : dominant;
+}
+
+bool is_view(const Layer& layer) {
+  return std::all_of(layer.parts.begin(), layer.parts.end(),
+                     [](const Part& part) { return std::holds_alternative<View>(part.op); });
+}
+
+// These run one operator after the other, with the host in between.
+bool is_eager(Runtime runtime) {
+  return runtime == Runtime::torch_eager || runtime == Runtime::torch_eager_hooks ||
+         runtime == Runtime::cuda_graph;
+}
+
+bool shows_views(Runtime runtime) {
+  return runtime == Runtime::torch_eager || runtime == Runtime::torch_eager_hooks;
+}
+
+// Kernels of one operator as PyTorch's eager mode runs it: what it has no kernel for is several.
+struct EagerLaunches {
+  int operator()(const Convolution& op) const { return op.bias ? 2 : 1; }  // cuDNN, then the bias
+  int operator()(const Elementwise& op) const {
+    if (op.function == Function::rotary_embedding) return 5;  // mul, neg, cat, mul, add
+    if (op.function == Function::softsign) return 3;          // abs, add, div
+    return 1;
+  }
+  int operator()(const Normalize& op) const {
+    if (op.kind == Normalization::rms) return 6;  // pow, mean, add, rsqrt, mul, mul
+    if (op.kind == Normalization::local_response) return 5;
+    return 1;
+  }
+  int operator()(const Recurrent& op) const {  // the input's product, then step by step
+    return static_cast<int>(op.directions * (op.steps + 1));
+  }
+  int operator()(const View&) const { return 0; }
+  template <class T>
+  int operator()(const T&) const {
+    return 1;
+  }
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, Runtime runtime, const OpWeights& weights)
+      : graph_(graph), runtime_(runtime), weights_(weights) {}
+
+  std::vector<Demand> run() {
+    for (const Layer& layer : graph_.layers) {
+      if (layer.standing != Standing::counted) continue;
+      if (is_view(layer)) {
+        pass_through(layer);
+        if (!shows_views(runtime_)) continue;
+      }
+      demands_.push_back(demand(layer));
+      if (!is_view(layer))
+        for (const TensorId id : layer.outputs) producer_[id] = demands_.back().name;
+    }
+    return std::move(demands_);
+  }
+
+ private:
+  // A view's output is its input under another name, so it has the same producer.
+  void pass_through(const Layer& layer) {
+    if (layer.inputs.empty()) return;
+    const auto found = producer_.find(layer.inputs.front());
+    if (found == producer_.end()) return;
+    const std::string name = found->second;
+    for (const TensorId id : layer.outputs) producer_[id] = name;
+  }
+
+  Demand demand(const Layer& layer) const {
+    Demand result;
+    result.name = layer.name;
+    result.op_class = class_of(layer, weights_);
+    result.work = count_layer(graph_, layer, weights_);
+    result.gemm = gemm_of(layer);
+    for (const TensorMove& move : layer_reads(graph_, layer)) result.reads.push_back(use(move));
+    for (const TensorMove& move : layer_writes(graph_, layer)) {
+      result.writes.push_back(use(move));
+      result.writes.back().producer = layer.name;
+    }
+    const double launches = layer.repeats * launches_of(layer, runtime_);
+    result.launches = static_cast<int>(std::min(launches, 1e9));
+    result.source_layers =
+        layer.sources.empty() ? std::vector<std::string>{layer.name} : layer.sources;
+    return result;
+  }
+
+  TensorUse use(const TensorMove& move) const {
+    const auto found = producer_.find(move.tensor);
+    return {graph_.tensors[move.tensor].name, move.bytes,
+            found == producer_.end() ? std::string() : found->second};
+  }
+
+  const Graph& graph_;
+  Runtime runtime_;
+  const OpWeights& weights_;
+  std::unordered_map<TensorId, std::string> producer_;
+  std::vector<Demand> demands_;
+};
+
+}  // namespace
+
+int launches_of(const Layer& layer, Runtime runtime) {
+  if (is_view(layer)) return 0;
+  if (!is_eager(runtime)) {
+    // A recurrence cannot run its steps at once, whoever compiles it.
+    for (const Part& part : layer.parts)
+      if (const auto* recurrent = std::get_if<Recurrent>(&part.op))
+        return runtime == Runtime::ideal ? 1 : static_cast<int>(recurrent->steps);
+    return 1;
+  }
+  int launches = 0;
+  for (const Part& part : layer.parts) launches += std::visit(EagerLaunches{}, part.op);
+  return launches;
+}
+
+std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
+  const FusedGraph fused = fuse(graph, runtime);
+  return Lowering(fused.graph, runtime, weights).run();
+}
+
+}  // namespace ridgeline
