@@ -1,0 +1,43 @@
+// What language models share.
+// The cache enters as inputs and leaves as outputs; whoever runs the model appends one to the
+// other.
+#include "workloads/language.h"
+
+#include <fmt/format.h>
+
+namespace ridgeline {
+
+Operand token_input(NetworkBuilder& net, std::string_view name) {
+  return net.input(name, {net.settings().batch, net.settings().seq}, ElementType::int64);
+}
+
+Operand token_positions(NetworkBuilder& net) {
+  return net.constant("position_ids", {1, net.settings().seq}, ElementType::int64);
+}
+
+void check_positions(const NetworkBuilder& net, std::int64_t limit) {
+  const Settings& settings = net.settings();
+  if (settings.context + settings.seq <= limit) return;
+  if (settings.phase == Phase::decode)
+    net.refuse(fmt::format("a context of {} and one token more: the model has {} positions",
+                           settings.context, limit),
+               fmt::format("give a --context of at most {}", limit - 1));
+  net.refuse(fmt::format("{} tokens: the model has {} positions", settings.seq, limit),
+             fmt::format("give a --seq of at most {}", limit));
+}
+
+std::optional<KeyValue> cached(NetworkBuilder& net, std::int64_t layer, std::int64_t kv_heads,
+                               std::int64_t head_width) {
+  const Settings& settings = net.settings();
+  if (settings.phase == Phase::prefill) return std::nullopt;
+  const Shape shape{settings.batch, kv_heads, settings.context, head_width};
+  return KeyValue{net.input(fmt::format("past_key_values.{}.key", layer), shape),
+                  net.input(fmt::format("past_key_values.{}.value", layer), shape)};
+}
+
+void keep(NetworkBuilder& net, const KeyValue& now) {
+  net.output(now.key);
+  net.output(now.value);
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,37 @@
+// LeNet-5 as the paper draws it, with plain average pooling and a fully connected output.
+// The paper's trainable pooling, sparse C3 and radial-basis output are not what is used since.
+#include "workloads/families.h"
+#include "workloads/image.h"
+
+namespace ridgeline {
+namespace {
+
+void lenet5(NetworkBuilder& net) {
+  Operand x = image_input(net, 1);
+  x = net.activation("tanh1", net.conv("conv1", x, 6, {.kernel = 5, .bias = true}), Function::tanh);
+  x = net.average_pool("pool1", x, {.kernel = 2, .stride = 2});
+  x = net.activation("tanh2", net.conv("conv2", x, 16, {.kernel = 5, .bias = true}),
+                     Function::tanh);
+  x = net.flatten("flatten", net.average_pool("pool2", x, {.kernel = 2, .stride = 2}));
+  x = net.activation("tanh3", net.linear("fc1", x, 120), Function::tanh);
+  x = net.activation("tanh4", net.linear("fc2", x, 84), Function::tanh);
+  net.output(net.linear("fc3", x, net.settings().classes));
+}
+
+constexpr Workload rows[] = {{
+    .name = "lenet5",
+    .family = "lenet",
+    .source = "paper: LeCun et al. 1998, Gradient-based learning applied to document recognition",
+    .address = "https://doi.org/10.1109/5.726791",
+    // No image: the first fully connected layer fits 32x32 only.
+    .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::classes},
+    .image = 32,
+    .classes = 10,
+    .build = lenet5,
+}};
+
+}  // namespace
+
+std::span<const Workload> lenet_workloads() { return rows; }
+
+}  // namespace ridgeline

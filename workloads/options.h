@@ -1,0 +1,119 @@
+// What a user may ask of a network by name: batch, image, sequence, phase, dtype and so on.
+// As given, where everything is optional, and as resolved for one network; which network has which
+// option is in its row (workloads/workload.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/element_type.h"
+#include "base/tokens.h"
+
+namespace ridgeline {
+
+// Of a language model: all tokens of a prompt at once, or one more token after those in the cache.
+enum class Phase { prefill, decode };
+
+// Scaled dot-product attention as one kernel, or as the products, sums and softmax it consists of.
+enum class AttentionForm { fused, eager };
+
+enum class WorkloadOption { batch, image, seq, context, phase, attention, dtype, classes };
+
+template <>
+struct TokenTable<Phase> {
+  static constexpr std::string_view noun = "phase";
+  static constexpr std::array<std::pair<Phase, std::string_view>, 2> rows{
+      {{Phase::prefill, "prefill"}, {Phase::decode, "decode"}}};
+};
+
+template <>
+struct TokenTable<AttentionForm> {
+  static constexpr std::string_view noun = "form of attention";
+  static constexpr std::array<std::pair<AttentionForm, std::string_view>, 2> rows{
+      {{AttentionForm::fused, "fused"}, {AttentionForm::eager, "eager"}}};
+};
+
+// Option names without the dashes; measurement tables use the same keys.
+template <>
+struct TokenTable<WorkloadOption> {
+  static constexpr std::string_view noun = "option of a workload";
+  static constexpr std::array<std::pair<WorkloadOption, std::string_view>, 8> rows{
+      {{WorkloadOption::batch, "batch"},
+       {WorkloadOption::image, "image"},
+       {WorkloadOption::seq, "seq"},
+       {WorkloadOption::context, "context"},
+       {WorkloadOption::phase, "phase"},
+       {WorkloadOption::attention, "attention"},
+       {WorkloadOption::dtype, "dtype"},
+       {WorkloadOption::classes, "classes"}}};
+};
+
+class OptionSet {
+ public:
+  constexpr OptionSet(std::initializer_list<WorkloadOption> options) {
+    for (const WorkloadOption option : options) bits_ |= bit(option);
+  }
+  constexpr bool has(WorkloadOption option) const { return (bits_ & bit(option)) != 0; }
+
+ private:
+  static constexpr unsigned bit(WorkloadOption option) {
+    return 1U << static_cast<unsigned>(option);
+  }
+  unsigned bits_ = 0;
+};
+
+// As given: what is absent takes the network's default.
+struct WorkloadOptions {
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> image;    // pixels of one side
+  std::optional<std::int64_t> seq;      // tokens of the prompt or text
+  std::optional<std::int64_t> context;  // decode: tokens that are in the cache
+  std::optional<std::int64_t> classes;
+  std::optional<Phase> phase;
+  std::optional<AttentionForm> attention;
+  std::optional<ElementType> dtype;
+
+  friend bool operator==(const WorkloadOptions&, const WorkloadOptions&) = default;
+};
+
+// What one network is built with. An option that it does not have holds a value that nobody reads.
+struct Settings {
+  std::int64_t batch = 1;
+  std::int64_t image = 0;
+  std::int64_t seq = 128;
+  std::int64_t context = 0;
+  std::int64_t classes = 0;
+  Phase phase = Phase::prefill;
+  AttentionForm attention = AttentionForm::fused;
+  ElementType dtype = ElementType::fp32;
+  bool given = false;  // whether the user chose a size: shapes follow from that
+};
+
+inline constexpr std::int64_t default_seq = 128;
+inline constexpr std::int64_t default_context = 128;
+inline constexpr std::int64_t max_size = std::int64_t{1} << 20;  // of every number above
+
+// The types that a network can be built in, and their spelling.
+const std::vector<std::pair<std::string_view, ElementType>>& workload_dtypes();
+
+// For help: "N", "prefill|decode" and what the option is.
+std::string value_name(WorkloadOption option);
+std::string_view description(WorkloadOption option);
+
+// Sets one option from its text ("seq", "384"). A number out of range, an unknown word or dtype is
+// a usage error that names `where` ("--seq 0" where empty).
+void set_option(WorkloadOptions& options, WorkloadOption option, std::string_view text,
+                const std::string& where = {});
+
+// "seq=128;attention=eager", as the options column of measurement tables has it.
+WorkloadOptions parse_options(std::string_view text);
+
+bool is_given(const WorkloadOptions& options, WorkloadOption option);
+
+}  // namespace ridgeline
