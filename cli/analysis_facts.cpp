@@ -145,7 +145,12 @@ std::vector<std::string> fact_texts(const Analysis& analysis, const std::string&
                                  hidden};
   if (!analysis.unknown.empty())
     facts.push_back("unknown operators, counted as moving data only: " + unknown_text(analysis));
-  for (const std::string& warning : analysis.warnings) facts.push_back("warning: " + warning);
+  constexpr std::size_t warnings_shown = 8;
+  for (std::size_t i = 0; i < std::min(warnings_shown, analysis.warnings.size()); ++i)
+    facts.push_back("warning: " + analysis.warnings[i]);
+  if (analysis.warnings.size() > warnings_shown)
+    facts.push_back(fmt::format("and {} (--json lists them)",
+                                plural(analysis.warnings.size() - warnings_shown, "more warning")));
   std::erase(facts, "");
   return facts;
 }

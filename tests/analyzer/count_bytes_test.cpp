@@ -5,6 +5,7 @@
 
 #include "analyzer/count.h"
 #include "base/json.h"
+#include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
@@ -189,6 +190,13 @@ TEST(OpWeights, FileReplacesWhatItNames) {
 TEST(OpWeights, JsonReadsBackAsTheSameTable) {
   const Json json = to_json(default_weights());
   EXPECT_EQ(to_json(weights_from_json({json, ""})), json);
+}
+
+TEST(OpWeights, TheTableInTheDocumentationIsTheDefault) {
+  const Json documented =
+      read_json_file(std::string(RIDGELINE_SOURCE_DIR) + "/docs/op_weights.json");
+  EXPECT_EQ(documented, to_json(default_weights()));
+  EXPECT_THAT(schema_violations(documented, "op_weights.schema.json"), IsEmpty());
 }
 
 TEST(OpWeights, MistakesAreNamed) {
