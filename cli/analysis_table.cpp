@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -166,9 +167,8 @@ std::string hidden_text(const Lines& lines, const TableOptions& options) {
 }
 
 std::string csv_amount(double amount) {
-  return amount == static_cast<double>(static_cast<std::int64_t>(amount)) && amount < 0x1p53
-             ? std::to_string(static_cast<std::int64_t>(amount))
-             : csv_number(amount);
+  return amount < 0x1p53 && amount == std::floor(amount) ? fmt::format("{:.0f}", amount)
+                                                         : csv_number(amount);
 }
 
 Cells csv_amounts(const Work& work, Rules rules, const std::optional<double>& flop_per_byte) {
