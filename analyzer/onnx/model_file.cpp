@@ -18,12 +18,13 @@
 namespace ridgeline::onnx {
 namespace {
 
-// A plain file, or nothing: a pipe, a folder, a file that is not there.
+// A plain file with something in it, or nothing: a folder, or a file that is not there. A pipe is
+// not even opened, as that can be done only once.
 std::unique_ptr<PagedFile> open_plain_file(const std::string& path) {
-  if (path.find('\0') != std::string::npos) throw Error("", "a file name with a zero byte in it");
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return nullptr;
   struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return nullptr;
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
     return std::make_unique<PagedFile>(descriptor, static_cast<std::size_t>(status.st_size), path);
   ::close(descriptor);
@@ -43,7 +44,7 @@ struct ModelFile::Implementation {
 ModelFile::ModelFile(const std::string& path)
     : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
-  self.file = open_plain_file(path);
+  if (path.find('\0') == std::string::npos) self.file = open_plain_file(path);
   if (self.file == nullptr) self.text = read_text_file(path);
   self.source = {self.file != nullptr ? self.file->bytes() : std::string_view(self.text), path,
                  self.file.get()};

@@ -35,7 +35,7 @@ PagedFile::PagedFile(int descriptor, std::size_t bytes, std::string path)
   // A huge page would be filled with zeros around every page that is read.
   ::madvise(address, size_, MADV_NOHUGEPAGE);
   begin_ = static_cast<char*>(address);
-  loaded_begin_ = loaded_end_ = begin_;
+  loaded_begin_ = loaded_end_ = last_ = begin_;
   ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);  // the disk need not read ahead either
 }
 
@@ -62,7 +62,9 @@ void PagedFile::load_pages(const char* from, std::size_t count) {
   const auto offset = static_cast<std::size_t>(from - begin_);
   const std::size_t first = offset / page_bytes;
   const std::size_t last = (offset + count - 1) / page_bytes;
-  const bool in_order = loaded_end_ == begin_ + first * page_bytes;
+  const char* page_start = begin_ + first * page_bytes;
+  const bool in_order =
+      page_start == loaded_end_ && loaded_end_ - last_ < static_cast<std::ptrdiff_t>(page_bytes);
   ahead_ = in_order ? std::min(ahead_ * 2, max_ahead) : 1;
   // Everything from `first` to `end` is loaded in the end; read in runs of pages that are not.
   const std::size_t end = std::min(is_loaded_.size(), std::max(last + 1, first + ahead_));
@@ -72,7 +74,7 @@ void PagedFile::load_pages(const char* from, std::size_t count) {
     if (stop > page) read_pages(page, stop - page);
     page = std::max(stop, page + 1);
   }
-  if (!in_order) loaded_begin_ = begin_ + first * page_bytes;
+  if (!in_order) loaded_begin_ = page_start;
   loaded_end_ = begin_ + std::min(size_, end * page_bytes);
 }
 

@@ -25,6 +25,7 @@ class PagedFile {
   // Reads what is not there yet. Not for several threads at once.
   void load(const char* from, std::size_t count) {
     if (from < loaded_begin_ || from + count > loaded_end_) load_pages(from, count);
+    last_ = from + count;
   }
 
  private:
@@ -40,6 +41,7 @@ class PagedFile {
   // jump over weights, more and more while the file is read in order.
   const char* loaded_begin_ = nullptr;
   const char* loaded_end_ = nullptr;
+  const char* last_ = nullptr;  // end of what was asked for last
   std::size_t ahead_ = 8;
 };
 

@@ -1,0 +1,134 @@
+// Whatever happens to the bytes of a model, it is read or refused with an Error.
+// Nothing else may escape, and nothing may be touched that is not there (sanitizers watch).
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <filesystem>
+
+#include "analyzer/onnx/model_file.h"
+#include "base/error.h"
+#include "base/text_file.h"
+#include "tests/support/corpus.h"
+#include "tests/support/onnx_builder.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using onnx::ModelFile;
+
+// A bit of everything that a file can hold.
+std::string varied_model() {
+  GraphBuilder inner;
+  inner.node("Identity", {"x"}, {"inner_y"});
+  inner.initializer("inner_w", ElementType::int4, {5}).zeros();
+  OnnxBuilder model;
+  model.opset(21).opset(1, "com.microsoft").producer("test", "1");
+  model.input("x", ElementType::fp32, {"batch", 3, Dim{}});
+  model.input("s", ValueType::optional(
+                       ValueType::sequence(ValueType::tensor(ElementType::int64, {1, "n"}))));
+  model.initializer("w", ElementType::fp16, {3, 4}).zeros();
+  model.initializer("e", ElementType::fp32, {2}).external("w.bin", 4, 8);
+  model.initializer("d", ElementType::fp64, {2}).double_data({1, 2});
+  model.initializer("b", ElementType::boolean, {3}).int32_data({0, 1, 1});
+  model.initializer("t", ElementType::string, {2}).string_data({"a", "b"});
+  model.integers("axes", {0, -1});
+  model.sparse_initializer(sparse_tensor(TensorBuilder("p", ElementType::fp32, {1}).zeros(),
+                                         TensorBuilder("", ElementType::int64, {1}).zeros(), {9}));
+  model.node("MatMul", {"x", "w"}, {"y"}).name("first").attribute("alpha", 0.5);
+  model.node("If", {"c"}, {"z"}).attribute("then_branch", inner).attribute("pads", {1, 2, 3});
+  model.function("f", "F", {"x"}, {"y"}).opset(18).attribute("axis").node("Relu", {"x"}, {"y"});
+  model.value_info("y", ElementType::fp32, {"batch", 3, 4}).output("z");
+  return model.bytes();
+}
+
+void read_contents(const ModelFile& file, const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializers)
+    if (!tensor.external) file.contents(tensor);
+  for (const auto& node : graph.nodes)
+    for (const auto& attribute : node.attributes) {
+      if (attribute.tensor && !attribute.tensor->external) file.contents(*attribute.tensor);
+      if (attribute.graph) read_contents(file, *attribute.graph);
+    }
+}
+
+// Reads all that there is to read; false where the bytes are refused.
+bool reads(const std::string& bytes) {
+  try {
+    const ModelFile file(bytes, "model.onnx");
+    read_contents(file, file.model().graph);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(ReaderProperties, TheModelItselfIsRead) { EXPECT_TRUE(reads(varied_model())); }
+
+TEST(ReaderProperties, EveryBeginningOfAModelIsReadOrRefused) {
+  const std::string bytes = varied_model();
+  for (std::size_t length = 0; length < bytes.size(); ++length) reads(bytes.substr(0, length));
+}
+
+TEST(ReaderProperties, EveryBitMayBeWrong) {
+  const std::string bytes = varied_model();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
+      reads(changed);
+    }
+  }
+}
+
+RC_GTEST_PROP(ReaderProperties, AnyBytesMayBeReplaced, ()) {
+  std::string bytes = varied_model();
+  const auto changes = *rc::gen::container<std::vector<std::pair<std::size_t, char>>>(
+      rc::gen::pair(rc::gen::inRange<std::size_t>(0, bytes.size()), rc::gen::arbitrary<char>()));
+  for (const auto& [at, value] : changes) bytes[at] = value;
+  reads(bytes);
+}
+
+RC_GTEST_PROP(ReaderProperties, AnyPartMayBeMissingOrTwice, ()) {
+  const std::string bytes = varied_model();
+  const auto from = *rc::gen::inRange<std::size_t>(0, bytes.size());
+  const auto to = *rc::gen::inRange<std::size_t>(from, bytes.size());
+  reads(bytes.substr(0, from) + bytes.substr(to));
+  reads(bytes.substr(0, to) + bytes.substr(from));
+}
+
+RC_GTEST_PROP(ReaderProperties, AnyBytesAreReadOrRefused, (const std::string& bytes)) {
+  reads(bytes);
+}
+
+TEST(ReaderCorpus, EveryFileIsReadOrRefused) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  const std::vector<std::string> files = corpus_files();
+  EXPECT_GE(files.size(), 100U);
+  std::vector<std::string> refused;
+  for (const std::string& name : files) {
+    try {
+      const ModelFile file(corpus_folder() + '/' + name);
+      read_contents(file, file.model().graph);
+    } catch (const Error&) {
+      refused.push_back(name);
+    }
+  }
+  EXPECT_EQ(refused, (std::vector<std::string>{
+                         "malformed/corrupt-model.onnx",
+                         "ort_external/test_arbitrary_external_file_PATHESCAPE.onnx"}));
+}
+
+TEST(ReaderCorpus, EveryFileMayBeCutOff) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  for (const std::string& name : corpus_files()) {
+    const std::string path = corpus_folder() + '/' + name;
+    if (std::filesystem::file_size(path) > 100'000) continue;
+    const std::string bytes = read_text_file(path);
+    const std::size_t step = bytes.size() / 64 + 1;
+    for (std::size_t length = 0; length < bytes.size(); length += step)
+      reads(bytes.substr(0, length));
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
