@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -110,6 +111,9 @@ struct Operator {
   std::string_view name;
   void (*rule)(NodeContext&);
 };
+
+// All rows, sorted by domain and name.
+std::span<const Operator> known_operators();
 
 // The row of an operator, or null.
 const Operator* find_operator(std::string_view domain, std::string_view name);

@@ -26,6 +26,7 @@ constexpr Family families[] = {
     embedding_operators,
     expert_operators,
     gather_operators,
+    generation_operators,
     gradient_operators,
     legacy_operators,
     loss_operators,
@@ -72,8 +73,13 @@ std::vector<Operator> sorted_operators() {
 
 }  // namespace
 
-const Operator* find_operator(std::string_view domain, std::string_view name) {
+std::span<const Operator> known_operators() {
   static const std::vector<Operator> rows = sorted_operators();
+  return rows;
+}
+
+const Operator* find_operator(std::string_view domain, std::string_view name) {
+  const std::span<const Operator> rows = known_operators();
   const Operator wanted{domain, name, nullptr};
   const auto row = std::lower_bound(rows.begin(), rows.end(), wanted, precedes);
   return row != rows.end() && row->domain == domain && row->name == name ? &*row : nullptr;
