@@ -76,6 +76,7 @@ void max_unpool(NodeContext& context) {
   want_rank_at_least(context, 0, 3);
   const Shape& data = context.shape(0);
   want_shape(context, 1, data);
+  if (context.declared_instead_of({2}, 0) != nullptr) return context.emit(Copy{});
   Shape shape;
   if (context.has(2)) {
     context.not_data(2);

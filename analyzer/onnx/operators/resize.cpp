@@ -142,6 +142,9 @@ void resize(NodeContext& context) {
 // Scales are an input since opset 9, one attribute in 7, and one per axis before.
 void upsample(NodeContext& context) {
   const std::vector<std::size_t> axes = resized_axes(context);
+  const Shape* declared = context.declared_instead_of({1}, 0);
+  if (declared != nullptr && declared->size() == context.shape(0).size())
+    return finish(context, Shape(*declared));
   if (context.has(1)) {
     context.not_data(1);
     return finish(context, shape_by_scales(context, axes, needed_scales(context, 1)));

@@ -40,24 +40,30 @@ void grid_sample(NodeContext& context) {
   context.emit(op);
 }
 
-// N×2×3 or N×3×4 matrices, applied to every position of an image of the given size.
+// N×2×3 or N×3×4 matrices, applied to every position of an image of the given size (N×C×H×W, or
+// N×C×D×H×W).
 void affine_grid(NodeContext& context) {
   want_rank(context, 0, 3);
-  context.not_data(1);
   const Shape& theta = context.shape(0);
-  const Shape size = context.needed_integers(1);
   const std::int64_t axes = theta[1];
-  if (theta[2] != axes + 1 || static_cast<std::int64_t>(size.size()) != axes + 2 ||
-      theta[0] != size[0])
+  if (theta[2] != axes + 1)
+    context.fail(fmt::format("its matrices are {}, not Nx2x3 or Nx3x4", to_string(theta)));
+  Shape shape;
+  if (const Shape* declared = context.declared_instead_of({1}, 0)) {
+    shape = *declared;
+  } else {
+    context.not_data(1);
+    shape = context.needed_integers(1);
+    if (shape.size() >= 2) shape.erase(shape.begin() + 1);
+    shape.push_back(axes);
+  }
+  if (static_cast<std::int64_t>(shape.size()) != axes + 2 || theta[0] != shape[0])
     context.fail(
-        fmt::format("matrices {} do not fit a size of {}", to_string(theta), to_string(size)));
-  Shape shape{size[0]};
-  shape.insert(shape.end(), size.begin() + 2, size.end());
-  shape.push_back(axes);
+        fmt::format("matrices {} do not fit a grid of {}", to_string(theta), to_string(shape)));
   context.set(0, context.type(0), shape);
   MatMul op;
-  op.batch = size[0];
-  op.m = multiplied(context, Shape(size.begin() + 2, size.end()));
+  op.batch = shape[0];
+  op.m = extent(context, shape, 1, shape.size() - 1);
   op.n = axes;
   op.k = axes + 1;
   context.emit(op);
@@ -99,12 +105,17 @@ void roi_align(NodeContext& context) {
 void crop_and_resize(NodeContext& context) {
   want_rank(context, 0, 4);
   want_rank(context, 1, 2);
-  context.not_data(3);
-  const Shape size = context.needed_integers(3);
-  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
-    context.fail(fmt::format("the size of the crops is {}", to_string(size)));
-  const Shape shape{context.dimension(1, 0), context.dimension(0, 1), size[0], size[1]};
-  context.set(0, context.type(0), shape);
+  Shape shape;
+  if (const Shape* declared = context.declared_instead_of({3}, 0)) {
+    shape = *declared;
+  } else {
+    context.not_data(3);
+    const Shape size = context.needed_integers(3);
+    if (size.size() != 2 || size[0] < 1 || size[1] < 1)
+      context.fail(fmt::format("the size of the crops is {}", to_string(size)));
+    shape = {context.dimension(1, 0), context.dimension(0, 1), size[0], size[1]};
+    context.set(0, context.type(0), shape);
+  }
   Resize op;
   op.kind = sampling_mode(context, "bilinear");
   op.axes = 2;
