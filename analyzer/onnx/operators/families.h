@@ -22,6 +22,7 @@ std::span<const Operator> elementwise_operators();
 std::span<const Operator> embedding_operators();
 std::span<const Operator> expert_operators();
 std::span<const Operator> gather_operators();
+std::span<const Operator> generation_operators();
 std::span<const Operator> gradient_operators();
 std::span<const Operator> legacy_operators();
 std::span<const Operator> loss_operators();

@@ -1,6 +1,8 @@
 // Sequences of tensors: made, taken apart, joined. A sequence is known by its length and, where
 // all of its tensors have one, their common shape; only splitting and joining moves elements.
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"
+#include "analyzer/onnx/walk.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -129,6 +132,31 @@ void concat_from_sequence(NodeContext& context) {
   context.set(0, sequence.type, shape);
 }
 
+// The body runs once per tensor of the first sequence; other inputs are sequences of the same
+// length, or tensors that every run sees.
+void sequence_map(NodeContext& context) {
+  context.emit(View{});
+  const Attribute* body = context.attribute("body");
+  if (body == nullptr || !body->graph) context.fail("its sub-graph 'body' is missing");
+  const auto length = sequence_input(context).sequence_length;
+  if (!length) context.warn("how often its body runs depends on data and is counted as one");
+  std::vector<Value*> inputs;
+  for (std::size_t i = 0; i < context.input_count(); ++i) {
+    const Value& given = context.input(i);
+    Value* value = context.walk().make_value(given.name);
+    value->type = given.type;
+    value->shape = given.shape;
+    value->source = given.source;
+    inputs.push_back(value);
+  }
+  const Node& node = context.node();
+  const auto outputs =
+      context.walk().run_body(*body->graph, inputs, static_cast<double>(length.value_or(1)),
+                              std::string(node.name.empty() ? node.op_type : node.name));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    context.set_sequence(i, outputs[i]->type, outputs[i]->shape, length);
+}
+
 constexpr Operator rows[] = {
     {"", "SequenceConstruct", sequence_construct},
     {"", "SequenceEmpty", sequence_empty},
@@ -138,6 +166,7 @@ constexpr Operator rows[] = {
     {"", "SequenceLength", sequence_length},
     {"", "SplitToSequence", split_to_sequence},
     {"", "ConcatFromSequence", concat_from_sequence},
+    {"", "SequenceMap", sequence_map},
 };
 
 }  // namespace

@@ -147,6 +147,7 @@ void pad(NodeContext& context) {
 void center_crop_pad(NodeContext& context) {
   Shape shape = context.shape(0);
   context.not_data(1);
+  if (!context.known_integers(1)) context.emit(Copy{});
   const auto sizes = context.needed_integers(1);
   auto axes = context.integers("axes");
   if (!axes) {
