@@ -14,6 +14,8 @@
 namespace ridgeline::onnx {
 namespace {
 
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
 // Where an operator has its tensors.
 struct ConvolutionInputs {
   std::size_t data = 0, weights = 1, bias = 2;
@@ -84,7 +86,7 @@ void fused_conv(NodeContext& context) { fused_convolution(context, false); }
 void nhwc_conv(NodeContext& context) { fused_convolution(context, true); }
 
 void conv_integer(NodeContext& context) {
-  const Convolution op = convolution_of(context, {0, 1, 99, false});
+  const Convolution op = convolution_of(context, {0, 1, none, false});
   context.set(0, ElementType::int32, output_shape(op, false));
   emit_in(context, op, context.type(0));
 }

@@ -69,6 +69,13 @@ bool may_have_contents(const NodeContext& context, const std::vector<std::size_t
   });
 }
 
+const Contents* folded_elements(const NodeContext& context, std::size_t input) {
+  const Contents* elements = context.contents(input);
+  const bool whole = elements != nullptr && static_cast<std::int64_t>(elements->size()) ==
+                                                element_count(context.shape(input));
+  return whole ? elements : nullptr;
+}
+
 std::vector<std::size_t> broadcast_indices(const Shape& operand, const Shape& out) {
   // Elements that lie between neighbours along each axis; 0 where the operand is repeated.
   std::vector<std::size_t> steps(out.size(), 0);
@@ -109,7 +116,7 @@ void fold(NodeContext& context, const std::vector<std::size_t>& inputs,
   std::vector<const Contents*> operands;
   std::vector<std::vector<std::size_t>> indices;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    operands.push_back(context.contents(inputs[i]));
+    operands.push_back(folded_elements(context, inputs[i]));
     if (operands.back() == nullptr) return;
     indices.push_back(broadcast_indices(shapes[i], out));
   }

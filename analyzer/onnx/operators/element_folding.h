@@ -23,6 +23,9 @@ Element as_element(long double value, ElementType type);
 // weights beside an activation are not read in vain.
 bool may_have_contents(const NodeContext& context, const std::vector<std::size_t>& inputs);
 
+// The elements of an input, as many as its shape says; null where there are none to fold.
+const Contents* folded_elements(const NodeContext& context, std::size_t input);
+
 // From each output element to that of an operand that is broadcast to the output's shape.
 std::vector<std::size_t> broadcast_indices(const Shape& operand, const Shape& out);
 

@@ -171,7 +171,7 @@ void fold_where(NodeContext& context, const Shape& shape) {
   const Contents* operands[3];
   std::vector<std::size_t> indices[3];
   for (std::size_t i = 0; i < 3; ++i) {
-    operands[i] = context.contents(i);
+    operands[i] = folded_elements(context, i);
     indices[i] = broadcast_indices(context.shape(i), shape);
   }
   Contents contents(static_cast<std::size_t>(element_count(shape)));

@@ -59,7 +59,7 @@ void fold_reduction(NodeContext& context, Reduction kind, const Shape& reduced) 
   const std::int64_t count = element_count(data);
   // Of nothing at all there is a sum but no maximum; such tensors steer no shape.
   if (count == 0 || count > static_cast<std::int64_t>(max_contents)) return;
-  const Contents* elements = context.contents(0);
+  const Contents* elements = folded_elements(context, 0);
   if (elements == nullptr) return;
   const std::vector<std::size_t> places = broadcast_indices(reduced, data);
   Contents results(static_cast<std::size_t>(element_count(reduced)));
@@ -149,7 +149,7 @@ void fold_running(NodeContext& context) {
   if (!context.wants(0) || !may_have_contents(context, {0}) || !axis_value ||
       axis_value->size() != 1 || element_count(data) > static_cast<std::int64_t>(max_contents))
     return;
-  const Contents* elements = context.contents(0);
+  const Contents* elements = folded_elements(context, 0);
   if (elements == nullptr) return;
   const std::size_t axis = context.axis(axis_value->front(), data.size());
   const bool exclusive = context.integer("exclusive", 0) != 0;
