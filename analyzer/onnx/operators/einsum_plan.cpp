@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t max_exhaustive = 6;  // 2,700 orders; with seven it would be 56,700
 
-struct Plan {
+struct PathPlan {
   double cost = 0;
   std::vector<Contraction> steps;
 };
@@ -36,15 +36,15 @@ std::vector<Labels> contracted(const std::vector<Labels>& operands, std::size_t 
   return rest;
 }
 
-Plan best_plan(const std::vector<Labels>& operands, const Labels& output, const Shape& sizes) {
-  Plan best;
+PathPlan best_plan(const std::vector<Labels>& operands, const Labels& output, const Shape& sizes) {
+  PathPlan best;
   if (operands.size() < 2) return best;
   best.cost = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < operands.size(); ++i)
     for (std::size_t j = i + 1; j < operands.size(); ++j) {
       Contraction step;
       const std::vector<Labels> rest = contracted(operands, i, j, output, step);
-      Plan plan = best_plan(rest, output, sizes);
+      PathPlan plan = best_plan(rest, output, sizes);
       plan.cost += cost_of(step.left | step.right, sizes);
       if (plan.cost >= best.cost) continue;
       plan.steps.insert(plan.steps.begin(), step);
@@ -73,7 +73,7 @@ std::vector<Contraction> plan_contractions(const std::vector<Labels>& operands,
     left = contracted(left, best_i, best_j, output, step);
     steps.push_back(step);
   }
-  const Plan rest = best_plan(left, output, sizes);
+  const PathPlan rest = best_plan(left, output, sizes);
   steps.insert(steps.end(), rest.steps.begin(), rest.steps.end());
   return steps;
 }

@@ -69,16 +69,16 @@ void cast(NodeContext& context) {
   if (to == nullptr) context.fail("the type to cast to is missing");
   ElementType type = element_type(to->i);
   if (!to->s.empty()) {
-    struct Name {
+    struct TypeName {
       std::string_view name;
       std::int64_t number;
     };
     // Names of TensorProto.DataType.
-    constexpr Name names[] = {{"FLOAT", 1},  {"UINT8", 2},    {"INT8", 3},    {"UINT16", 4},
-                              {"INT16", 5},  {"INT32", 6},    {"INT64", 7},   {"STRING", 8},
-                              {"BOOL", 9},   {"FLOAT16", 10}, {"DOUBLE", 11}, {"UINT32", 12},
-                              {"UINT64", 13}};
-    for (const Name& row : names)
+    constexpr TypeName names[] = {{"FLOAT", 1},  {"UINT8", 2},    {"INT8", 3},    {"UINT16", 4},
+                                  {"INT16", 5},  {"INT32", 6},    {"INT64", 7},   {"STRING", 8},
+                                  {"BOOL", 9},   {"FLOAT16", 10}, {"DOUBLE", 11}, {"UINT32", 12},
+                                  {"UINT64", 13}};
+    for (const TypeName& row : names)
       if (row.name == to->s) type = element_type(row.number);
   }
   if (type == ElementType::unknown)
