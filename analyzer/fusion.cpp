@@ -18,44 +18,80 @@ bool takes_part(const Layer& layer) {
   return layer.standing == Standing::counted && !layer.parts.empty() && !layer.outputs.empty();
 }
 
+bool is_view(const Layer& layer) {
+  return !layer.parts.empty() &&
+         std::all_of(layer.parts.begin(), layer.parts.end(),
+                     [](const Part& part) { return std::holds_alternative<View>(part.op); });
+}
+
+// A runtime that compiles does not see views: their readers read what they look at.
+Graph without_views(const Graph& graph) {
+  Graph result = graph;
+  result.layers.clear();
+  std::vector<TensorId> alias(graph.tensors.size());
+  for (TensorId id = 0; id < alias.size(); ++id) alias[id] = id;
+  const std::unordered_set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
+  for (const Layer& layer : graph.layers) {
+    const bool vanishes =
+        takes_part(layer) && is_view(layer) && layer.inputs.size() == 1 &&
+        std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
+          return !outputs.contains(id) && element_count(graph.tensors[id].shape) ==
+                                              element_count(graph.tensors[layer.inputs[0]].shape);
+        });
+    if (vanishes) {
+      for (const TensorId id : layer.outputs) alias[id] = alias[layer.inputs[0]];
+      continue;
+    }
+    Layer kept = layer;
+    kept.inputs.clear();
+    for (const TensorId id : layer.inputs)
+      if (std::find(kept.inputs.begin(), kept.inputs.end(), alias[id]) == kept.inputs.end())
+        kept.inputs.push_back(alias[id]);
+    for (auto& [id, elements] : kept.partly_moved) id = alias[id];
+    result.layers.push_back(std::move(kept));
+  }
+  return result;
+}
+
 class Fuser {
  public:
-  Fuser(const Graph& graph, Runtime runtime)
-      : graph_(graph),
+  Fuser(Graph graph, Runtime runtime)
+      : graph_(std::move(graph)),
         runtime_(runtime),
-        group_of_(graph.layers.size()),
-        producer_(graph.tensors.size(), none),
-        consumers_(graph.tensors.size()),
-        is_output_(graph.tensors.size(), false) {
-    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        group_of_(graph_.layers.size()),
+        producer_(graph_.tensors.size(), none),
+        consumers_(graph_.tensors.size()),
+        is_output_(graph_.tensors.size(), false) {
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       group_of_[i] = i;
       groups_.push_back({{i}});
-      for (const TensorId id : graph.layers[i].outputs) producer_[id] = i;
-      for (const TensorId id : graph.layers[i].inputs) consumers_[id].push_back(i);
-      for (const TensorId id : graph.layers[i].steering) consumers_[id].push_back(i);
+      for (const TensorId id : graph_.layers[i].outputs) producer_[id] = i;
+      for (const TensorId id : graph_.layers[i].inputs) consumers_[id].push_back(i);
+      for (const TensorId id : graph_.layers[i].steering) consumers_[id].push_back(i);
     }
-    for (const TensorId id : graph.outputs) is_output_[id] = true;
+    for (const TensorId id : graph_.outputs) is_output_[id] = true;
   }
 
   FusedGraph run() {
-    for (const FusionRule& rule : fusion_rules())
-      if (std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime_) != rule.runtimes.end())
-        apply(rule);
+    // Until nothing changes: a group that grew may fit a rule that its parts did not.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const FusionRule& rule : fusion_rules())
+        if (std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime_) != rule.runtimes.end())
+          changed = apply(rule) || changed;
+    }
     if (joins_siblings(runtime_)) join_siblings();
     return build();
   }
 
  private:
-  // Until nothing changes: a group that grew may fit a rule that its parts did not.
-  void apply(const FusionRule& rule) {
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
-        if (!takes_part(graph_.layers[i])) continue;
-        for (const TensorId id : graph_.layers[i].outputs) changed = try_merge(rule, id) || changed;
-      }
+  bool apply(const FusionRule& rule) {
+    bool changed = false;
+    for (const Layer& layer : graph_.layers) {
+      if (!takes_part(layer)) continue;
+      for (const TensorId id : layer.outputs) changed = try_merge(rule, id) || changed;
     }
+    return changed;
   }
 
   bool try_merge(const FusionRule& rule, TensorId id) {
@@ -261,7 +297,7 @@ class Fuser {
     graph.layers = std::move(sorted);
   }
 
-  const Graph& graph_;
+  const Graph graph_;
   Runtime runtime_;
   std::vector<FusionGroup> groups_;
   std::vector<std::size_t> group_of_;  // by layer
@@ -273,6 +309,9 @@ class Fuser {
 
 }  // namespace
 
-FusedGraph fuse(const Graph& graph, Runtime runtime) { return Fuser(graph, runtime).run(); }
+FusedGraph fuse(const Graph& graph, Runtime runtime) {
+  if (walks_one_by_one(runtime)) return Fuser(graph, runtime).run();
+  return Fuser(without_views(graph), runtime).run();
+}
 
 }  // namespace ridgeline

@@ -89,14 +89,9 @@ bool is_view(const Layer& layer) {
                      [](const Part& part) { return std::holds_alternative<View>(part.op); });
 }
 
-// These run one operator after the other, with the host in between.
+// Operators run as the library has them, one by one; a CUDA graph replays them.
 bool is_eager(Runtime runtime) {
-  return runtime == Runtime::torch_eager || runtime == Runtime::torch_eager_hooks ||
-         runtime == Runtime::cuda_graph;
-}
-
-bool shows_views(Runtime runtime) {
-  return runtime == Runtime::torch_eager || runtime == Runtime::torch_eager_hooks;
+  return walks_one_by_one(runtime) || runtime == Runtime::cuda_graph;
 }
 
 // Kernels of one operator as PyTorch's eager mode runs it: what it has no kernel for is several.
@@ -132,7 +127,7 @@ class Lowering {
       if (layer.standing != Standing::counted) continue;
       if (is_view(layer)) {
         pass_through(layer);
-        if (!shows_views(runtime_)) continue;
+        if (!walks_one_by_one(runtime_)) continue;
       }
       demands_.push_back(demand(layer));
       if (!is_view(layer))
@@ -182,6 +177,50 @@ class Lowering {
   std::vector<Demand> demands_;
 };
 
+std::string_view parent(std::string_view name) {
+  const auto dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+void absorb(Demand& into, const Demand& more) {
+  into.work += more.work;
+  into.launches += more.launches;
+  into.reads.insert(into.reads.end(), more.reads.begin(), more.reads.end());
+  into.writes.insert(into.writes.end(), more.writes.begin(), more.writes.end());
+  into.source_layers.insert(into.source_layers.end(), more.source_layers.begin(),
+                            more.source_layers.end());
+}
+
+// Hooks see torch's attention module as one node: its projections and its attention together, moved
+// and launched as if they stood alone.
+std::vector<Demand> join_attention_modules(std::vector<Demand> demands) {
+  std::vector<std::string> modules;
+  for (const Demand& demand : demands)
+    if (demand.op_class == OpClass::attention && !parent(demand.name).empty())
+      modules.emplace_back(parent(demand.name));
+  std::vector<Demand> joined;
+  for (Demand& demand : demands) {
+    const bool belongs =
+        std::find(modules.begin(), modules.end(), parent(demand.name)) != modules.end();
+    const bool goes_on = belongs && !joined.empty() && joined.back().name == parent(demand.name);
+    if (goes_on) {
+      absorb(joined.back(), demand);
+      continue;
+    }
+    joined.push_back(std::move(demand));
+    if (!belongs) continue;
+    joined.back().name = std::string(parent(joined.back().name));
+    joined.back().op_class = OpClass::attention;
+  }
+  // What a joined kernel wrote is known by the module's name now.
+  for (Demand& demand : joined)
+    for (auto* uses : {&demand.reads, &demand.writes})
+      for (TensorUse& use : *uses)
+        if (std::find(modules.begin(), modules.end(), parent(use.producer)) != modules.end())
+          use.producer = std::string(parent(use.producer));
+  return joined;
+}
+
 }  // namespace
 
 int launches_of(const Layer& layer, Runtime runtime) {
@@ -200,7 +239,9 @@ int launches_of(const Layer& layer, Runtime runtime) {
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
   const FusedGraph fused = fuse(graph, runtime);
-  return Lowering(fused.graph, runtime, weights).run();
+  std::vector<Demand> demands = Lowering(fused.graph, runtime, weights).run();
+  return runtime == Runtime::torch_eager_hooks ? join_attention_modules(std::move(demands))
+                                               : demands;
 }
 
 }  // namespace ridgeline

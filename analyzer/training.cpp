@@ -2,6 +2,8 @@
 // What each Op's gradient computes is in gradients.cpp; here are the tensors and who needs what.
 #include "analyzer/training.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -52,6 +54,7 @@ class Trainer {
     learns_.assign(graph_.tensors.size(), false);
     for (TensorId id = 0; id < graph_.tensors.size(); ++id)
       learns_[id] = can_learn(graph_.tensors[id]);
+    refuse_integer_products();
     if (!options_.freeze_until.empty()) freeze();
     if (std::find(learns_.begin(), learns_.end(), true) == learns_.end())
       throw Error("--train",
@@ -59,6 +62,20 @@ class Trainer {
                       ? "no parameter can learn: the network has no floating-point weights"
                       : "no parameter is left to learn after --freeze-until " +
                             quote(options_.freeze_until));
+  }
+
+  // Gradients of integers do not exist: such a network was quantised after its training.
+  void refuse_integer_products() const {
+    for (const Layer& layer : graph_.layers)
+      for (const TensorId id : layer.inputs)
+        if (graph_.tensors[id].is_parameter && !is_floating(graph_.tensors[id].type) &&
+            std::any_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
+              return std::holds_alternative<Convolution>(part.op) ||
+                     std::holds_alternative<MatMul>(part.op);
+            }))
+          throw Error("--train",
+                      fmt::format("layer {} has weights of {}, which cannot learn",
+                                  quote(layer.name), to_string(graph_.tensors[id].type)));
   }
 
   // A layer's name, or the name of the module that it is the last layer of.

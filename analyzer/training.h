@@ -26,9 +26,9 @@ struct TokenTable<Optimizer> {
 
 struct TrainingOptions {
   Optimizer optimizer = Optimizer::sgd;
-  bool mixed_precision = false;  // fp16 forward and backward, fp32 master weights and states
-  bool checkpoint = false;       // keep √n of the activations, compute the others again
-  std::string freeze_until;      // parameters of layers up to this one do not learn
+  bool mixed_precision = false;   // fp16 forward and backward, fp32 master weights and states
+  bool checkpoint = false;        // keep √n of the activations, compute the others again
+  std::string freeze_until = {};  // parameters of layers up to this one do not learn
 };
 
 // Bytes at the moment when the backward pass begins: the most that a step holds at once.

@@ -29,4 +29,9 @@ struct TokenTable<Runtime> {
        {Runtime::onnxruntime, "onnxruntime"}}};
 };
 
+// One operator after the other, with the host in between: even a view is a step.
+constexpr bool walks_one_by_one(Runtime runtime) {
+  return runtime == Runtime::torch_eager || runtime == Runtime::torch_eager_hooks;
+}
+
 }  // namespace ridgeline
