@@ -11,9 +11,13 @@ namespace {
 constexpr double max_joule = 1.0;  // per FLOP or byte; real ones are a trillion times smaller
 
 Json peak_to_json(const Peak& peak) {
-  return {{"processor", to_string(peak.processor)}, {"unit", to_string(peak.unit)},
-          {"dtype", to_string(peak.dtype)},         {"accumulate", to_string(peak.accumulate)},
-          {"flops_per_s", peak.flops_per_s},        {"source", to_string(peak.source)}};
+  return {{"processor", to_string(peak.processor)},
+          {"unit", to_string(peak.unit)},
+          {"dtype", to_string(peak.dtype)},
+          {"accumulate", to_string(peak.accumulate)},
+          {"sparse", peak.sparse},
+          {"flops_per_s", peak.flops_per_s},
+          {"source", to_string(peak.source)}};
 }
 
 Peak peak_from_json(const JsonCursor& cursor) {
@@ -22,7 +26,8 @@ Peak peak_from_json(const JsonCursor& cursor) {
           cursor.at("dtype").token<DType>(),
           cursor.at("accumulate").token<DType>(),
           bounded(cursor.at("flops_per_s"), max_rate_per_s),
-          cursor.at("source").token<Source>()};
+          cursor.at("source").token<Source>(),
+          cursor.at("sparse").boolean()};
 }
 
 Json bandwidth_to_json(const Bandwidth& bandwidth) {

@@ -20,6 +20,7 @@ struct Peak {
   DType accumulate = DType::fp32;
   double flops_per_s = 0;  // OP/s for integer dtypes
   Source source = Source::assumed;
+  bool sparse = false;  // with 2:4 structured sparsity, zeros counted
 
   friend bool operator==(const Peak&, const Peak&) = default;
 };

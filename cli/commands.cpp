@@ -8,6 +8,8 @@ Command glance_command();
 Command measure_command();
 Command roofline_command();
 Command analyze_command();
+Command workloads_command();
+Command devices_command();
 Command modes_command();
 Command kernel_command();
 Command help_command();
@@ -15,14 +17,16 @@ Command version_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      glance_command(),    //
-      measure_command(),   //
-      roofline_command(),  //
-      analyze_command(),   //
-      modes_command(),     //
-      kernel_command(),    //
-      help_command(),      //
-      version_command(),   //
+      glance_command(),     //
+      measure_command(),    //
+      roofline_command(),   //
+      analyze_command(),    //
+      workloads_command(),  //
+      devices_command(),    //
+      modes_command(),      //
+      kernel_command(),     //
+      help_command(),       //
+      version_command(),    //
   };
   return table;
 }

@@ -1,20 +1,22 @@
-// `ridgeline roofline`: the picture and the numbers of a measured profile.
+// `ridgeline roofline`: the picture and the numbers of a measured profile or of a device on paper.
 // Options in, calls, output; choosing and drawing live in roofline/ and plots/.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/csv.h"
 #include "base/json.h"
-#include "base/profile.h"
 #include "cli/command.h"
-#include "cli/profile_store.h"
+#include "cli/roofline_source.h"
 #include "plots/roofline_figure.h"
+#include "plots/roofline_panels.h"
 #include "plots/roofline_tables.h"
 #include "plots/svg.h"
+#include "plots/svg_panels.h"
 #include "plots/terminal.h"
 #include "roofline/roofline.h"
 
@@ -36,21 +38,19 @@ void add_options(OptionsDescription& options) {
   add("point", po::value<Words>()->value_name("NAME=FLOP:BYTES[:SECONDS]"),
       "place a kernel by its counts and, where known, its time; may be repeated");
   add("all", po::bool_switch(), "every kernel and direction, not only the fastest of each");
-  add("mode", po::value<std::string>()->value_name("LABEL"),
-      "mode of the profile to draw; default: its first");
+  add("mode", po::value<std::string>()->value_name("MODE"),
+      "mode to draw: a label such as 30W or, of a device, caps such as gpu=612MHz,sm=8; default: "
+      "the profile's first, the device's own default");
+  add("modes", po::value<std::string>()->value_name("all|LABELS"),
+      "several modes as small multiples: all, or labels such as 15W,30W");
+  add("jetpack", po::value<std::string>()->value_name("RELEASE"),
+      "modes and clocks of a device with this release, for example 5; default: the newest");
   add("width", po::value<int>()->value_name("COLUMNS"),
       "width of the text; default: that of the terminal");
 }
 
-// The last part of the path; bytes that are not UTF-8 would make the JSON and the SVG invalid.
-std::string display_name(const std::string& path) {
-  const Json name = std::filesystem::path(path).filename().string();
-  return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-}
-
-RooflineOptions roofline_options(const Options& options, const std::string& path) {
+RooflineOptions roofline_options(const Options& options) {
   RooflineOptions chosen;
-  chosen.profile = display_name(path);
   if (options.count("threads")) chosen.threads = options["threads"].as<int>();
   if (options.count("dtype")) {
     const auto& word = options["dtype"].as<std::string>();
@@ -64,23 +64,6 @@ RooflineOptions roofline_options(const Options& options, const std::string& path
     for (const std::string& text : options["point"].as<Words>())
       chosen.points.push_back(parse_given_point(text));
   return chosen;
-}
-
-const ProfileMode& choose_mode(const Profile& profile, const Options& options,
-                               const Console& console) {
-  if (!options.count("mode")) {
-    if (profile.modes.size() > 1)
-      console.talk("the profile has " + std::to_string(profile.modes.size()) +
-                   " modes, this is the first; choose another with --mode");
-    return profile.modes.front();
-  }
-  const auto& label = options["mode"].as<std::string>();
-  std::string known;
-  for (const ProfileMode& mode : profile.modes) {
-    if (mode.mode.label == label) return mode;
-    known += (known.empty() ? "" : ", ") + mode.mode.label;
-  }
-  throw usage_error("--mode", "the profile has no mode " + quote(label), "it has " + known);
 }
 
 // As the C library decides it: the first of these that is set counts.
@@ -117,14 +100,52 @@ int text_width(const Options& options, const Console& console) {
   return width;
 }
 
+// What the command prints, in each of its forms.
+struct Output {
+  std::string svg, json, csv, text;
+};
+
+// With a leading column that says the mode.
+std::string csv_of_modes(const std::vector<Roofline>& rooflines) {
+  std::string csv;
+  for (const Roofline& roofline : rooflines) {
+    std::istringstream lines(to_csv(roofline));
+    std::string line;
+    std::getline(lines, line);
+    if (csv.empty()) csv = "mode," + line + "\n";
+    std::string label = csv_row({roofline.mode.label});
+    label.resize(label.find_last_not_of("\r\n") + 1);
+    while (std::getline(lines, line)) csv += label + "," + line + "\n";
+  }
+  return csv;
+}
+
+Output several(const std::vector<Roofline>& rooflines, const TerminalStyle& style) {
+  const std::string& machine = rooflines.front().machine;
+  std::string text = machine + (on_paper(rooflines.front()) ? "; datasheet\n\n" : "\n\n") +
+                     roofline_modes_table(rooflines, style.width);
+  return {svg(roofline_panels(rooflines)),
+          dump_json(
+              {{"schema", "ridgeline.rooflines/1"},
+               {"machine", machine},
+               {"rooflines",
+                array_of(rooflines, [](const Roofline& roofline) { return to_json(roofline); })}}),
+          csv_of_modes(rooflines), style.utf8 ? text : to_ascii(text)};
+}
+
+Output single(const Roofline& roofline, const TerminalStyle& style) {
+  const Figure figure = roofline_figure(roofline);
+  return {svg(figure), dump_json(to_json(roofline)), to_csv(roofline),
+          text_for_people(roofline, figure, style)};
+}
+
 ExitCode run(const Options& options, Console& console) {
   const Words words = positional(options);
-  const std::string path = words.empty() ? require_newest_profile() : words.front();
   const TerminalStyle style{text_width(options, console), locale_is_utf8(), console.color};
-  const Profile profile = load_profile(path);
-  const Roofline roofline = roofline_of(choose_mode(profile, options, console), profile.machine,
-                                        roofline_options(options, path));
-  const Figure figure = roofline_figure(roofline);
+  const std::vector<Roofline> rooflines = asked_rooflines(
+      words.empty() ? "" : words.front(), options, roofline_options(options), console);
+  const Output output =
+      options.count("modes") ? several(rooflines, style) : single(rooflines.front(), style);
   const std::string svg_path = options.count("svg") ? options["svg"].as<std::string>() : "";
   const bool data = flag(options, "json") || flag(options, "csv");
   if (svg_path == "-" && data)
@@ -132,16 +153,13 @@ ExitCode run(const Options& options, Console& console) {
                       "give --svg a file name");
 
   if (svg_path == "-") {
-    console.out << svg(figure);
+    console.out << output.svg;
     return ExitCode::ok;
   }
-  if (!svg_path.empty()) write_file_atomically(svg_path, svg(figure));
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(roofline));
-  else if (flag(options, "csv"))
-    console.out << to_csv(roofline);
-  else
-    console.out << text_for_people(roofline, figure, style);
+  if (!svg_path.empty()) write_file_atomically(svg_path, output.svg);
+  console.out << (flag(options, "json")  ? output.json
+                  : flag(options, "csv") ? output.csv
+                                         : output.text);
   if (!svg_path.empty()) console.talk("wrote " + svg_path);
   return ExitCode::ok;
 }
@@ -150,18 +168,24 @@ ExitCode run(const Options& options, Console& console) {
 
 Command roofline_command() {
   return {.name = "roofline",
-          .summary = "draw the roofline of a measured profile",
-          .positional = "[PROFILE]",
+          .summary = "draw the roofline of a measured profile, or of a device on paper",
+          .positional = "[PROFILE|DEVICE]",
           .max_positional = 1,
           .description =
               "Draws the compute roofs, memory slopes, ridge points and sweep points of a profile "
               "and lists their values; without PROFILE the newest one of this machine. Each roof "
               "is the fastest kernel of its unit and data type, each slope the fastest direction "
-              "of its memory level; --all shows every one. Integer types count OP/s.",
+              "of its memory level; --all shows every one. Integer types count OP/s. With DEVICE, "
+              "a name of the catalog, the ceilings are those of the datasheet in the mode asked "
+              "for: rates, multiprocessors and clock, bus and memory clock; the bandwidth that a "
+              "slow GPU clock lets through is fitted. --modes draws several modes side by side.",
           .examples = {{"roofline", "the newest profile of this machine"},
                        {"roofline profile.json --svg roof.svg", "the picture for a paper"},
                        {"roofline --point gemm=2e9:48MB:11ms --dtype fp32",
                         "where a kernel stands under its roof"},
+                       {"roofline jetson-agx-orin-64gb --mode 30W", "a device on paper, in a mode"},
+                       {"roofline jetson-orin-nano-8gb --modes all --svg modes.svg",
+                        "all stock modes as small multiples"},
                        {"roofline --json", "every number with interval and source"}},
           .add_options = add_options,
           .run = run};

@@ -18,7 +18,8 @@ namespace ridgeline::catalog {
 
 enum class Kind { jetson, gpu, cpu };  // a module · a graphics card · a processor without either
 
-// How far a source can be trusted, from the maker's own word down to our reasoning.
+// How far a source can be trusted, from the maker's own word down to our reasoning: inferred
+// follows from stated numbers by arithmetic, assumed is an analogy.
 enum class Confidence { vendor, measured, fitted, stated, inferred, assumed };
 
 enum class RailRole { total, gpu, cpu, soc, memory, input, part };
@@ -111,7 +112,7 @@ struct Dla {
 };
 
 struct Memory {
-  std::string technology;  // "LPDDR5"
+  std::string technology;  // "LPDDR5"; empty where unknown
   std::optional<Fact> bytes;
   std::optional<Fact> bus_bits;
   std::optional<Fact> transfers_per_clock;  // 2 for a clock of half the data rate

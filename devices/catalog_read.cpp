@@ -159,7 +159,7 @@ Dla read_dla(const JsonCursor& cursor, const Reader& reader) {
 }
 
 Memory read_memory(const JsonCursor& cursor, const Reader& reader) {
-  return {cursor.at("technology").text(), reader.optional_fact(cursor, "bytes"),
+  return {optional_text(cursor, "technology"), reader.optional_fact(cursor, "bytes"),
           reader.optional_fact(cursor, "bus_bits"),
           reader.optional_fact(cursor, "transfers_per_clock")};
 }
@@ -246,6 +246,9 @@ Configuration read_configuration(const JsonCursor& cursor, const Reader& reader,
   if (!result.cpu.empty() && result.cpu.size() != clusters)
     cursor.at("cpu").fail(
         fmt::format("has {} entries for {} clusters", result.cpu.size(), clusters));
+  result.engines = optional_vector(cursor, "engines", [&](const JsonCursor& row) {
+    return EngineCeiling{row.at("name").text(), reader.fact(row.at("ceiling_hz"))};
+  });
   result.modes = optional_vector(
       cursor, "modes", [&](const JsonCursor& row) { return read_mode(row, reader, clusters); });
   for (std::size_t i = 1; i < result.modes.size(); ++i)

@@ -81,7 +81,8 @@ Json dla_to_json(const Dla& dla) {
 }
 
 Json memory_to_json(const Memory& memory) {
-  Json json = {{"technology", memory.technology}};
+  Json json = Json::object();
+  put(json, "technology", memory.technology);
   put(json, "bytes", memory.bytes);
   put(json, "bus_bits", memory.bus_bits);
   put(json, "transfers_per_clock", memory.transfers_per_clock);

@@ -19,37 +19,6 @@ namespace {
 constexpr int most_labels = 24;
 constexpr int longest_name = 32;  // columns of a point's name on the picture
 
-Ink ink_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return Ink::blue;
-    case DType::fp32:
-      return Ink::vermillion;
-    case DType::tf32:
-      return Ink::orange;
-    case DType::fp16:
-      return Ink::sky;
-    case DType::bf16:
-      return Ink::green;
-    case DType::fp8:
-      return Ink::orange;
-    default:
-      return Ink::purple;
-  }
-}
-
-Dash dash_of(Unit unit) {
-  switch (unit) {
-    case Unit::scalar:
-      return Dash::dotted;
-    case Unit::vector:
-      return Dash::solid;
-    case Unit::matrix:
-      return Dash::long_dash;
-  }
-  return Dash::solid;
-}
-
 Dash dash_of(Level level) {
   switch (level) {
     case Level::dram:
@@ -97,7 +66,8 @@ class Builder {
   explicit Builder(const Roofline& roofline) : roofline_(roofline) {}
 
   Figure build() {
-    figure_.title = "Roofline of " + roofline_.machine;
+    figure_.title =
+        (on_paper(roofline_) ? "Datasheet roofline of " : "Roofline of ") + roofline_.machine;
     set_axes();
     add_zones();
     for (std::size_t i = 0; i < roofline_.slopes.size(); ++i) add_slope(i);
@@ -215,10 +185,10 @@ class Builder {
                                Marker::none},
                               {}});
     if (labelled)
-      figure_.labels.push_back({slope.name + " " + ceiling_text(slope) + status_text(slope),
-                                slope.chosen ? std::string(to_string(slope.level)) : slope.name,
-                                LabelPlace::along, from, to, slope.chosen ? Ink::black : Ink::grey,
-                                false});
+      figure_.labels.push_back(
+          {slope.name + " " + ceiling_text(slope) + status_text(slope) + source_text(slope),
+           slope.chosen ? std::string(to_string(slope.level)) : slope.name, LabelPlace::along, from,
+           to, slope.chosen ? Ink::black : Ink::grey, false});
   }
 
   void add_roof(std::size_t index) {
@@ -233,18 +203,30 @@ class Builder {
                               {from, to},
                               {ink_of(roof.dtype), dash_of(roof.unit), width, Marker::none},
                               {}});
-    figure_.labels.push_back({roof.name + " " + ceiling_text(roof) + status_text(roof),
-                              roof.name,
-                              LabelPlace::right_margin,
-                              to,
-                              {},
-                              ink_of(roof.dtype),
-                              is_main(roof)});
+    figure_.labels.push_back(
+        {roof.name + " " + ceiling_text(roof) + status_text(roof) + source_text(roof),
+         roof.name,
+         LabelPlace::right_margin,
+         to,
+         {},
+         ink_of(roof.dtype),
+         is_main(roof)});
   }
 
   template <class Ceiling>
   static std::string status_text(const Ceiling& ceiling) {
     return ceiling.status == Status::throttled ? " (throttled)" : "";
+  }
+
+  // On paper each slope says where it comes from; of roofs only those that the datasheet lacks.
+  std::string source_text(const Slope& slope) const {
+    return on_paper(roofline_) ? fmt::format(" ({})", to_string(slope.bytes_per_s.source)) : "";
+  }
+  std::string source_text(const Roof& roof) const {
+    const Source source = roof.flops_per_s.source;
+    return on_paper(roofline_) && source != Source::datasheet
+               ? fmt::format(" ({})", to_string(source))
+               : "";
   }
 
   // Marked: each slope with the main roof, and each roof with the main slope.
@@ -344,6 +326,7 @@ class Builder {
     for (const Source source : sources)
       source_text += (source_text.empty() ? "" : ", ") + std::string(to_string(source));
     std::string text = fmt::format("{}; mode: {}", roofline_.machine, mode_text(roofline_.mode));
+    if (on_paper(roofline_)) return text + paper_caption();
     if (threads.size() == 1)
       text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
     text += fmt::format("; {}; profile {}.", roofline_.date.substr(0, 10), roofline_.profile);
@@ -353,6 +336,18 @@ class Builder {
     text += ".";
     if (!roofline_.complete) text += " Incomplete: the measurement was stopped early.";
     return text;
+  }
+
+  std::string paper_caption() const {
+    std::string text =
+        ". Roofs: datasheet, rate × units × clock. DRAM peak: datasheet, bus × memory clock.";
+    for (const Slope& slope : roofline_.slopes)
+      if (slope.bytes_per_s.source == Source::fitted)
+        text += " DRAM usable: fitted, what the GPU's clock lets through.";
+    if (std::any_of(roofline_.roofs.begin(), roofline_.roofs.end(),
+                    [](const Roof& roof) { return roof.flops_per_s.source == Source::assumed; }))
+      text += " Assumed: by analogy, no source states it.";
+    return text + " Nothing was measured.";
   }
 
   std::string description() const {
@@ -374,6 +369,37 @@ class Builder {
 
 }  // namespace
 
+Ink ink_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return Ink::blue;
+    case DType::fp32:
+      return Ink::vermillion;
+    case DType::tf32:
+      return Ink::orange;
+    case DType::fp16:
+      return Ink::sky;
+    case DType::bf16:
+      return Ink::green;
+    case DType::fp8:
+      return Ink::orange;
+    default:
+      return Ink::purple;
+  }
+}
+
+Dash dash_of(Unit unit) {
+  switch (unit) {
+    case Unit::scalar:
+      return Dash::dotted;
+    case Unit::vector:
+      return Dash::solid;
+    case Unit::matrix:
+      return Dash::long_dash;
+  }
+  return Dash::solid;
+}
+
 Figure roofline_figure(const Roofline& roofline) { return Builder(roofline).build(); }
 
 std::string ceiling_text(const Roof& roof) {
@@ -390,7 +416,8 @@ std::string mode_text(const OperatingPoint& mode) {
   if (mode.gpu_hz) add("gpu " + format_hz(*mode.gpu_hz));
   if (mode.gpu_units) add(fmt::format("{} SM", *mode.gpu_units));
   if (mode.memory_hz) add("emc " + format_hz(*mode.memory_hz));
-  for (const double hz : mode.cpu_hz) add("cpu " + format_hz(hz));
+  for (std::size_t i = 0; i < mode.cpu_hz.size(); ++i)  // clusters are mostly alike
+    if (i == 0 || mode.cpu_hz[i] != mode.cpu_hz[i - 1]) add("cpu " + format_hz(mode.cpu_hz[i]));
   if (mode.cpu_cores)
     add(fmt::format("{} core{}", *mode.cpu_cores, *mode.cpu_cores == 1 ? "" : "s"));
   if (mode.cap_w) add(format_si(*mode.cap_w, "W") + " cap");

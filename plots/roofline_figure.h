@@ -11,6 +11,10 @@ namespace ridgeline {
 
 Figure roofline_figure(const Roofline& roofline);
 
+// Colour says the data type, dashes say the unit: in every picture of roofs.
+Ink ink_of(DType dtype);
+Dash dash_of(Unit unit);
+
 // "361 GFLOP/s", and "± 4 %" behind it where the interval is wider than ± 2 %.
 std::string ceiling_text(const Roof& roof);
 std::string ceiling_text(const Slope& slope);

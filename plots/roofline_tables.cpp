@@ -18,8 +18,9 @@ namespace {
 
 constexpr int room_for_interval = 56, room_for_source = 68, room_for_kernel = 78;
 
-// "759 … 764 GFLOP/s"; both with their unit where the prefixes differ.
+// "759 … 764 GFLOP/s"; both with their unit where the prefixes differ. "-" for an exact number.
 std::string interval_text(const Estimate& estimate, std::string_view unit) {
+  if (estimate.low == estimate.high) return "-";
   std::string low = format_si(estimate.low, unit);
   const std::string high = format_si(estimate.high, unit);
   const auto low_unit = low.find(' '), high_unit = high.find(' ');
@@ -45,7 +46,10 @@ std::string ceiling_table(const std::string& title, const std::vector<CeilingRow
   table.columns = {{title, Align::left, true}, {"value", Align::right}};
   if (width >= room_for_interval) table.columns.push_back({"90 % interval", Align::right});
   if (width >= room_for_source) table.columns.push_back({"source"});
-  if (width >= room_for_kernel) table.columns.push_back({"kernel", Align::left, true});
+  const bool has_kernels = std::any_of(ceilings.begin(), ceilings.end(),
+                                       [](const CeilingRow& row) { return !row.kernel.empty(); });
+  if (width >= room_for_kernel && has_kernels)
+    table.columns.push_back({"kernel", Align::left, true});
   for (const CeilingRow& ceiling : ceilings) {
     std::vector<std::string> cells{ceiling.name, ceiling.value, ceiling.interval, ceiling.source,
                                    ceiling.kernel};
@@ -107,8 +111,9 @@ std::string ridge_table(const Roofline& roofline, int width) {
   std::string source_text;
   for (const Source source : sources)
     source_text += (source_text.empty() ? "" : ", ") + std::string(to_string(source));
-  const std::string note =
-      fmt::format("{}, 90 % intervals within ± {}", source_text, format_percent(widest, 1));
+  const std::string note = widest > 0 ? fmt::format("{}, 90 % intervals within ± {}", source_text,
+                                                    format_percent(widest, 1))
+                                      : source_text;
   return render_text(table, width) + (display_width(note) <= width ? note + "\n" : "") + "\n";
 }
 
@@ -211,6 +216,7 @@ std::string roofline_heading(const Roofline& roofline, int width) {
   for (const Roof& roof : roofline.roofs) threads.insert(roof.threads);
   for (const Slope& slope : roofline.slopes) threads.insert(slope.threads);
   std::string text = roofline.machine + "; mode: " + mode_text(roofline.mode);
+  if (on_paper(roofline)) return printable(wrapped(text + "; datasheet", width));
   if (threads.size() == 1)
     text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
   text += "; " + roofline.date.substr(0, 10) + "; " + roofline.profile;

@@ -3,7 +3,6 @@
 #include "plots/svg_layout.h"
 
 #include <algorithm>
-#include <sstream>
 #include <string_view>
 
 #include "plots/text_metrics.h"
@@ -16,19 +15,6 @@ using namespace svg_page;
 constexpr double least_frame_height = 400;
 constexpr double leader_length = 20;  // from the frame to the labels in the right margin
 constexpr double widest_labels = 300;
-
-std::vector<std::string> wrapped(const std::string& text, double font_px, double width) {
-  std::vector<std::string> lines;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    const bool fits = !lines.empty() && text_width_px(lines.back() + " " + word, font_px) <= width;
-    if (fits)
-      lines.back() += " " + word;
-    else
-      lines.push_back(word);
-  }
-  return lines;
-}
 
 int legend_rows(const Figure& figure, double width) {
   int rows = figure.legend.empty() ? 0 : 1;
@@ -66,7 +52,7 @@ SvgLayout svg_layout(const Figure& figure) {
   layout.width = svg_page::width;
   layout.legend_top = 32;
   layout.caption_lines =
-      wrapped(figure.caption, caption_px, svg_page::width - 2 * svg_page::margin);
+      wrapped_lines(figure.caption, caption_px, svg_page::width - 2 * svg_page::margin);
   Viewport& view = layout.view;
   view.left = 72;
   view.top = layout.legend_top +

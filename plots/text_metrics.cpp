@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <sstream>
 
 namespace ridgeline {
 namespace {
@@ -31,6 +32,19 @@ double text_width_px(std::string_view text, double font_px) {
       thousandths += code >= 0xE3 ? 1100 : 838;  // beyond Latin: full-width and emoji
   }
   return thousandths * font_px / 1000;
+}
+
+std::vector<std::string> wrapped_lines(const std::string& text, double font_px, double width) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool fits = !lines.empty() && text_width_px(lines.back() + " " + word, font_px) <= width;
+    if (fits)
+      lines.back() += " " + word;
+    else
+      lines.push_back(word);
+  }
+  return lines;
 }
 
 }  // namespace ridgeline

@@ -9,7 +9,7 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> isa_names{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> isa_names{{
     {"x86-64", "SSE2"},  // what every CPU of the architecture has
     {"armv8-a", "ARMv8"},
     {"sse4", "SSE4"},
@@ -24,6 +24,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> isa_name
     {"neon", "NEON"},
     {"neon_fp16", "NEON FP16"},
     {"neon_dotprod", "NEON SDOT"},
+    {"cuda", "CUDA cores"},
+    {"tensor", "tensor cores"},
 }};
 
 }  // namespace

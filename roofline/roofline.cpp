@@ -189,6 +189,10 @@ std::optional<std::size_t> find_roof(const Roofline& roofline, DType dtype,
   return std::nullopt;
 }
 
+std::string whose(const Roofline& roofline) {
+  return on_paper(roofline) ? "the catalog entry" : "the profile";
+}
+
 void choose_main(Roofline& roofline, std::optional<DType> dtype) {
   roofline.main_roof = find_roof(roofline, dtype.value_or(DType::fp32));
   if (dtype && !roofline.main_roof) {
@@ -197,8 +201,9 @@ void choose_main(Roofline& roofline, std::optional<DType> dtype) {
     std::string known;
     for (const DType each : dtypes)
       known += (known.empty() ? "" : ", ") + std::string(to_string(each));
-    throw usage_error("--dtype", "the profile has no roof for " + std::string(to_string(*dtype)),
-                      known.empty() ? "" : "measured: " + known);
+    throw usage_error("--dtype",
+                      whose(roofline) + " has no roof for " + std::string(to_string(*dtype)),
+                      known.empty() ? "" : (on_paper(roofline) ? "it has " : "measured: ") + known);
   }
   for (std::size_t i = 0; i < roofline.roofs.size() && !roofline.main_roof; ++i)
     if (roofline.roofs[i].chosen) roofline.main_roof = i;
@@ -263,8 +268,9 @@ void add_sweep_points(Roofline& roofline, const ProfileMode& mode, const ThreadC
 void add_given_points(Roofline& roofline, const std::vector<GivenPoint>& given) {
   if (given.empty()) return;
   if (!roofline.main_roof || !roofline.main_slope)
-    throw Error("--point", "the profile has no compute roof or no DRAM row to compare with",
-                "run 'ridgeline measure' without --only", ExitCode::incomplete);
+    throw Error("--point", whose(roofline) + " has no compute roof or no DRAM row to compare with",
+                on_paper(roofline) ? "" : "run 'ridgeline measure' without --only",
+                ExitCode::incomplete);
   for (const GivenPoint& each : given) {
     Point point;
     point.name = each.name;
@@ -278,6 +284,26 @@ void add_given_points(Roofline& roofline, const std::vector<GivenPoint>& given) 
     compare_with_roof(point, roofline);
     roofline.points.push_back(std::move(point));
   }
+}
+
+// On paper a bandwidth has no direction: its name says where it comes from.
+std::string paper_slope_name(const Bandwidth& bandwidth) {
+  const std::string level(to_string(bandwidth.level));
+  return level + (bandwidth.source == Source::fitted ? " usable" : " peak");
+}
+
+std::string paper_roof_name(const Peak& peak) {
+  const char* units = peak.processor != Processor::gpu ? ""
+                      : peak.unit == Unit::matrix      ? "tensor"
+                                                       : "cuda";
+  return roof_name(peak.dtype, peak.unit, units) + (peak.sparse ? " sparse" : "");
+}
+
+template <class Ceiling>
+void keep_chosen_only(std::vector<Ceiling>& ceilings) {
+  ceilings.erase(std::remove_if(ceilings.begin(), ceilings.end(),
+                                [](const Ceiling& ceiling) { return !ceiling.chosen; }),
+                 ceilings.end());
 }
 
 }  // namespace
@@ -307,6 +333,64 @@ Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
   choose_main(roofline, options.dtype);
   roofline.ridges = ridges_of(roofline);
   add_sweep_points(roofline, mode, threads);
+  add_given_points(roofline, options.points);
+  return roofline;
+}
+
+Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& usable,
+                     const std::string& machine, const RooflineOptions& options) {
+  Roofline roofline;
+  roofline.machine = machine;
+  roofline.mode = ceilings.point;
+  if (options.threads)
+    throw usage_error("--threads", "ceilings on paper are those of the whole processor",
+                      "leave it out");
+  const bool has_gpu =
+      std::any_of(ceilings.bandwidths.begin(), ceilings.bandwidths.end(),
+                  [](const Bandwidth& each) { return each.processor == Processor::gpu; });
+  const auto is_main = [&](Processor processor) {
+    return processor == (has_gpu ? Processor::gpu : Processor::cpu);
+  };
+  for (const Peak& peak : ceilings.peaks) {
+    Roof roof;
+    roof.name = paper_roof_name(peak);
+    roof.processor = peak.processor;
+    roof.unit = peak.unit;
+    roof.dtype = peak.dtype;
+    roof.accumulate = peak.accumulate;
+    roof.sparse = peak.sparse;
+    roof.chosen = is_main(peak.processor) && !peak.sparse;
+    roof.flops_per_s = exact(peak.flops_per_s, peak.source);
+    roofline.roofs.push_back(std::move(roof));
+  }
+  for (const Bandwidth& bandwidth : ceilings.bandwidths) {
+    Slope slope;
+    slope.name = paper_slope_name(bandwidth);
+    slope.processor = bandwidth.processor;
+    slope.level = bandwidth.level;
+    slope.direction = bandwidth.direction;
+    slope.chosen = is_main(bandwidth.processor);
+    slope.bytes_per_s = bandwidth.source == Source::fitted && usable
+                            ? *usable
+                            : exact(bandwidth.bytes_per_s, bandwidth.source);
+    roofline.slopes.push_back(std::move(slope));
+  }
+  if (roofline.roofs.empty() && roofline.slopes.empty())
+    throw Error(ceilings.device, "no source states its rates or clocks",
+                "see 'ridgeline devices " + ceilings.device + " --missing'", ExitCode::incomplete);
+  std::stable_sort(roofline.roofs.begin(), roofline.roofs.end(), [](const Roof& a, const Roof& b) {
+    return a.flops_per_s.value > b.flops_per_s.value;
+  });
+  std::stable_sort(
+      roofline.slopes.begin(), roofline.slopes.end(),
+      [](const Slope& a, const Slope& b) { return a.bytes_per_s.value > b.bytes_per_s.value; });
+  if (!options.all) {
+    keep_chosen_only(roofline.roofs);
+    keep_chosen_only(roofline.slopes);
+  }
+  make_names_unique(roofline);
+  choose_main(roofline, options.dtype);
+  roofline.ridges = ridges_of(roofline);
   add_given_points(roofline, options.points);
   return roofline;
 }

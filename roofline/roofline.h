@@ -1,5 +1,5 @@
 // Roofline: the compute ceilings (roofs), memory ceilings (slopes), their ridges and the points
-// of one measured mode. A view of a Profile for drawing and printing; it predicts no networks.
+// of one mode, measured or on paper. A view for drawing and printing; it predicts no networks.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ceilings.h"
 #include "base/estimate.h"
 #include "base/json_fwd.h"
 #include "base/operating_point.h"
@@ -43,6 +44,7 @@ struct Roof {
   std::string note;
   bool chosen = true;  // the fastest of its processor, unit and types
   Estimate flops_per_s;
+  bool sparse = false;  // with 2:4 structured sparsity, zeros counted
 };
 
 // A memory ceiling: attainable FLOP/s = bytes_per_s × FLOP per byte.
@@ -89,8 +91,8 @@ struct Roofline {
   static constexpr std::string_view schema = "ridgeline.roofline/1";
   std::string machine;
   OperatingPoint mode;
-  std::string date;           // when the measurement started, ISO 8601
-  std::string profile;        // file name of the profile
+  std::string date;           // when the measurement started, ISO 8601; empty on paper
+  std::string profile;        // file name of the profile; empty on paper
   bool complete = true;       // false where the measurement was stopped early
   std::vector<Roof> roofs;    // fastest first
   std::vector<Slope> slopes;  // fastest first
@@ -100,6 +102,9 @@ struct Roofline {
   std::optional<std::size_t> main_roof;
   std::optional<std::size_t> main_slope;
 };
+
+// Made from a catalog entry, not from measurements.
+inline bool on_paper(const Roofline& roofline) { return roofline.date.empty(); }
 
 struct RooflineOptions {
   std::string profile;         // name for the caption
@@ -116,6 +121,11 @@ double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
 // Rows that are unsupported or impossible are left out; throttled ones stay, with their note.
 Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
                      const RooflineOptions& options);
+
+// The same of ceilings that were not measured; `usable` gives the interval of a bandwidth that was
+// fitted. By default dense roofs of the main processor, all of them with options.all.
+Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& usable,
+                     const std::string& machine, const RooflineOptions& options);
 
 Json to_json(const Roofline& roofline);
 

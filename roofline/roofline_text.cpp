@@ -16,6 +16,7 @@ Json roof_json(const Roof& roof) {
   json["unit"] = to_string(roof.unit);
   json["dtype"] = to_string(roof.dtype);
   json["accumulate"] = to_string(roof.accumulate);
+  json["sparse"] = roof.sparse;
   json["isa"] = roof.isa;
   json["kernel"] = roof.kernel;
   json["threads"] = roof.threads;

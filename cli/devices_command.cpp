@@ -1,0 +1,93 @@
+// `ridgeline devices`: this machine and the catalog, or one device with all that is known of it.
+// Looks only; what a device really does is measured by `ridgeline measure`.
+#include <ostream>
+#include <string>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/device_facts.h"
+#include "cli/device_list.h"
+#include "cli/device_text.h"
+#include "devices/identification.h"
+#include "devices/present_mode.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(OptionsDescription& options) {
+  options.add_options()("missing", po::bool_switch(),
+                        "only what no source states about the device");
+}
+
+DeviceList list_of(const SystemRoot& root) {
+  DeviceList list;
+  list.identity = identify(root);
+  catalog::Device here = this_device(list.identity, root);
+  list.configuration = present_configuration(list.identity, here).id;
+  list.here = device_row(device_facts(std::move(here)));
+  list.mode = present_mode(root);
+  for (const catalog::IndexRow& row : catalog::index())
+    list.devices.push_back(device_row(device_facts(catalog::load(row.id))));
+  return list;
+}
+
+// A generic CPU is this machine's where the architecture is the same.
+catalog::Device load_device(const std::string& name) {
+  catalog::Device device = catalog::load(name, "devices");
+  if (device.kind != catalog::Kind::cpu) return device;
+  catalog::Device here = this_device(identify());
+  return here.id == device.id ? here : device;
+}
+
+ExitCode print_list(const Options& options, Console& console) {
+  if (flag(options, "missing"))
+    throw usage_error("--missing", "needs a device",
+                      "write for example 'ridgeline devices a100-40gb-pcie --missing'");
+  const DeviceList list = list_of({});
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(list));
+  else if (flag(options, "csv"))
+    console.out << list_csv(list);
+  else
+    console.out << list_text(list, console.width);
+  return ExitCode::ok;
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const auto words = positional(options);
+  if (words.empty()) return print_list(options, console);
+  if (flag(options, "csv"))
+    throw usage_error("--csv", "only the list has a table", "use --json for one device");
+  const DeviceFacts facts = device_facts(load_device(words.front()));
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(facts));
+  else if (flag(options, "missing"))
+    console.out << missing_text(facts, console.width);
+  else
+    console.out << device_text(facts, console.width);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command devices_command() {
+  return {.name = "devices",
+          .summary = "this machine and the catalog of devices, with sources",
+          .positional = "[DEVICE]",
+          .max_positional = 1,
+          .description =
+              "Without DEVICE: what this machine is and the catalog as a table. With one: its "
+              "units, peaks per data type, memory, clock tables, power modes, rails and what a fit "
+              "starts from, each number with its source. What no source states is left out and "
+              "listed by --missing. Names are ids or aliases, in any case.",
+          .examples = {{"devices", "this machine, and the catalog"},
+                       {"devices jetson-agx-orin-64gb", "everything about a device"},
+                       {"devices a100-40gb-pcie --missing", "what no source states"},
+                       {"devices t4 --json", "the same for scripts"}},
+          .add_options = add_options,
+          .run = run};
+}
+
+}  // namespace ridgeline::cli

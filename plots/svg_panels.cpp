@@ -1,0 +1,214 @@
+// Lays the panels out in two or three columns and draws them.
+// A label that would touch one that stands already is left out; the table has all numbers.
+#include "plots/svg_panels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plots/geometry.h"
+#include "plots/svg_layout.h"
+#include "plots/svg_pen.h"
+#include "plots/text_metrics.h"
+#include "plots/ticks.h"
+#include "plots/viewport.h"
+
+namespace ridgeline {
+namespace {
+
+using namespace svg_page;
+
+constexpr double left_room = 72, gap_x = 16, head = 40, small_px = 9.5, note_px = 10;
+constexpr double axis_room = 46;  // below the last row: ticks and the axis' title
+
+int columns_for(std::size_t panels) { return panels <= 1 ? 1 : panels <= 4 ? 2 : 3; }
+
+class PanelDrawing {
+ public:
+  explicit PanelDrawing(const Panels& panels) : panels_(panels) {}
+
+  std::string run() {
+    lay_out();
+    pen_.open(width, height_, panels_.title, panels_.description + " " + panels_.caption);
+    pen_.text(margin, 24, panels_.title, title_px, "start", "#1a1a1a", R"( font-weight="bold")");
+    legend();
+    for (std::size_t i = 0; i < panels_.panels.size(); ++i) panel(i);
+    axis_titles();
+    double y = height_ - line_height * static_cast<double>(caption_.size()) + 4;
+    for (const std::string& each : caption_) {
+      pen_.text(margin, y, each, caption_px, "start", "#5e5e5e");
+      y += line_height;
+    }
+    return pen_.close();
+  }
+
+ private:
+  void lay_out() {
+    const auto count = panels_.panels.size();
+    columns_ = columns_for(count);
+    rows_ = static_cast<int>((count + static_cast<std::size_t>(columns_) - 1) /
+                             static_cast<std::size_t>(columns_));
+    panel_width_ = (width - left_room - margin - gap_x * (columns_ - 1)) / columns_;
+    panel_height_ = columns_ == 1 ? 360 : columns_ == 2 ? 240 : 190;
+    top_ = 32 + legend_height * legend_rows() + 6;
+    bottom_ = top_ + rows_ * (head + panel_height_);
+    caption_ = wrapped_lines(panels_.caption, caption_px, width - 2 * margin);
+    height_ = bottom_ + axis_room + line_height * static_cast<double>(caption_.size()) + 8;
+  }
+
+  int legend_rows() const {
+    int rows = 1;
+    double used = 0;
+    for (const LegendEntry& entry : panels_.legend) {
+      const double next = legend_entry_width(entry);
+      if (used > 0 && used + next > width - margin) {
+        ++rows;
+        used = 0;
+      }
+      used += next;
+    }
+    return rows;
+  }
+
+  void legend() {
+    double x = margin, y = 32 + legend_height / 2;
+    for (const LegendEntry& entry : panels_.legend) {
+      const double entry_width = legend_entry_width(entry);
+      if (x > margin && x + entry_width > width) {
+        x = margin;
+        y += legend_height;
+      }
+      if (entry.style.width > 0) pen_.line(fmt::format("M{} {}h24", px(x), px(y)), entry.style);
+      pen_.marker({x + 12, y}, entry.style);
+      pen_.text(x + 30, y + label_px * 0.36, entry.text, label_px, "start", "#333333");
+      x += entry_width;
+    }
+  }
+
+  Viewport view_of(std::size_t index) const {
+    const int row = static_cast<int>(index) / columns_;
+    const int column = static_cast<int>(index) % columns_;
+    Viewport view;
+    view.left = left_room + column * (panel_width_ + gap_x);
+    view.top = top_ + row * (head + panel_height_) + head;
+    view.width = panel_width_;
+    view.height = panel_height_;
+    view.x = panels_.x;
+    view.y = panels_.y;
+    return view;
+  }
+
+  void panel(std::size_t index) {
+    const Panel& content = panels_.panels[index];
+    const Viewport view = view_of(index);
+    pen_.text(view.left, view.top - 19, content.title, label_px, "start", "#1a1a1a",
+              R"( font-weight="bold")");
+    pen_.text(view.left, view.top - 6, content.note, note_px, "start", "#5e5e5e");
+    grid(view);
+    for (const Series& series : content.series)
+      if (series.style.width > 0 && series.points.size() > 1) {
+        std::string d;
+        for (const XY& point : series.points) {
+          const XY at = view.screen(point);
+          d += fmt::format("{}{} {}", d.empty() ? "M" : " L", px(at.x), px(at.y));
+        }
+        pen_.line(d, series.style);
+      }
+    pen_.element(
+        fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#333333"/>)",
+                    px(view.left), px(view.top), px(view.width), px(view.height)));
+    for (const Series& series : content.series)
+      if (series.style.marker != Marker::none)
+        for (const XY& point : series.points) pen_.marker(view.screen(point), series.style);
+    labels(content, view);
+    const bool last_of_column = index + static_cast<std::size_t>(columns_) >= panels_.panels.size();
+    const bool has_neighbour = static_cast<int>(index) % columns_ + 1 < columns_;
+    ticks(view, static_cast<int>(index) % columns_ == 0, last_of_column, has_neighbour);
+  }
+
+  void grid(const Viewport& view) {
+    std::string d;
+    for (const Tick& tick : ticks_of(view.x, view.width, 46))
+      if (!tick.label.empty())
+        d += fmt::format("M{} {}V{}", px(view.screen_x(tick.value)), px(view.top),
+                         px(view.bottom()));
+    for (const Tick& tick : ticks_of(view.y, view.height, 26))
+      if (!tick.label.empty())
+        d += fmt::format("M{} {}H{}", px(view.left), px(view.screen_y(tick.value)),
+                         px(view.right()));
+    pen_.element(
+        fmt::format(R"(<path d="{}" stroke="#000000" stroke-opacity="0.08" fill="none"/>)", d));
+  }
+
+  void labels(const Panel& content, const Viewport& view) {
+    std::vector<Box> taken;
+    const std::string rim =
+        R"( stroke="#ffffff" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke")";
+    for (const PanelLabel& label : content.labels) {
+      const double label_width = text_width_px(label.text, small_px);
+      const XY from = view.screen(label.from), to = view.screen(label.to);
+      Box box{{}, label_width, small_px, {1, 0}};
+      std::string more = rim;
+      if (label.place == PanelLabel::Place::above_end) {
+        box.center = {to.x - 5 - label_width / 2, to.y - 3 - small_px / 2};
+      } else {
+        const double length = std::hypot(to.x - from.x, to.y - from.y);
+        if (length < label_width + 12) continue;
+        box.along = {(to.x - from.x) / length, (to.y - from.y) / length};
+        box.center = {(from.x + to.x) / 2 + box.along.y * 8, (from.y + to.y) / 2 - box.along.x * 8};
+        more += fmt::format(R"x( transform="rotate({} {} {})")x",
+                            px(std::atan2(box.along.y, box.along.x) * 180 / 3.14159265358979323846),
+                            px(box.center.x), px(box.center.y));
+      }
+      if (!inside(box, view.left, view.top, view.right(), view.bottom()) ||
+          std::any_of(taken.begin(), taken.end(),
+                      [&](const Box& other) { return overlap(box, other); }))
+        continue;
+      pen_.text(box.center.x, box.center.y + small_px * 0.36, label.text, small_px, "middle",
+                color_of(label.ink).text, more);
+      taken.push_back(box);
+    }
+  }
+
+  // The label at the right edge would touch the first one of the next panel.
+  void ticks(const Viewport& view, bool left, bool below, bool has_neighbour) {
+    std::string d;
+    for (const Tick& tick : ticks_of(view.x, view.width, 46)) {
+      const double x = view.screen_x(tick.value);
+      d += fmt::format("M{} {}v{}", px(x), px(view.bottom()), tick.label.empty() ? 2 : 4);
+      const bool at_edge = has_neighbour && x > view.right() - 3;
+      if (below && !at_edge && !tick.label.empty())
+        pen_.text(x, view.bottom() + 15, tick.label, note_px, "middle", "#333333");
+    }
+    for (const Tick& tick : ticks_of(view.y, view.height, 26)) {
+      const double y = view.screen_y(tick.value);
+      d += fmt::format("M{} {}h{}", px(view.left), px(y), tick.label.empty() ? -2 : -4);
+      if (left && !tick.label.empty())
+        pen_.text(view.left - 7, y + note_px * 0.36, tick.label, note_px, "end", "#333333");
+    }
+    pen_.element(fmt::format(R"(<path d="{}" stroke="#333333" fill="none"/>)", d));
+  }
+
+  void axis_titles() {
+    pen_.text(left_room + (width - left_room - margin) / 2, bottom_ + 34,
+              fmt::format("{} [{}]", panels_.x.title, panels_.x.unit), axis_px, "middle",
+              "#1a1a1a");
+    const double middle = (top_ + bottom_) / 2;
+    pen_.text(margin + 8, middle, fmt::format("{} [{}]", panels_.y.title, panels_.y.unit), axis_px,
+              "middle", "#1a1a1a",
+              fmt::format(R"x( transform="rotate(-90 {} {})")x", px(margin + 8), px(middle)));
+  }
+
+  const Panels& panels_;
+  int columns_ = 1, rows_ = 1;
+  double panel_width_ = 0, panel_height_ = 0, top_ = 0, bottom_ = 0, height_ = 0;
+  std::vector<std::string> caption_;
+  SvgPen pen_;
+};
+
+}  // namespace
+
+std::string svg(const Panels& panels) { return PanelDrawing(panels).run(); }
+
+}  // namespace ridgeline
