@@ -9,37 +9,12 @@
 #include "base/error.h"
 #include "base/text_file.h"
 #include "tests/support/corpus.h"
-#include "tests/support/onnx_builder.h"
+#include "tests/support/sample_models.h"
 
 namespace ridgeline::testing {
 namespace {
 
 using onnx::ModelFile;
-
-// A bit of everything that a file can hold.
-std::string varied_model() {
-  GraphBuilder inner;
-  inner.node("Identity", {"x"}, {"inner_y"});
-  inner.initializer("inner_w", ElementType::int4, {5}).zeros();
-  OnnxBuilder model;
-  model.opset(21).opset(1, "com.microsoft").producer("test", "1");
-  model.input("x", ElementType::fp32, {"batch", 3, Dim{}});
-  model.input("s", ValueType::optional(
-                       ValueType::sequence(ValueType::tensor(ElementType::int64, {1, "n"}))));
-  model.initializer("w", ElementType::fp16, {3, 4}).zeros();
-  model.initializer("e", ElementType::fp32, {2}).external("w.bin", 4, 8);
-  model.initializer("d", ElementType::fp64, {2}).double_data({1, 2});
-  model.initializer("b", ElementType::boolean, {3}).int32_data({0, 1, 1});
-  model.initializer("t", ElementType::string, {2}).string_data({"a", "b"});
-  model.integers("axes", {0, -1});
-  model.sparse_initializer(sparse_tensor(TensorBuilder("p", ElementType::fp32, {1}).zeros(),
-                                         TensorBuilder("", ElementType::int64, {1}).zeros(), {9}));
-  model.node("MatMul", {"x", "w"}, {"y"}).name("first").attribute("alpha", 0.5);
-  model.node("If", {"c"}, {"z"}).attribute("then_branch", inner).attribute("pads", {1, 2, 3});
-  model.function("f", "F", {"x"}, {"y"}).opset(18).attribute("axis").node("Relu", {"x"}, {"y"});
-  model.value_info("y", ElementType::fp32, {"batch", 3, 4}).output("z");
-  return model.bytes();
-}
 
 void read_contents(const ModelFile& file, const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializers)

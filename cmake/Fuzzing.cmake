@@ -1,0 +1,28 @@
+# The fuzz target of the ONNX front end (`./run fuzz`): needs clang, whose libFuzzer drives it.
+# It has its own copy of what it tests, with sanitizers and reports of the branches taken.
+option(RIDGELINE_FUZZ "Build the fuzz target" OFF)
+if(NOT RIDGELINE_FUZZ)
+  return()
+endif()
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "RIDGELINE_FUZZ needs clang: set CMAKE_CXX_COMPILER=clang++")
+endif()
+
+file(GLOB RIDGELINE_FUZZED CONFIGURE_DEPENDS base/*.cpp analyzer/*.cpp analyzer/onnx/*.cpp
+     analyzer/onnx/operators/*.cpp)
+add_library(ridgeline_fuzzed STATIC ${RIDGELINE_FUZZED})
+target_include_directories(ridgeline_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
+target_include_directories(ridgeline_fuzzed SYSTEM PUBLIC ${RIDGELINE_PROTOZERO_INCLUDE})
+target_compile_options(ridgeline_fuzzed PUBLIC -fno-sanitize-recover=all -fno-omit-frame-pointer
+                       -fsanitize=fuzzer-no-link,address,undefined)
+target_link_options(ridgeline_fuzzed PUBLIC -fsanitize=address,undefined)
+target_link_libraries(ridgeline_fuzzed PUBLIC ridgeline_options fmt::fmt
+                      nlohmann_json::nlohmann_json)
+
+add_executable(ridgeline_onnx_fuzz tests/fuzz/onnx_fuzz_main.cpp tests/fuzz/message_mutator.cpp)
+target_link_options(ridgeline_onnx_fuzz PRIVATE -fsanitize=fuzzer)
+target_link_libraries(ridgeline_onnx_fuzz PRIVATE ridgeline_fuzzed)
+
+add_executable(ridgeline_onnx_seeds tests/fuzz/onnx_seeds_main.cpp tests/support/sample_models.cpp
+               tests/support/onnx_builder.cpp)
+target_link_libraries(ridgeline_onnx_seeds PRIVATE ridgeline_fuzzed)
