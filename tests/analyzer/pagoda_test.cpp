@@ -1,11 +1,11 @@
 // The rule set `pagoda` against the totals that its authors publish, and its known peculiarities.
 // Published: github.com/dream-lab/pagoda, batch_size notebook, b = 1 … 1024.
 #include "analyzer/pagoda.h"
-#include "base/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "tests/analyzer/networks.h"
 #include "tests/analyzer/onnx/imported.h"
 
