@@ -2,7 +2,6 @@
 // Every row is in exactly one group, so groups add up to the same totals.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

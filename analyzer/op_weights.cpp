@@ -2,7 +2,6 @@
 // Numbers are conventions: other tools take others (docs/counting.md names some), so a user may.
 #include "analyzer/op_weights.h"
 
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
