@@ -69,7 +69,8 @@ void fold_concat(NodeContext& context, const std::vector<std::size_t>& inputs, s
       all.resize(all.size() + static_cast<std::size_t>(element_count(shape)));
     }
   }
-  if (std::none_of(all.begin(), all.end(), [](const Element& element) { return element; })) return;
+  const auto is_known = [](const Element& element) { return element.has_value(); };
+  if (!all.empty() && std::none_of(all.begin(), all.end(), is_known)) return;
   fold_moved(context, 0, all, [&](const Shape& place) {
     const auto part = static_cast<std::size_t>(
         std::upper_bound(borders.begin(), borders.end(), place[axis]) - borders.begin());

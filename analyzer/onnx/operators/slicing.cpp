@@ -1,6 +1,7 @@
 // Operators that keep a part of a tensor or put a border around it: Slice, Pad, CenterCropPad.
 // What is kept is read, the rest is not.
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct AxisSlice {
 // As numpy slices an axis of this size: ends beyond it are cut off.
 AxisSlice sliced(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (size == 0) return {};
+  // The specification gives INT_MAX for "to the end" only to forward slices; onnxruntime takes it
+  // so in both directions, and files rely on that.
+  constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
+  if (step < 0 && (end == int32_max || end == int64_max)) end = -size - 1;
   if (start < 0) start += size;
   if (end < 0) end += size;
   AxisSlice slice{0, step, 0};
@@ -64,6 +70,7 @@ void slice(NodeContext& context) {
 
   std::vector<AxisSlice> slices;
   for (const std::int64_t size : from) slices.push_back({0, 1, size});
+  std::vector<bool> taken(from.size(), false);
   bool depends_on_data = false;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (!axes[i]) {
@@ -71,6 +78,8 @@ void slice(NodeContext& context) {
       continue;
     }
     const std::size_t axis = context.axis(*axes[i], from.size());
+    if (taken[axis]) context.fail("axis " + std::to_string(axis) + " is sliced twice");
+    taken[axis] = true;
     if (steps[i] && *steps[i] == 0) context.fail("a Slice with a step of 0");
     const bool known = starts[i] && ends[i] && steps[i];
     depends_on_data = depends_on_data || !known;

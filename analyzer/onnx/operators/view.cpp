@@ -29,25 +29,13 @@ void flatten(NodeContext& context) {
   set_view(context, {extent(context, shape, 0, axis), extent(context, shape, axis, shape.size())});
 }
 
-// A flag per axis of `rank`; an axis that is named twice is an Error.
-std::vector<bool> chosen_axes(const NodeContext& context, const std::vector<std::int64_t>& axes,
-                              std::size_t rank) {
-  std::vector<bool> chosen(rank, false);
-  for (const std::int64_t value : axes) {
-    const std::size_t axis = context.axis(value, rank);
-    if (chosen[axis]) context.fail("axis " + std::to_string(axis) + " is given twice");
-    chosen[axis] = true;
-  }
-  return chosen;
-}
-
 void squeeze(NodeContext& context) {
   context.emit(View{});
   const Shape& from = context.shape(0);
   const auto axes = steering(context, 1, "axes");
   std::vector<bool> dropped(from.size());
-  if (axes) {
-    dropped = chosen_axes(context, *axes, from.size());
+  if (axes && !axes->empty()) {
+    for (const std::int64_t axis : *axes) dropped[context.axis(axis, from.size())] = true;
   } else {
     std::transform(from.begin(), from.end(), dropped.begin(), [](auto size) { return size == 1; });
   }
@@ -66,7 +54,12 @@ void unsqueeze(NodeContext& context) {
   const Shape& from = context.shape(0);
   const auto axes = steering(context, 1, "axes");
   if (!axes) context.fail("an Unsqueeze without axes");
-  const auto added = chosen_axes(context, *axes, from.size() + axes->size());
+  std::vector<bool> added(from.size() + axes->size(), false);
+  for (const std::int64_t value : *axes) {
+    const std::size_t axis = context.axis(value, added.size());
+    if (added[axis]) context.fail("axis " + std::to_string(axis) + " is added twice");
+    added[axis] = true;
+  }
   Shape shape;
   auto next = from.begin();
   for (const bool is_new : added) shape.push_back(is_new ? 1 : *next++);
