@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text_table.h"
 #include "cli/modes_listing.h"
+#include "cli/modes_rows.h"
 #include "cli/wrap.h"
 
 namespace ridgeline::cli {
@@ -56,16 +57,27 @@ std::string check_text(const ModesCheck& check, int width) {
                           width, 2) +
                      "\n\n";
   TextTable table{{{"id", Align::right},
-                   {"mode"},
-                   {"vector", Align::left, true},
+                   {"mode", Align::left, true},
+                   {"SMs", Align::right},
+                   {"GPU MHz", Align::right},
+                   {"EMC MHz", Align::right},
+                   {"CPU MHz", Align::right},
+                   {"cores", Align::right},
                    {"reach"},
-                   {"compared with stock", Align::left, true}},
+                   {"is"}},
                   {}};
-  for (const CheckedMode& checked : check.report.modes)
-    table.rows.push_back({std::to_string(checked.mode.id.value_or(0)), checked.name,
-                          request_text(checked.mode.point),
-                          std::string(to_string(checked.mode.reach)), what_differs(checked)});
+  const auto count = [](std::optional<int> value) { return value ? std::to_string(*value) : ""; };
+  for (const CheckedMode& checked : check.report.modes) {
+    const OperatingPoint& point = checked.mode.point;
+    table.rows.push_back({count(checked.mode.id), checked.name, count(point.gpu_units),
+                          megahertz(point.gpu_hz), megahertz(point.memory_hz), cpu_megahertz(point),
+                          count(point.cpu_cores), std::string(to_string(checked.mode.reach)),
+                          std::string(to_string(checked.origin))});
+  }
   text += render_text(table, width);
+  for (const CheckedMode& checked : check.report.modes)
+    if (checked.origin == ModeOrigin::changed)
+      text += wrap(checked.name + " " + what_differs(checked), width, 2) + "\n";
   if (!check.report.missing.empty())
     text += wrap(fmt::format("missing stock modes: {}", fmt::join(check.report.missing, ", ")),
                  width, 2) +
@@ -119,7 +131,7 @@ void throw_first_error(const ModesCheck& check) {
   if (first == findings.end()) return;
   const std::size_t others = error_count(check) - 1;
   throw Error(fmt::format("{}:{}", check.file, first->line), first->what,
-              others == 0 ? "" : fmt::format("and {} more errors, see the report", others));
+              others == 0 ? "" : fmt::format("and {} more, see the report", others));
 }
 
 }  // namespace ridgeline::cli

@@ -11,10 +11,12 @@
 #include "cli/command.h"
 #include "cli/modes_check.h"
 #include "cli/modes_listing.h"
+#include "devices/identification.h"
 #include "devices/mode_space_filter.h"
 #include "devices/nvpmodel/diff.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"
+#include "devices/present_mode.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -38,11 +40,41 @@ void add_options(OptionsDescription& options) {
   add("diff", po::bool_switch(), "print the block as a patch of the file");
   add("name", text("NAME"), "name of the mode in the block");
   add("lock", po::bool_switch(), "hold the clocks of the block at their caps");
-  add("on", text("DEVICE"), "device that 'check' holds the file against");
+  add("on", text("DEVICE"), "device that 'check' holds the file against; default: this machine");
 }
 
 std::string word(const Options& options, const char* name) {
   return options.count(name) ? options[name].as<std::string>() : std::string();
+}
+
+// A device with the generation of it that is meant.
+struct ChosenDevice {
+  catalog::Device device;
+  std::string configuration;  // id
+};
+
+// The one that is named, in the release that is named; else this machine, as it is now.
+ChosenDevice choose_device(const std::string& name, const Options& options,
+                           const std::string& where) {
+  ChosenDevice chosen;
+  if (name.empty()) {
+    const Identity identity = identify();
+    chosen.device = this_device(identity);
+    chosen.configuration = present_configuration(identity, chosen.device).id;
+  } else {
+    chosen.device = catalog::load(name, where);
+    chosen.configuration = catalog::configuration(chosen.device).id;
+  }
+  if (options.count("jetpack"))
+    chosen.configuration = catalog::configuration(chosen.device, word(options, "jetpack")).id;
+  return chosen;
+}
+
+const catalog::Configuration& configuration_of(const ChosenDevice& chosen) {
+  const auto& all = chosen.device.configurations;
+  return *std::find_if(all.begin(), all.end(), [&](const catalog::Configuration& one) {
+    return one.id == chosen.configuration;
+  });
 }
 
 void check_combination(const Options& options) {
@@ -101,10 +133,11 @@ ExitCode check_file(const std::string& path, const Options& options, Console& co
   for (const char* option : {"mode", "filter", "from", "conf", "name"})
     if (options.count(option))
       throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
-  const catalog::Device device = catalog::load(word(options, "on"), "--on");
+  const ChosenDevice chosen = choose_device(word(options, "on"), options, "--on");
+  const catalog::Device& device = chosen.device;
   const nvpmodel::Reading reading = nvpmodel::read_configuration(read_text_file(path));
   const catalog::Configuration& configuration =
-      options.count("jetpack") ? catalog::configuration(device, word(options, "jetpack"))
+      options.count("jetpack") ? configuration_of(chosen)
                                : nvpmodel::closest_configuration(reading.configuration, device);
   const ModesCheck report{path, device, reading.configuration,
                           nvpmodel::check(reading, device, configuration)};
@@ -118,11 +151,19 @@ ExitCode check_file(const std::string& path, const Options& options, Console& co
   return ExitCode::ok;
 }
 
+// The stock mode that nvpmodel says this machine is in; else the default.
+DeviceMode mode_of_this_machine(const ModesListing& listing) {
+  const std::string name = present_mode({}).label;
+  for (const DeviceMode& mode : listing.stock)
+    if (mode.point.label == nvpmodel::label_of(name)) return mode;
+  return listing.from;
+}
+
 ExitCode list_modes(const std::string& name, const Options& options, Console& console) {
   check_combination(options);
-  const catalog::Device device = catalog::load(name);
-  const catalog::Configuration& configuration =
-      catalog::configuration(device, word(options, "jetpack"));
+  const ChosenDevice chosen = choose_device(name, options, "modes");
+  const catalog::Device& device = chosen.device;
+  const catalog::Configuration& configuration = configuration_of(chosen);
   ModesListing listing{device,
                        configuration,
                        default_mode(device, configuration),
@@ -132,14 +173,16 @@ ExitCode list_modes(const std::string& name, const Options& options, Console& co
   if (options.count("from"))
     listing.from = resolve(device, configuration,
                            parse_mode_request(word(options, "from"), "--from"), "--from");
+  else if (name.empty())
+    listing.from = mode_of_this_machine(listing);
   for (DeviceMode& mode : listing.stock) mode.reach = reach_between(device, listing.from, mode);
   if (options.count("filter")) {
     const ModeFilter filter = parse_mode_filter(word(options, "filter"));
-    const ModeGrid chosen = filtered(device, listing.grid, filter);
+    const ModeGrid fitting = filtered(device, listing.grid, filter);
     std::erase_if(listing.stock, [&](const DeviceMode& mode) {
       return !matches(listing.grid, filter, mode.point);
     });
-    listing.grid = chosen;
+    listing.grid = fitting;
   }
   if (options.count("mode")) {
     listing.asked =

@@ -16,22 +16,16 @@
 namespace ridgeline::cli {
 namespace {
 
-// "1300.5*" where the firmware's limit holds, not the mode's.
-std::string capped(const std::string& clock, std::optional<ClockLimit> limit) {
-  return clock + (!clock.empty() && limit == ClockLimit::bpmp ? "*" : " ");
-}
+constexpr char unclamped = '*';
+constexpr char off_table = '~';
 
-// One number where all clusters agree, else one for each.
-template <class Text>
-std::string cpu_text(const OperatingPoint& point, Text clock) {
-  std::string text;
-  const bool alike = std::all_of(point.cpu_hz.begin(), point.cpu_hz.end(),
-                                 [&](double hz) { return hz == point.cpu_hz.front(); });
-  for (const double hz : point.cpu_hz) {
-    text += (text.empty() ? "" : "/") + clock(hz);
-    if (alike) break;
-  }
-  return text;
+// "1300.5*" where the firmware's limit holds, "520~" where the cap is no lockable step.
+std::string marked(const std::string& clock, std::optional<ClockLimit> limit, const char* knob,
+                   const DeviceMode& mode) {
+  if (clock.empty()) return "";
+  const bool is_off = std::any_of(mode.between_steps.begin(), mode.between_steps.end(),
+                                  [&](const std::string& told) { return told.starts_with(knob); });
+  return clock + (is_off ? off_table : limit == ClockLimit::bpmp ? unclamped : ' ');
 }
 
 std::string count_text(std::optional<int> count) { return count ? std::to_string(*count) : ""; }
@@ -52,35 +46,40 @@ std::string stock_table(const ModesListing& listing, int width) {
                    {"CPU MHz ", Align::right},
                    {"cores", Align::right},
                    {"budget", Align::right},
-                   {"from " + listing.from.point.label}},
+                   {"reach"}},
                   {}};
-  bool has_marks = false;
   for (const DeviceMode& mode : listing.stock) {
     const OperatingPoint& point = mode.point;
-    has_marks = has_marks || mode.gpu_limit == ClockLimit::bpmp ||
-                mode.memory_limit == ClockLimit::bpmp || mode.cpu_limit == ClockLimit::bpmp;
-    const bool is_default = mode.id == listing.configuration.default_mode;
     table.rows.push_back(
-        {point.label + (is_default ? " (default)" : ""), count_text(mode.id),
-         count_text(point.gpu_units), capped(megahertz(point.gpu_hz), mode.gpu_limit),
-         capped(megahertz(point.memory_hz), mode.memory_limit),
-         capped(cpu_text(point, megahertz), mode.cpu_limit), count_text(point.cpu_cores),
+        {point.label, count_text(mode.id), count_text(point.gpu_units),
+         marked(megahertz(point.gpu_hz), mode.gpu_limit, "gpu", mode),
+         marked(megahertz(point.memory_hz), mode.memory_limit, "emc", mode),
+         marked(cpu_megahertz(point), mode.cpu_limit, "cpu", mode), count_text(point.cpu_cores),
          point.cap_w ? csv_number(*point.cap_w) + " W" : "", std::string(to_string(mode.reach))});
   }
   std::string text = render_text(table, width);
-  if (has_marks) text += "* not clamped by the mode: the firmware's (BPMP) limit\n";
-  return text;
+  if (text.find(unclamped) != std::string::npos)
+    text += "* at the firmware's (BPMP) limit, the mode does not hold it lower\n";
+  if (text.find(off_table) != std::string::npos)
+    text += "~ as the mode writes it, between two lockable steps: the board rounds it\n";
+  const std::string& from = listing.from.point.label;
+  const bool is_default = listing.from.id == listing.configuration.default_mode;
+  return text +
+         wrap(fmt::format("reach is counted from {}{}", from,
+                          is_default ? ", the default mode" : ""),
+              width, 2) +
+         "\n";
 }
 
 std::string factors(const MaskGrid& mask) {
   std::vector<std::string> parts;
   const auto add = [&](std::size_t count, const char* what) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
   };
-  add(mask.cpu_cores.size(), "core counts");
-  add(mask.cpu_hz.size(), "CPU");
-  add(mask.gpu_hz.size(), "GPU");
-  add(mask.memory_hz.size(), "EMC clocks");
+  add(mask.cpu_cores.size(), "core count");
+  add(mask.cpu_hz.size(), "CPU clock");
+  add(mask.gpu_hz.size(), "GPU clock");
+  add(mask.memory_hz.size(), "memory clock");
   return fmt::format("{}", fmt::join(parts, " × "));
 }
 
@@ -89,14 +88,16 @@ std::string grid_summary(const ModesListing& listing, int width) {
   std::string text =
       fmt::format("{}{} modes in all", grid.is_complete ? "" : "at least ", grid.size());
   if (grid.is_inferred) text += ", partly inferred";
-  text += fmt::format(": {} per TPC mask\n", factors(grid.masks.front()));
+  text += ": " + factors(grid.masks.front());
+  if (!grid.masks.front().tpc_pg_mask) return wrap(text, width, 2) + "\n";
+  text = wrap(text + " per TPC mask", width, 2) + "\n";
   TextTable table{{{"TPC_PG_MASK", Align::right}, {"SMs", Align::right}, {"modes", Align::right}},
                   {}};
   for (const MaskGrid& mask : grid.masks)
     if (mask.size() > 0)
-      table.rows.push_back({mask.tpc_pg_mask ? std::to_string(*mask.tpc_pg_mask) : "none",
+      table.rows.push_back({std::to_string(mask.tpc_pg_mask.value_or(0)),
                             count_text(mask.gpu_units), std::to_string(mask.size())});
-  return wrap(text, width, 2) + "\n" + (table.rows.size() > 1 ? render_text(table, width) : "");
+  return text + render_text(table, width);
 }
 
 void add_notes(std::string& text, const std::string& who, const std::vector<std::string>& notes,
@@ -120,13 +121,14 @@ std::string mode_details(const ModesListing& listing, int width) {
                         mode.tpc_pg_mask ? fmt::format("TPC_PG_MASK {}", *mode.tpc_pg_mask) : ""});
   table.rows.push_back({"GPU", clock(megahertz(point.gpu_hz)), held_by(mode.gpu_limit)});
   table.rows.push_back({"EMC", clock(megahertz(point.memory_hz)), held_by(mode.memory_limit)});
-  table.rows.push_back({"CPU", clock(cpu_text(point, megahertz)), held_by(mode.cpu_limit)});
+  table.rows.push_back({"CPU", clock(cpu_megahertz(point)), held_by(mode.cpu_limit)});
   table.rows.push_back({"cores", count_text(point.cpu_cores), ""});
   if (point.cap_w) table.rows.push_back({"budget", csv_number(*point.cap_w) + " W", ""});
   std::string text = point.label + "\n" + render_text(table, width);
   text += mode.reach == Reach::live
               ? fmt::format("live from {}\n", listing.from.point.label)
               : fmt::format("needs a reboot from {}\n", listing.from.point.label);
+  add_notes(text, {}, mode.between_steps, width);
   add_notes(text, {}, mode.notes, width);
   return text;
 }
@@ -136,7 +138,7 @@ std::string csv_line(const DeviceMode& mode) {
   const auto number = [](std::optional<double> value) { return value ? hertz(*value) : ""; };
   return csv_row({point.label, mode.tpc_pg_mask ? std::to_string(*mode.tpc_pg_mask) : "",
                   count_text(point.gpu_units), number(point.gpu_hz), number(point.memory_hz),
-                  cpu_text(point, hertz), count_text(point.cpu_cores), number(point.cap_w),
+                  cpu_hertz(point), count_text(point.cpu_cores), number(point.cap_w),
                   std::string(to_string(mode.reach))});
 }
 
@@ -171,7 +173,8 @@ Json mode_json(const DeviceMode& mode) {
   result["limits"] = {{"gpu", limit_json(mode.gpu_limit)},
                       {"memory", limit_json(mode.memory_limit)},
                       {"cpu", limit_json(mode.cpu_limit)}};
-  result["notes"] = mode.notes;
+  result["notes"] = mode.between_steps;
+  for (const std::string& note : mode.notes) result["notes"].push_back(note);
   return result;
 }
 
@@ -179,7 +182,8 @@ std::string modes_text(const ModesListing& listing, int width) {
   std::string text = heading(listing, width) + "\n";
   if (listing.asked) return text + mode_details(listing, width);
   if (listing.lists_all) {
-    text += grid_text(listing) + "\n" + grid_summary(listing, width);
+    append_grid_text(listing, text);
+    text += "\n" + grid_summary(listing, width);
     add_notes(text, {}, listing.grid.notes, width);
     return text;
   }
@@ -198,7 +202,7 @@ std::string modes_csv(const ModesListing& listing) {
   if (listing.asked) return text + csv_line(*listing.asked);
   for (const DeviceMode& mode : listing.stock)
     if (!listing.lists_all || !position_of(listing.grid, mode)) text += csv_line(mode);
-  if (listing.lists_all) text += grid_csv(listing);
+  if (listing.lists_all) append_grid_csv(listing, text);
   return text;
 }
 
@@ -219,9 +223,12 @@ std::string modes_json(const ModesListing& listing) {
       {"notes", listing.grid.notes}};
   std::string text = dump_json(document);
   text.erase(text.rfind('\n', text.size() - 2));  // the closing brace
-  return text +
-         ",\n  \"modes\": " + (listing.lists_all ? "[\n" + grid_json(listing) + "\n  ]" : "null") +
-         "\n}\n";
+  text += ",\n  \"modes\": ";
+  if (listing.lists_all)
+    append_grid_json(listing, text);
+  else
+    text += "null";
+  return text += "\n}\n";
 }
 
 }  // namespace ridgeline::cli

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/csv.h"
 
@@ -67,25 +68,27 @@ GridCells grid_cells(const ModesListing& listing, Clock clock, const char* unkno
   return cells;
 }
 
-// Names of stock modes by their place among all modes.
-std::map<std::size_t, std::string> names_by_position(const ModesListing& listing) {
-  std::map<std::size_t, std::string> names;
-  for (const DeviceMode& mode : listing.stock)
-    if (const auto position = position_of(listing.grid, mode))
-      names.emplace(*position, mode.point.label);
-  return names;
-}
+// What sets a stock mode apart from the others of the grid.
+struct NameCells {
+  std::string name;
+  std::string cap_w;
+};
 
-// Calls row(index, name) for every mode, in order.
+// Calls row(index, cells of the name) for every mode, in order.
 template <class Row>
-void for_each_row(const ModesListing& listing, Row row) {
-  const auto names = names_by_position(listing);
-  const std::string none;
-  auto next = names.begin();
+void for_each_row(const ModesListing& listing, const char* no_cap, Row row) {
+  std::map<std::size_t, NameCells> named;  // by place among all modes
+  for (const DeviceMode& mode : listing.stock)
+    if (const auto position = position_of(listing.grid, mode)) {
+      const auto& cap_w = mode.point.cap_w;
+      named.emplace(*position, NameCells{mode.point.label, cap_w ? csv_number(*cap_w) : no_cap});
+    }
+  const NameCells nameless{"", no_cap};
+  auto next = named.begin();
   std::size_t position = 0;
   for_each_mode(listing.grid, [&](const GridIndex& index) {
-    const bool is_named = next != names.end() && next->first == position;
-    row(index, is_named ? next->second : none);
+    const bool is_named = next != named.end() && next->first == position;
+    row(index, is_named ? next->second : nameless);
     if (is_named) ++next;
     ++position;
   });
@@ -99,6 +102,18 @@ std::size_t pad(Cells& cells, std::string_view title) {
   return width;
 }
 
+template <class Text>
+std::string cpu_text(const OperatingPoint& point, Text clock) {
+  std::string text;
+  const bool alike = std::all_of(point.cpu_hz.begin(), point.cpu_hz.end(),
+                                 [&](double hz) { return hz == point.cpu_hz.front(); });
+  for (const double hz : point.cpu_hz) {
+    text += (text.empty() ? "" : "/") + clock(hz);
+    if (alike) break;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string megahertz(std::optional<double> hz) { return hz ? csv_number(*hz / 1e6) : ""; }
@@ -107,13 +122,17 @@ std::string hertz(double hz) {
   return hz == std::floor(hz) ? fmt::format("{:.0f}", hz) : csv_number(hz);
 }
 
-std::string grid_text(const ModesListing& listing) {
+std::string cpu_megahertz(const OperatingPoint& point) { return cpu_text(point, megahertz); }
+
+std::string cpu_hertz(const OperatingPoint& point) { return cpu_text(point, hertz); }
+
+void append_grid_text(const ModesListing& listing, std::string& text) {
   GridCells cells = grid_cells(
       listing, [](double hz) { return csv_number(hz / 1e6); }, "?");
   std::size_t name_width = 4;
   for (const DeviceMode& mode : listing.stock)
     name_width = std::max(name_width, mode.point.label.size());
-  std::string text = fmt::format("{:<{}}", "mode", name_width);
+  text += fmt::format("{:<{}}", "mode", name_width);
   const auto head = [&](Cells& column, std::string_view title) {
     text += fmt::format("  {:>{}}", title, pad(column, title));
   };
@@ -123,46 +142,58 @@ std::string grid_text(const ModesListing& listing) {
   head(cells.cpu, "CPU MHz");
   head(cells.cores, "cores");
   text += "  reach\n";
-  for_each_row(listing, [&](const GridIndex& index, const std::string& name) {
-    text.append(name).append(name_width - name.size(), ' ');
+  for_each_row(listing, "", [&](const GridIndex& index, const NameCells& mode) {
+    text.append(mode.name).append(name_width - mode.name.size(), ' ');
     for (const std::string* cell :
          {&cells.units[index.mask], &cells.gpu[index.gpu], &cells.memory[index.memory],
           &cells.cpu[index.cpu], &cells.cores[index.cores]})
       text.append("  ").append(*cell);
     text.append("  ").append(cells.reach[index.mask][index.cores]).append("\n");
   });
-  return text;
 }
 
-std::string grid_csv(const ModesListing& listing) {
+void append_grid_csv(const ModesListing& listing, std::string& text) {
   const GridCells cells = grid_cells(listing, hertz, "");
-  std::string text;
-  for_each_row(listing, [&](const GridIndex& index, const std::string& name) {
-    text.append(csv_field(name));
+  for_each_row(listing, "", [&](const GridIndex& index, const NameCells& mode) {
+    text.append(mode.name);
     for (const std::string* cell :
          {&cells.mask[index.mask], &cells.units[index.mask], &cells.gpu[index.gpu],
           &cells.memory[index.memory], &cells.cpu[index.cpu], &cells.cores[index.cores]})
       text.append(",").append(*cell);
-    text.append(",,").append(cells.reach[index.mask][index.cores]).append("\n");
+    text.append(",")
+        .append(mode.cap_w)
+        .append(",")
+        .append(cells.reach[index.mask][index.cores])
+        .append("\n");
   });
-  return text;
 }
 
-std::string grid_json(const ModesListing& listing) {
-  const GridCells cells = grid_cells(listing, hertz, "null");
-  std::string text;
-  for_each_row(listing, [&](const GridIndex& index, const std::string& name) {
-    text.append(text.empty() ? "" : ",\n").append(R"(    {"name": ")").append(name);
-    text.append(R"(", "tpc_pg_mask": )").append(cells.mask[index.mask]);
-    text.append(R"(, "gpu_units": )").append(cells.units[index.mask]);
-    text.append(R"(, "gpu_hz": )").append(cells.gpu[index.gpu]);
-    text.append(R"(, "memory_hz": )").append(cells.memory[index.memory]);
-    text.append(R"(, "cpu_hz": )").append(cells.cpu_array[index.cores][index.cpu]);
-    text.append(R"(, "cpu_cores": )").append(cells.cores[index.cores]);
-    text.append(R"(, "cap_w": null, "reach": ")").append(cells.reach[index.mask][index.cores]);
-    text.append("\"}");
+void append_grid_json(const ModesListing& listing, std::string& text) {
+  GridCells cells = grid_cells(listing, hertz, "null");
+  const auto with_key = [](Cells& column, std::string_view key) {
+    for (std::string& cell : column) cell = fmt::format(R"(, "{}": {})", key, cell);
+  };
+  with_key(cells.mask, "tpc_pg_mask");
+  with_key(cells.units, "gpu_units");
+  with_key(cells.gpu, "gpu_hz");
+  with_key(cells.memory, "memory_hz");
+  with_key(cells.cores, "cpu_cores");
+  for (Cells& arrays : cells.cpu_array) with_key(arrays, "cpu_hz");
+  for (Cells& reach : cells.reach)
+    for (std::string& cell : reach) cell = fmt::format(R"(, "reach": "{}"}})", cell);
+  constexpr std::size_t row_bytes = 240;
+  text.reserve(text.size() + listing.grid.size() * row_bytes);
+  const char* before = "[\n    {\"name\": \"";
+  for_each_row(listing, "null", [&](const GridIndex& index, const NameCells& mode) {
+    text.append(std::exchange(before, ",\n    {\"name\": \"")).append(mode.name).append("\"");
+    for (const std::string* cell :
+         {&cells.mask[index.mask], &cells.units[index.mask], &cells.gpu[index.gpu],
+          &cells.memory[index.memory], &cells.cpu_array[index.cores][index.cpu],
+          &cells.cores[index.cores]})
+      text.append(*cell);
+    text.append(R"(, "cap_w": )").append(mode.cap_w).append(cells.reach[index.mask][index.cores]);
   });
-  return text;
+  text += "\n  ]";
 }
 
 }  // namespace ridgeline::cli

@@ -8,14 +8,18 @@
 
 namespace ridgeline::cli {
 
-std::string grid_text(const ModesListing& listing);  // with a heading
-std::string grid_csv(const ModesListing& listing);   // without one
-std::string grid_json(const ModesListing& listing);  // elements of an array, without brackets
+void append_grid_text(const ModesListing& listing, std::string& text);  // with a heading
+void append_grid_csv(const ModesListing& listing, std::string& text);   // without one
+void append_grid_json(const ModesListing& listing, std::string& text);  // an array
 
 // "1300.5", "612": MHz as tables show it; empty where unknown.
 std::string megahertz(std::optional<double> hz);
 
 // "612000000": whole numbers without an exponent.
 std::string hertz(double hz);
+
+// The CPU clock: one number where all clusters agree, else one for each: "1200/2000".
+std::string cpu_megahertz(const OperatingPoint& point);
+std::string cpu_hertz(const OperatingPoint& point);
 
 }  // namespace ridgeline::cli

@@ -53,10 +53,15 @@ std::optional<double> capped_clock(const ClockDomain& domain, std::optional<doub
   limit = ceiling && same_clock(*cap, *ceiling) ? ClockLimit::bpmp : ClockLimit::nvpmodel;
   const auto [below, above] = neighbours(domain, *cap);
   if (below && above && *below != *above)
-    mode.notes.push_back(fmt::format("{}: {} lies between the steps {} and {}, the board rounds it",
-                                     knob, clock_text(*cap), clock_text(*below),
-                                     clock_text(*above)));
+    mode.between_steps.push_back(
+        fmt::format("{}: {} lies between the steps {} and {}, the board rounds it", knob,
+                    clock_text(*cap), clock_text(*below), clock_text(*above)));
   return cap;
+}
+
+// Clusters are mostly alike, and one note for all of them is enough.
+void tell_once(std::vector<std::string>& notes) {
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
 }
 
 bool is_online(const std::vector<int>& cores, std::size_t cluster) {
@@ -178,19 +183,14 @@ DeviceMode resolve_caps(const Device& device, const Configuration& configuration
   };
   point.gpu_hz = choose(configuration.gpu, request.gpu_hz, "gpu", mode.gpu_limit);
   point.memory_hz = choose(configuration.memory, request.memory_hz, "emc", mode.memory_limit);
-  std::vector<std::string> told;  // clusters are mostly alike: one note is enough
   for (std::size_t cluster = 0; cluster < configuration.cpu.size(); ++cluster) {
     if (!is_online(mode.cores, cluster)) continue;
-    const std::size_t notes = mode.notes.size();
     std::optional<ClockLimit> limit;
     const auto clock = choose(configuration.cpu[cluster], request.cpu_hz, "cpu", limit);
     if (!mode.cpu_limit) mode.cpu_limit = limit;
     if (clock) point.cpu_hz.push_back(*clock);
-    if (mode.notes.size() > notes && !told.empty() && told.back() == mode.notes.back())
-      mode.notes.pop_back();
-    else if (mode.notes.size() > notes)
-      told.push_back(mode.notes.back());
   }
+  tell_once(mode.notes);
   if (request.cpu_hz && configuration.cpu.empty())
     throw usage_error(where, fmt::format("no source states the CPU clocks of {}", device.id));
   if (request.cap_w) set_cap_of_power(device, *request.cap_w, where, point);
@@ -234,21 +234,16 @@ DeviceMode device_mode(const Device& device, const Configuration& configuration,
       capped_clock(configuration.gpu, stock.gpu_max_hz, false, "gpu", mode, mode.gpu_limit);
   point.memory_hz =
       capped_clock(configuration.memory, stock.memory_max_hz, true, "emc", mode, mode.memory_limit);
-  std::string last_note;
   for (std::size_t cluster = 0; cluster < configuration.cpu.size(); ++cluster) {
     if (!is_online(stock.cores, cluster) || cluster >= stock.cpu_max_hz.size()) continue;
-    const std::size_t notes = mode.notes.size();
     std::optional<ClockLimit> limit;
     const auto clock = capped_clock(configuration.cpu[cluster], stock.cpu_max_hz[cluster], false,
                                     "cpu", mode, limit);
     if (!mode.cpu_limit) mode.cpu_limit = limit;
     if (clock) point.cpu_hz.push_back(*clock);
-    if (mode.notes.size() == notes) continue;
-    if (mode.notes.back() == last_note)
-      mode.notes.pop_back();
-    else
-      last_note = mode.notes.back();
   }
+  tell_once(mode.notes);
+  tell_once(mode.between_steps);
   return mode;
 }
 

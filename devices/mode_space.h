@@ -35,9 +35,10 @@ struct DeviceMode {
   std::vector<int> cores;               // online per cluster of the catalog; empty = not stated
   std::optional<ClockLimit> gpu_limit;  // nullopt where no ceiling is known
   std::optional<ClockLimit> memory_limit;
-  std::optional<ClockLimit> cpu_limit;  // of the first cluster that is online
-  Reach reach = Reach::live;            // from the configuration's default mode
-  std::vector<std::string> notes;       // what was rounded or is not known, one line each
+  std::optional<ClockLimit> cpu_limit;     // of the first cluster that is online
+  Reach reach = Reach::live;               // from the configuration's default mode
+  std::vector<std::string> between_steps;  // caps of a stock mode that are no lockable step
+  std::vector<std::string> notes;          // all else that was rounded or is not known
 };
 
 // The label is nvpmodel's name without MODE_; −1 and 0 become the ceilings. A cap between two

@@ -47,14 +47,16 @@ TEST(ModesCommand, StockModesAndTheNumberOfAll) {
   EXPECT_EQ(output({"modes", "jetson-agx-orin-64gb"}),
             R"(NVIDIA Jetson AGX Orin 64GB; modes of JetPack 6, 5.1
 
-mode           id  SMs  GPU MHz   EMC MHz   CPU MHz   cores  budget  from 30W
-MAXN            0   16   1300.5*    3199*   2201.6*      12          reboot
-15W             1    6      408     2133    1113.6        4    15 W  reboot
-30W (default)   2    8      612     3199*     1728        8    30 W  live
-50W             3   16      816     3199*   1497.6       12    50 W  reboot
-* not clamped by the mode: the firmware's (BPMP) limit
+mode  id  SMs  GPU MHz   EMC MHz   CPU MHz   cores  budget  reach
+MAXN   0   16   1300.5*     3199*   2201.6*     12          reboot
+15W    1    6      408      2133    1113.6       4    15 W  reboot
+30W    2    8      612      3199*     1728       8    30 W  live
+50W    3   16      816      3199*   1497.6      12    50 W  reboot
+* at the firmware's (BPMP) limit, the mode does not hold it lower
+reach is counted from 30W, the default mode
 
-45936 modes in all: 12 core counts × 29 CPU × 11 GPU × 4 EMC clocks per TPC mask
+45936 modes in all: 12 core counts × 29 CPU clocks × 11 GPU clocks × 4 memory
+  clocks per TPC mask
 TPC_PG_MASK  SMs  modes
           0   16  15312
         240    8  15312
@@ -110,7 +112,7 @@ TEST(ModesCommand, CsvOfAFilter) {
               "gpu=612MHz/816MHz,emc=max,cpu=1728MHz,cores=8/12,sm=8", "--csv"});
   EXPECT_EQ(text,
             "name,tpc_pg_mask,gpu_units,gpu_hz,memory_hz,cpu_hz,cpu_cores,cap_w,reach\n"
-            "30W,240,8,612000000,3199000000,1728000000,8,,live\n"
+            "30W,240,8,612000000,3199000000,1728000000,8,30,live\n"
             ",240,8,816000000,3199000000,1728000000,8,,live\n"
             ",240,8,612000000,3199000000,1728000000,12,,reboot\n"
             ",240,8,816000000,3199000000,1728000000,12,,reboot\n");
