@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <unordered_set>
 
@@ -14,6 +15,15 @@
 
 namespace ridgeline::onnx {
 namespace {
+
+// A name as a user would write it in an option; quoted where it has letters that need it.
+std::string option_word(std::string_view name) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_.:/-+@").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain ? std::string(name) : quote(name);
+}
 
 class Binder {
  public:
@@ -100,11 +110,12 @@ class Binder {
     const auto& dims = *input.type.dims;
     if (dims.size() != given->second.size())
       throw usage_error(
-          fmt::format("--shape {}", input.name),
+          fmt::format("--shape {}", option_word(input.name)),
           fmt::format("has {} dimensions, the input has {}", given->second.size(), dims.size()));
     for (std::size_t i = 0; i < dims.size(); ++i)
       if (is_free(dims[i]) && !dims[i].symbol.empty())
-        bind_symbol(dims[i].symbol, given->second[i], fmt::format("--shape {}", input.name));
+        bind_symbol(dims[i].symbol, given->second[i],
+                    fmt::format("--shape {}", option_word(input.name)));
   }
 
   // The batch is dimension 0 where that is free; in a file whose shapes are all fixed it is the
@@ -193,16 +204,16 @@ class Binder {
         const std::string place = fmt::format("dimension {} of {}", one.axis, quote(one.input));
         (what += what.empty() ? "" : ", ") += place;
         if (asked.insert(one.input).second)
-          (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", one.input);
+          (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", option_word(one.input));
       } else if (asked.insert(one.symbol).second) {
         (what += what.empty() ? "" : ", ") +=
             fmt::format("{} (of {})", quote(one.symbol), quote(one.input));
-        (fix += fix.empty() ? "" : " ") += fmt::format("--dim {}=…", one.symbol);
+        (fix += fix.empty() ? "" : " ") += fmt::format("--dim {}=…", option_word(one.symbol));
       }
     }
     for (const std::string_view name : unranked_) {
       (what += what.empty() ? "" : ", ") += fmt::format("the whole shape of {}", quote(name));
-      (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", name);
+      (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", option_word(name));
     }
     if (unranked_.empty()) fix += ", or --assume-dim 1";
     throw Error(file_, "sizes are missing: " + what, "give " + fix, ExitCode::incomplete);
@@ -244,7 +255,8 @@ std::optional<Shape> Bindings::resolve(const TypeProto& type) const {
   return shape;
 }
 
-Bindings bind_inputs(const GraphProto& graph, const ImportOptions& options, const std::string& file) {
+Bindings bind_inputs(const GraphProto& graph, const ImportOptions& options,
+                     const std::string& file) {
   return Binder(graph, options, file).bind();
 }
 
