@@ -51,6 +51,24 @@ std::vector<std::string> differences(const DeviceMode& stock, const DeviceMode& 
   return lines;
 }
 
+// Minima and caps of engines are no part of the vector. Compared where both files state them.
+std::vector<std::string> other_differences(const StockMode& stock, const StockMode& mode) {
+  std::vector<std::string> lines;
+  const auto text = [](double hz) { return hz < 0 ? "no clamp" : clock_text(hz); };
+  const auto compare = [&](const std::string& knob, std::optional<double> was,
+                           std::optional<double> is) {
+    if (was && is && *was != *is)
+      lines.push_back(fmt::format("{} {} → {}", knob, text(*was), text(*is)));
+  };
+  compare("gpu minimum", stock.gpu_min_hz, mode.gpu_min_hz);
+  if (!stock.cpu_min_hz.empty() && !mode.cpu_min_hz.empty())
+    compare("cpu minimum", stock.cpu_min_hz.front(), mode.cpu_min_hz.front());
+  for (const catalog::EngineClock& was : stock.engines)
+    for (const catalog::EngineClock& is : mode.engines)
+      if (was.name == is.name) compare(was.name, was.hz, is.hz);
+  return lines;
+}
+
 // Cap and floor of one clock in one mode.
 struct ClockRange {
   std::optional<std::int64_t> minimum;
@@ -90,7 +108,8 @@ class Checker {
 
   void add(const PowerModel& model, const std::vector<DeviceMode>& stock) {
     CheckedMode checked;
-    checked.mode = device_mode(device_, configuration_, stated_mode(file_, model, device_));
+    const StockMode stated = stated_mode(file_, model, device_);
+    checked.mode = device_mode(device_, configuration_, stated);
     checked.name = model.name;
     checked.line = model.line;
     const auto known = std::find_if(stock.begin(), stock.end(), [&](const DeviceMode& one) {
@@ -100,6 +119,9 @@ class Checker {
       checked.origin = ModeOrigin::added;
     } else {
       checked.differences = differences(*known, checked.mode);
+      const StockMode& raw = configuration_.modes[static_cast<std::size_t>(known - stock.begin())];
+      for (std::string& line : other_differences(raw, stated))
+        checked.differences.push_back(std::move(line));
       if (!checked.differences.empty()) checked.origin = ModeOrigin::changed;
     }
     if (checked.origin != ModeOrigin::stock) check_values(model, checked.mode);

@@ -110,7 +110,7 @@ TEST(ModeSpace, CapsBetweenTwoStepsStayAsWritten) {
   const DeviceMode mode = xavier.mode("10W");
   EXPECT_EQ(mode.point.gpu_hz, 520e6);
   EXPECT_EQ(mode.point.gpu_units, 4);
-  EXPECT_THAT(mode.notes,
+  EXPECT_THAT(mode.between_steps,
               ::testing::Contains(
                   "gpu: 520 MHz lies between the steps 420.75 MHz and 522.75 MHz, the board "
                   "rounds it"));
