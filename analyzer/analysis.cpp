@@ -91,6 +91,7 @@ AnalysisRow row_of(const Graph& graph, const Layer& layer, const OpWeights& weig
   row.dtype = dtype_text(graph, layer, row.work);
   row.repeats = layer.repeats;
   row.standing = layer.standing;
+  row.pass = layer.pass;
   row.shapes = layer.shapes;
   if (!runs(layer)) return row;
   if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;

@@ -11,8 +11,10 @@
 
 #include "analyzer/graph.h"
 #include "analyzer/op_weights.h"
+#include "analyzer/training_summary.h"
 #include "base/demand.h"
 #include "base/json_fwd.h"
+#include "base/runtime.h"
 #include "base/work.h"
 
 namespace ridgeline {
@@ -49,8 +51,8 @@ struct TokenTable<ComputeClass> {
 
 // Where a network comes from; what a format does not have is absent.
 struct ModelSource {
-  std::string path;
-  std::string format;    // "onnx"
+  std::string path;      // or name
+  std::string format;    // "onnx", "workload"
   std::string producer;  // program that wrote it; may be empty
   std::optional<std::int64_t> ir_version;
   std::vector<std::pair<std::string, std::int64_t>> opsets;  // domain ("" is ai.onnx), version
@@ -76,6 +78,7 @@ struct AnalysisRow {
   double causally_masked_macs = 0;
   double repeats = 1;
   Standing standing = Standing::counted;
+  Pass pass = Pass::forward;
   ShapeSource shapes = ShapeSource::fixed;
   std::vector<std::string> unsized;  // tensors whose bytes are missing in `work`
   std::string note;                  // why it counts as it does, where that needs saying
@@ -106,6 +109,10 @@ struct Analysis {
   Totals totals;
   std::vector<UnknownRow> unknown;
   std::vector<std::string> warnings;
+  // Whose kernels the rows are; absent: the layers as they stand in the network.
+  std::optional<Runtime> runtime;
+  std::vector<Demand> demands;              // where a runtime was asked for
+  std::optional<TrainingSummary> training;  // where a training step was
 };
 
 Analysis analyze(const Graph& graph, const OpWeights& weights = default_weights());

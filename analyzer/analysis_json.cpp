@@ -1,5 +1,6 @@
 // The JSON form of an Analysis: ridgeline.analysis/1, docs/schemas/analysis.schema.json.
 // What a rule set does not count is null there, not zero.
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/analysis.h"
@@ -43,9 +44,35 @@ Json row_json(const AnalysisRow& row, Rules rules) {
   json["causally_masked_macs"] = amount_json(row.causally_masked_macs);
   json["repeats"] = amount_json(row.repeats);
   json["standing"] = to_string(row.standing);
+  json["pass"] = to_string(row.pass);
   json["shapes"] = to_string(row.shapes);
   json["unsized_tensors"] = row.unsized;
   json["note"] = row.note;
+  return json;
+}
+
+// The dtype of most of its arithmetic; null where it has none.
+Json dtype_json(const Work& work) {
+  const auto most =
+      std::max_element(work.flop.begin(), work.flop.end(),
+                       [](const FlopCount& a, const FlopCount& b) { return a.flop < b.flop; });
+  return most == work.flop.end() ? Json() : Json(to_string(most->dtype));
+}
+
+Json demand_row(const Demand& demand) {
+  Json json = {{"name", demand.name},
+               {"class", to_string(demand.op_class)},
+               {"dtype", dtype_json(demand.work)}};
+  add_amounts(json, demand.work, Rules::ridgeline);
+  const auto extent = [&](std::uint64_t Gemm::*member) {
+    return demand.gemm ? Json((*demand.gemm).*member) : Json();
+  };
+  json["m"] = extent(&Gemm::m);
+  json["n"] = extent(&Gemm::n);
+  json["k"] = extent(&Gemm::k);
+  json["batch"] = extent(&Gemm::batch);
+  json["launches"] = demand.launches;
+  json["layers"] = demand.source_layers;
   return json;
 }
 
@@ -95,27 +122,34 @@ void add_amounts(Json& json, const Work& work, Rules rules) {
 
 Json to_json(const Analysis& analysis) {
   const auto row = [&](const AnalysisRow& one) { return row_json(one, analysis.rules); };
-  return {{"schema", Analysis::schema},
-          {"model", analysis.model.path},
-          {"source", source_json(analysis.model)},
-          {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
-          {"rules", to_string(analysis.rules)},
-          {"weights_file", analysis.weights_file.empty() ? Json() : Json(analysis.weights_file)},
-          {"view", "unfused"},
-          {"shapes", to_string(least_sure_shapes(analysis))},
-          {"inputs", array_of(analysis.inputs, tensor_json)},
-          {"outputs", array_of(analysis.outputs, tensor_json)},
-          {"totals", totals_json(analysis)},
-          {"layers", array_of(analysis.rows, row)},
-          {"alternatives", array_of(analysis.alternatives, row)},
-          {"unknown", array_of(analysis.unknown,
-                               [](const UnknownRow& one) -> Json {
-                                 return {{"op", one.op},
-                                         {"count", one.layers.size()},
-                                         {"reason", one.reason},
-                                         {"layers", one.layers}};
-                               })},
-          {"warnings", analysis.warnings}};
+  Json json = {
+      {"schema", Analysis::schema},
+      {"model", analysis.model.path},
+      {"source", source_json(analysis.model)},
+      {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
+      {"rules", to_string(analysis.rules)},
+      {"weights_file", analysis.weights_file.empty() ? Json() : Json(analysis.weights_file)},
+      {"view", "unfused"},
+      {"shapes", to_string(least_sure_shapes(analysis))},
+      {"inputs", array_of(analysis.inputs, tensor_json)},
+      {"outputs", array_of(analysis.outputs, tensor_json)},
+      {"totals", totals_json(analysis)},
+      {"layers", array_of(analysis.rows, row)},
+      {"alternatives", array_of(analysis.alternatives, row)},
+      {"unknown", array_of(analysis.unknown,
+                           [](const UnknownRow& one) -> Json {
+                             return {{"op", one.op},
+                                     {"count", one.layers.size()},
+                                     {"reason", one.reason},
+                                     {"layers", one.layers}};
+                           })},
+      {"warnings", analysis.warnings}};
+  if (analysis.runtime) {
+    json["runtime"] = to_string(*analysis.runtime);
+    json["demands"] = array_of(analysis.demands, demand_row);
+  }
+  if (analysis.training) json["training"] = to_json(*analysis.training);
+  return json;
 }
 
 }  // namespace ridgeline

@@ -79,6 +79,41 @@ std::string alternatives_text(const Analysis& analysis) {
                      bytes_text(total_bytes(work)));
 }
 
+std::string launches_text(const Analysis& analysis) {
+  if (!analysis.runtime) return "";
+  double launches = 0;
+  for (const Demand& demand : analysis.demands) launches += demand.launches;
+  return fmt::format("kernels: {} launches of {}", amount_text(launches),
+                     plural(analysis.demands.size(), "demand"));
+}
+
+std::string passes_text(const Analysis& analysis) {
+  if (!analysis.training) return "";
+  std::string text;
+  for (const auto& [pass, work] : analysis.training->passes) {
+    if (operations(work) <= 0) continue;
+    text +=
+        fmt::format("{}{} {} FLOP in {}", text.empty() ? "training step: " : ", ", to_string(pass),
+                    amount_text(operations(work)), bytes_text(total_bytes(work)));
+  }
+  return text;
+}
+
+std::string memory_text(const Analysis& analysis) {
+  if (!analysis.training) return "";
+  const TrainingMemory& memory = analysis.training->memory;
+  std::string text = fmt::format("memory at its peak: {}: weights {}", bytes_text(memory.peak()),
+                                 bytes_text(memory.weights));
+  const std::pair<const char*, double> parts[] = {{"master weights", memory.master_weights},
+                                                  {"gradients", memory.gradients},
+                                                  {"optimizer state", memory.optimizer_state},
+                                                  {"saved activations", memory.saved},
+                                                  {"gradients of activations", memory.transient}};
+  for (const auto& [name, bytes] : parts)
+    if (bytes > 0) text += fmt::format(", {} {}", name, bytes_text(bytes));
+  return text;
+}
+
 std::string masked_text(const Analysis& analysis) {
   double masked = 0;
   for (const AnalysisRow& row : analysis.rows) masked += row.causally_masked_macs;
@@ -93,7 +128,7 @@ std::string masked_text(const Analysis& analysis) {
 std::string shapes_text(const Analysis& analysis) {
   switch (least_sure_shapes(analysis)) {
     case ShapeSource::fixed:
-      return "shapes of the file";
+      return analysis.model.format == "workload" ? "shapes as published" : "shapes of the file";
     case ShapeSource::given:
       return "shapes as given";
     case ShapeSource::assumed:
@@ -116,8 +151,11 @@ std::string heading_text(const Analysis& analysis) {
   if (counted != analysis.totals.layers) text += fmt::format(" ({} at run time)", counted);
   text += analysis.batch ? fmt::format(", batch {}", *analysis.batch) : ", no batch";
   text += ", " + shapes_text(analysis);
-  text +=
-      fmt::format("; counted from the file by the rules {}, unfused", to_string(analysis.rules));
+  text += fmt::format("; counted from the {} by the rules {}, {}",
+                      analysis.model.format == "workload" ? "network's definition" : "file",
+                      to_string(analysis.rules),
+                      analysis.runtime ? fmt::format("kernels of {}", to_string(*analysis.runtime))
+                                       : std::string("unfused"));
   if (!analysis.weights_file.empty()) text += ", costs of " + analysis.weights_file;
   return text;
 }
@@ -136,13 +174,11 @@ std::string unknown_text(const Analysis& analysis) {
 }
 
 std::vector<std::string> fact_texts(const Analysis& analysis, const std::string& hidden) {
-  std::vector<std::string> facts{parameters_text(analysis),
-                                 traffic_text(analysis),
-                                 classes_text(analysis),
-                                 dtypes_text(analysis),
-                                 masked_text(analysis),
-                                 alternatives_text(analysis),
-                                 hidden};
+  std::vector<std::string> facts{parameters_text(analysis),   traffic_text(analysis),
+                                 classes_text(analysis),      dtypes_text(analysis),
+                                 masked_text(analysis),       launches_text(analysis),
+                                 passes_text(analysis),       memory_text(analysis),
+                                 alternatives_text(analysis), hidden};
   if (!analysis.unknown.empty())
     facts.push_back("unknown operators, counted as moving data only: " + unknown_text(analysis));
   constexpr std::size_t warnings_shown = 8;

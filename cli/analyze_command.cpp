@@ -8,14 +8,17 @@
 #include "analyzer/analysis.h"
 #include "analyzer/analysis_diff.h"
 #include "analyzer/analysis_groups.h"
-#include "analyzer/onnx/import.h"
+#include "analyzer/fusion.h"
+#include "analyzer/lowering.h"
 #include "analyzer/pagoda.h"
+#include "analyzer/training.h"
 #include "base/json.h"
 #include "cli/analysis_diff_table.h"
 #include "cli/analysis_facts.h"
 #include "cli/analysis_table.h"
 #include "cli/command.h"
 #include "cli/model_options.h"
+#include "cli/network.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -23,8 +26,18 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(OptionsDescription& options) {
-  add_model_options(options);
+  add_network_options(options);
   auto add = options.add_options();
+  add("runtime", po::value<std::string>()->value_name("NAME"),
+      "kernels that a runtime launches instead of layers: ideal, tensorrt, torch-eager, "
+      "torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
+  add("train", po::bool_switch(), "one step of training instead of inference");
+  add("optimizer", po::value<std::string>()->value_name("sgd|momentum|adam|adamw"),
+      "with --train (default: sgd)");
+  add("mixed-precision", po::bool_switch(), "with --train: fp16 passes, fp32 master weights");
+  add("checkpoint", po::bool_switch(), "with --train: keep few activations, compute them again");
+  add("freeze-until", po::value<std::string>()->value_name("LAYER"),
+      "with --train: layers up to this one do not learn");
   add("sort", po::value<std::string>()->value_name("graph|flops|bytes|macs|intensity|name"),
       "order of the rows, largest first; default: as in the graph");
   add("top", po::value<std::string>()->value_name("N"), "show N rows, and the others as one");
@@ -109,24 +122,73 @@ void check_combinations(const Options& options) {
         throw usage_error(fmt::format("--{}", other), "has no meaning with --diff");
 }
 
-Analysis analyze_file(const std::string& path, onnx::ImportOptions import,
-                      const CountingOptions& counting) {
-  const bool pagoda = counting.rules == Rules::pagoda;
-  if (pagoda) {  // these rules take shapes as exported, free dimensions as 1, and a factor
-    import.batch.reset();
-    if (!import.assumed_dim) import.assumed_dim = 1;
-    import.absorb_quantization = false;
+// What becomes of the layers before they are counted.
+struct PassOptions {
+  std::optional<Runtime> runtime;
+  std::optional<TrainingOptions> training;
+};
+
+PassOptions pass_options(const Options& options) {
+  PassOptions passes;
+  if (options.count("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
+  if (!flag(options, "train")) {
+    for (const char* name : {"optimizer", "freeze-until"})
+      if (options.count(name)) throw usage_error(fmt::format("--{}", name), "needs --train");
+    for (const char* name : {"mixed-precision", "checkpoint"})
+      if (flag(options, name)) throw usage_error(fmt::format("--{}", name), "needs --train");
+    return passes;
   }
-  const onnx::ModelFile file = open_model(path);
-  onnx::Import imported = onnx::import_graph(file, import);
-  Analysis analysis = pagoda ? analyze_by_pagoda(imported.graph, counting.pagoda)
-                             : analyze(imported.graph, counting.weights);
-  if (!pagoda) analysis.batch = imported.batch;
+  TrainingOptions training;
+  training.optimizer = token_option(options, "optimizer", Optimizer::sgd);
+  training.mixed_precision = flag(options, "mixed-precision");
+  training.checkpoint = flag(options, "checkpoint");
+  if (options.count("freeze-until"))
+    training.freeze_until = options["freeze-until"].as<std::string>();
+  passes.training = training;
+  return passes;
+}
+
+// The rows of a runtime are its kernels; JSON keeps the layers and lists the kernels beside them.
+Analysis analyze_passes(Network& network, const CountingOptions& counting,
+                        const PassOptions& passes, bool keep_layers) {
+  std::optional<TrainingSummary> summary;
+  if (passes.training) {
+    Training training = train(network.graph, *passes.training);
+    summary = summarize(training, *passes.training, counting.weights);
+    for (const std::string& layer : training.without_gradient)
+      network.warnings.push_back("layer " + quote(layer) + " has no gradient rule");
+    network.graph = std::move(training.graph);
+  }
+  Analysis analysis;
+  if (passes.runtime && !keep_layers)
+    analysis = analyze(fuse(network.graph, *passes.runtime).graph, counting.weights);
+  else
+    analysis = analyze(network.graph, counting.weights);
+  analysis.runtime = passes.runtime;
+  if (passes.runtime) analysis.demands = lower(network.graph, *passes.runtime, counting.weights);
+  analysis.training = std::move(summary);
+  return analysis;
+}
+
+Analysis analyze_network(const std::string& word, const Options& options,
+                         CountingOptions counting) {
+  const bool pagoda = counting.rules == Rules::pagoda;
+  const PassOptions passes = pass_options(options);
+  if (pagoda && (passes.runtime || passes.training))
+    throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
+                      "its own training is --rules pagoda,training");
+  // These rules take shapes as exported and the batch as a factor.
+  Network network =
+      load_network(word, options, pagoda ? NetworkForm::as_exported : NetworkForm::as_given);
+  // The published numbers of this network were made so.
+  if (pagoda && word == "lstm" && !counting.pagoda.matmul_seq) counting.pagoda.matmul_seq = 8;
+  Analysis analysis = pagoda ? analyze_by_pagoda(network.graph, counting.pagoda)
+                             : analyze_passes(network, counting, passes, flag(options, "json"));
+  if (!pagoda) analysis.batch = network.batch;
   analysis.weights_file = counting.weights_file;
-  analysis.model = {path,        "onnx", imported.producer, imported.ir_version, imported.opsets,
-                    file.bytes()};
-  analysis.warnings.insert(analysis.warnings.begin(), imported.warnings.begin(),
-                           imported.warnings.end());
+  analysis.model = network.source;
+  analysis.warnings.insert(analysis.warnings.begin(), network.warnings.begin(),
+                           network.warnings.end());
   return analysis;
 }
 
@@ -165,12 +227,11 @@ ExitCode run(const Options& options, Console& console) {
                       "write for example ridgeline analyze net.onnx");
   check_combinations(options);
   const TableOptions table = table_options(options);
-  const onnx::ImportOptions import = import_options(options);
   const CountingOptions counting = counting_options(options);
-  Analysis analysis = analyze_file(words.front(), import, counting);
+  Analysis analysis = analyze_network(words.front(), options, counting);
   if (options.count("diff"))
     return run_diff(std::move(analysis),
-                    analyze_file(options["diff"].as<std::string>(), import, counting), options,
+                    analyze_network(options["diff"].as<std::string>(), options, counting), options,
                     console);
   if (flag(options, "json")) {
     sort_rows(analysis.rows, table.order);
@@ -198,11 +259,17 @@ Command analyze_command() {
           .positional = "MODEL",
           .max_positional = 1,
           .description =
-              "Reads an ONNX file and counts what each layer computes and moves: MACs (one is two "
+              "Takes an ONNX file or a network by name ('ridgeline workloads' lists them) and "
+              "counts what each layer computes and moves: MACs (one is two "
               "FLOP), FLOP, integer operations, bytes of weights and activations, FLOP per byte, "
               "and what could run it. Weights are not read. Sizes that the file leaves free are "
               "asked for by name. Every node has a row; totals are the sums of the rows.",
           .examples = {{"analyze resnet50.onnx --batch 8", "layers and totals at batch 8"},
+                       {"analyze resnet50 --runtime tensorrt",
+                        "a network by name: kernels after fusion instead of layers"},
+                       {"analyze vit_b_16 --train --optimizer adam --mixed-precision",
+                        "one step of training"},
+                       {"analyze llama-3.2-1b --phase decode --context 2048", "one token more"},
                        {"analyze model.onnx --shape input=1x3x640x640 --dim seq=128 --json",
                         "free sizes given, every number as JSON"},
                        {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},

@@ -1,0 +1,98 @@
+// A name without a file behind it is a workload; everything else is a file.
+// Options of workloads carry the names that the registry gives them.
+#include "cli/network.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "analyzer/fold_batch_norm.h"
+#include "analyzer/onnx/import.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "cli/model_options.h"
+#include "workloads/registry.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+// Options that only a file has, and that only a workload has; both have --batch.
+constexpr const char* file_options[] = {"shape", "dim", "assume-dim", "branch", "trips"};
+constexpr WorkloadOption workload_options[] = {WorkloadOption::image,     WorkloadOption::seq,
+                                               WorkloadOption::context,   WorkloadOption::phase,
+                                               WorkloadOption::attention, WorkloadOption::dtype,
+                                               WorkloadOption::classes};
+
+[[noreturn]] void refuse(std::string_view option, const std::string& word, std::string_view kind) {
+  throw usage_error(fmt::format("--{}", option),
+                    fmt::format("has no meaning for {}, which is {}", word, kind));
+}
+
+Network load_workload(const std::string& name, const Options& options, NetworkForm form) {
+  const Workload workload = workload_named(name);
+  for (const char* option : file_options)
+    if (options.count(option)) refuse(option, name, "a network known by name");
+  WorkloadOptions wanted;
+  const auto take = [&](WorkloadOption option) {
+    const std::string word(to_string(option));
+    if (options.count(word)) set_option(wanted, option, options[word].as<std::string>());
+  };
+  for (const WorkloadOption option : workload_options) take(option);
+  if (form == NetworkForm::as_given) take(WorkloadOption::batch);
+  const Settings settings = resolve(workload, wanted);
+  Network network;
+  network.graph = build_workload(workload, settings);
+  if (form == NetworkForm::as_exported) network.graph = fold_batch_norm(std::move(network.graph));
+  network.batch = settings.batch;
+  network.source.path = name;
+  network.source.format = "workload";
+  network.source.producer = fmt::format("{}, {}", workload.source, std::string(workload.address));
+  return network;
+}
+
+Network load_file(const std::string& path, const Options& options, NetworkForm form) {
+  for (const WorkloadOption option : workload_options)
+    if (options.count(std::string(to_string(option))))
+      refuse(to_string(option), path, "a file with its own");
+  onnx::ImportOptions import = import_options(options);
+  if (form == NetworkForm::as_exported) {
+    import.batch.reset();
+    if (!import.assumed_dim) import.assumed_dim = 1;
+    import.absorb_quantization = false;
+  }
+  const onnx::ModelFile file = open_model(path);
+  onnx::Import imported = onnx::import_graph(file, import);
+  Network network;
+  network.graph = std::move(imported.graph);
+  network.batch = imported.batch;
+  network.warnings = std::move(imported.warnings);
+  network.source = {path,        "onnx", imported.producer, imported.ir_version, imported.opsets,
+                    file.bytes()};
+  return network;
+}
+
+// A known name wins over a file of that name: ./resnet50 is the file.
+bool is_path(const std::string& word) {
+  std::error_code fault;
+  return word.find('/') != std::string::npos || word.find(".onnx") != std::string::npos ||
+         (!find_workload(word) && std::filesystem::exists(word, fault));
+}
+
+}  // namespace
+
+void add_network_options(OptionsDescription& options) {
+  add_model_options(options);
+  auto add = options.add_options();
+  for (const WorkloadOption option : workload_options) {
+    const std::string word(to_string(option)), about(description(option));
+    add(word.c_str(), po::value<std::string>()->value_name(value_name(option)), about.c_str());
+  }
+}
+
+Network load_network(const std::string& word, const Options& options, NetworkForm form) {
+  return is_path(word) ? load_file(word, options, form) : load_workload(word, options, form);
+}
+
+}  // namespace ridgeline::cli

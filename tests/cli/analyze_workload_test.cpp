@@ -1,0 +1,131 @@
+// `ridgeline analyze NAME`: networks by name, kernels of a runtime, training steps.
+// What a file gives is in analyze_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "tests/support/process.h"
+#include "tests/support/schema_validator.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Json analysis_of(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "analyze");
+  arguments.emplace_back("--json");
+  const ProcessResult result = run_ridgeline(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  Json json = parse_json(result.out, "analysis");
+  EXPECT_THAT(schema_violations(json, "analysis.schema.json"), ::testing::IsEmpty());
+  return json;
+}
+
+TEST(AnalyzeWorkload, CountsANetworkByName) {
+  const Json json = analysis_of({"resnet50"});
+  EXPECT_EQ(json["totals"]["macs"], 4'089'184'256);
+  EXPECT_EQ(json["totals"]["params"], 25'557'032);
+  EXPECT_EQ(json["source"]["format"], "workload");
+  EXPECT_FALSE(json.contains("demands"));
+}
+
+TEST(AnalyzeWorkload, OptionsReachTheNetwork) {
+  const Json one = analysis_of({"mobilenet_v3_large", "--dtype", "fp16"});
+  const Json many = analysis_of({"mobilenet_v3_large", "--batch", "16", "--dtype", "fp16"});
+  EXPECT_EQ(many["batch"], 16);
+  EXPECT_EQ(many["totals"]["macs"].get<double>(), 16 * one["totals"]["macs"].get<double>());
+  EXPECT_EQ(many["totals"]["weight_bytes"], one["totals"]["weight_bytes"]);
+}
+
+TEST(AnalyzeWorkload, ARuntimeListsItsKernels) {
+  const Json json = analysis_of({"resnet50", "--runtime", "tensorrt"});
+  EXPECT_EQ(json["demands"].size(), 56u);
+  double macs = 0;
+  for (const Json& demand : json["demands"]) macs += demand["macs"].get<double>();
+  EXPECT_EQ(macs, json["totals"]["macs"].get<double>());
+  const Json& first = json["demands"][0];
+  EXPECT_EQ(first["m"], 112 * 112);
+  EXPECT_EQ(first["n"], 64);
+  EXPECT_EQ(first["k"], 3 * 7 * 7);
+  EXPECT_EQ(first["layers"], Json({"conv1", "bn1", "relu"}));
+}
+
+TEST(AnalyzeWorkload, ATrainingStepIsTheSumOfItsPasses) {
+  const Json json = analysis_of(
+      {"resnet18", "--train", "--optimizer", "adam", "--mixed-precision", "--batch", "4"});
+  const Json& training = json["training"];
+  double bytes = 0, macs = 0;
+  for (const char* pass :
+       {"forward", "recompute", "backward_data", "backward_weights", "optimizer"}) {
+    macs += training[pass]["macs"].get<double>();
+    bytes +=
+        training[pass]["bytes_read"].get<double>() + training[pass]["bytes_written"].get<double>();
+  }
+  EXPECT_EQ(macs, json["totals"]["macs"].get<double>());
+  EXPECT_EQ(bytes, json["totals"]["bytes"].get<double>());
+  double memory = 0;
+  for (const auto& [name, part] : training["memory"].items()) memory += part.get<double>();
+  EXPECT_EQ(memory, training["peak_bytes"].get<double>());
+}
+
+TEST(AnalyzeWorkload, PagodasPublishedTotals) {
+  const struct {
+    const char* network;
+    const char* batch;
+    double flops, bytes;
+  } published[] = {
+      {"resnet50", "1", 8'206'316'544.0, 336'671'392.0},
+      {"resnet50", "64", 64 * 8'206'316'544.0, 102'011'648.0 + 64 * 234'659'744.0},
+      {"mobilenet_v3_large", "1", 449'137'560.0, 102'976'672.0},
+      {"mobilenet_v3_large", "64", 64 * 449'137'560.0, 21'805'088.0 + 64 * 81'171'584.0},
+      {"lstm", "1", 129'003'520.0, 35'322'336.0},
+      {"lstm", "64", 8'486'912.0 + 64 * 120'516'608.0, 34'360'320.0 + 64 * 962'016.0},
+  };
+  for (const auto& row : published) {
+    const Json json = analysis_of({row.network, "--rules", "pagoda", "--batch", row.batch});
+    EXPECT_EQ(json["totals"]["flops"].get<double>(), row.flops) << row.network << row.batch;
+    EXPECT_EQ(json["totals"]["bytes"].get<double>(), row.bytes) << row.network << row.batch;
+  }
+}
+
+TEST(AnalyzeWorkload, TheTextNamesTheRuntime) {
+  const ProcessResult result = run_ridgeline({"analyze", "resnet18", "--runtime", "tensorrt"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("kernels of tensorrt"));
+}
+
+TEST(AnalyzeWorkload, BadInputIsOneLine) {
+  const struct {
+    std::vector<std::string> arguments;
+    int exit_code;
+    const char* cause;
+  } cases[] = {
+      {{"resnet5"}, 2, "did you mean 'resnet50'?"},
+      {{"resnet50", "--seq", "3"}, 2, "--seq"},
+      {{"resnet50", "--dim", "n=3"}, 2, "--dim"},
+      {{"resnet50", "--batch", "0"}, 2, "--batch 0"},
+      {{"resnet50", "--batch", "1099511627776"}, 2, "--batch"},
+      {{"resnet50", "--dtype", "fp7"}, 2, "fp7"},
+      {{"inception_v3", "--image", "8"}, 2, "8x8"},
+      {{"resnet50", "--runtime", "magic"}, 2, "magic"},
+      {{"resnet50", "--optimizer", "adam"}, 2, "needs --train"},
+      {{"resnet50", "--train", "--freeze-until", "nowhere"}, 2, "nowhere"},
+      {{"resnet50", "--train", "--dtype", "int8"}, 1, "cannot learn"},
+      {{"missing.onnx", "--seq", "3"}, 2, "--seq"},
+  };
+  for (const auto& one : cases) {
+    std::vector<std::string> arguments = one.arguments;
+    arguments.insert(arguments.begin(), "analyze");
+    const ProcessResult result = run_ridgeline(arguments);
+    EXPECT_EQ(result.exit_code, one.exit_code) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(one.cause));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
