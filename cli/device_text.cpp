@@ -78,7 +78,10 @@ class Page {
              std::string(static_cast<std::size_t>(column - 2 - display_width(name)), ' ') +
              wrap(value, width_, column, column) + '\n';
   }
-  void title(const std::string& text) { text_ += '\n' + text + '\n'; }
+  void title(const std::string& text) {
+    text_ += '\n';
+    line(text);
+  }
   void table(const TextTable& content) {
     if (!content.rows.empty()) text_ += render_text(content, width_);
   }

@@ -123,16 +123,21 @@ class Checklist {
         check(configuration.cpu[i], where, "CPU");
     if (device_.dla) need(!configuration.engines.empty(), where, "highest DLA clock");
     if (device_.kind == Kind::jetson) need(!configuration.modes.empty(), where, "stock modes");
-    for (const StockMode& mode : configuration.modes) check(mode, where + ": mode " + mode.name);
+    for (const StockMode& mode : configuration.modes)
+      check(mode, configuration, where + ": mode " + mode.name);
   }
 
-  void check(const StockMode& mode, const std::string& where) {
+  void check(const StockMode& mode, const Configuration& configuration, const std::string& where) {
     need(!mode.cores.empty(), where, "cores online");
     need(mode.gpu_max_hz.has_value(), where, "GPU clock");
     need(mode.memory_max_hz.has_value(), where, "memory clock");
-    const bool understood =
-        !mode.tpc_pg_mask || mode.multiprocessors || (device_.gpu && device_.gpu->mask_tpcs);
-    need(understood, where, "multiprocessors that its mask leaves on");
+    // A count that is stated for one mode holds for all that have the same mask.
+    const bool counted = std::any_of(
+        configuration.modes.begin(), configuration.modes.end(), [&](const StockMode& other) {
+          return other.multiprocessors && other.tpc_pg_mask == mode.tpc_pg_mask;
+        });
+    need(!mode.tpc_pg_mask || counted || (device_.gpu && device_.gpu->mask_tpcs), where,
+         "multiprocessors that its mask leaves on");
   }
 
   void check_power() {

@@ -157,9 +157,13 @@ class PanelBuilder {
 
   // The main roof and slope of the fastest mode, as one line.
   void add_yardstick(Panel& panel) const {
-    const auto fastest = std::max_element(
-        rooflines_.begin(), rooflines_.end(),
-        [](const Roofline& a, const Roofline& b) { return main_rate(a) < main_rate(b); });
+    const auto rates = [](const Roofline& roofline) {
+      const Slope* main = main_slope(roofline);
+      return std::pair(main_rate(roofline), main ? main->bytes_per_s.value : 0);
+    };
+    const auto fastest =
+        std::max_element(rooflines_.begin(), rooflines_.end(),
+                         [&](const Roofline& a, const Roofline& b) { return rates(a) < rates(b); });
     const Slope* slope = main_slope(*fastest);
     if (!fastest->main_roof || !slope) return;
     const double roof = main_rate(*fastest);

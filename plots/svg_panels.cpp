@@ -156,7 +156,10 @@ class PanelDrawing {
         const double length = std::hypot(to.x - from.x, to.y - from.y);
         if (length < label_width + 12) continue;
         box.along = {(to.x - from.x) / length, (to.y - from.y) / length};
-        box.center = {(from.x + to.x) / 2 + box.along.y * 8, (from.y + to.y) / 2 - box.along.x * 8};
+        // Under the line and near its foot: above it may run the dashed peak, at its top the roofs.
+        const double way = std::max(0.3 * length, label_width / 2 + 10);
+        box.center = {from.x + box.along.x * way - box.along.y * 8,
+                      from.y + box.along.y * way + box.along.x * 8};
         more += fmt::format(R"x( transform="rotate({} {} {})")x",
                             px(std::atan2(box.along.y, box.along.x) * 180 / 3.14159265358979323846),
                             px(box.center.x), px(box.center.y));
@@ -177,9 +180,10 @@ class PanelDrawing {
     for (const Tick& tick : ticks_of(view.x, view.width, 46)) {
       const double x = view.screen_x(tick.value);
       d += fmt::format("M{} {}v{}", px(x), px(view.bottom()), tick.label.empty() ? 2 : 4);
-      const bool at_edge = has_neighbour && x > view.right() - 3;
-      if (below && !at_edge && !tick.label.empty())
-        pen_.text(x, view.bottom() + 15, tick.label, note_px, "middle", "#333333");
+      const bool at_edge = x > view.right() - 3;
+      if (below && !(at_edge && has_neighbour) && !tick.label.empty())
+        pen_.text(x, view.bottom() + 15, tick.label, note_px, at_edge ? "end" : "middle",
+                  "#333333");
     }
     for (const Tick& tick : ticks_of(view.y, view.height, 26)) {
       const double y = view.screen_y(tick.value);
