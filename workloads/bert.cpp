@@ -67,7 +67,7 @@ void bert(NetworkBuilder& net, const BertForm& form) {
 constexpr Workload rows[] = {
     {.name = "bert_base",
      .family = "bert",
-     .source = "Hugging Face, google-bert/bert-base-uncased",
+     .source = "Hugging Face",
      .address = "https://huggingface.co/google-bert/bert-base-uncased/blob/main/config.json",
      .options = encoder_options,
      .build =
@@ -76,7 +76,7 @@ constexpr Workload rows[] = {
          }},
     {.name = "bert_large",
      .family = "bert",
-     .source = "Hugging Face, google-bert/bert-large-uncased",
+     .source = "Hugging Face",
      .address = "https://huggingface.co/google-bert/bert-large-uncased/blob/main/config.json",
      .options = encoder_options,
      .build =

@@ -14,14 +14,15 @@ constexpr std::int64_t width = 768;
 constexpr std::int64_t positions = 1024;
 constexpr std::int64_t vocabulary = 50257;
 
-Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& past) {
+Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& past,
+              std::vector<KeyValue>& made) {
   Operand y = net.layer_norm("ln_1", x);
   {
     const auto scope = net.scope("attn");
     const auto parts =
         net.split("split", net.linear("c_attn", y, 3 * width), {width, width, width}, -1);
     const KeyValue now{parts[1], parts[2]};
-    keep(net, now);
+    made.push_back(now);
     y = net.attention("attention", parts[0], now,
                       {.heads = heads, .causal = true, .past = past, .dropout = true});
     y = net.dropout("resid_dropout", net.linear("c_proj", y, width));
@@ -40,6 +41,7 @@ void gpt2(NetworkBuilder& net) {
   check_positions(net, positions);
   const Operand ids = token_input(net);
   Operand x = ids, table = ids;
+  std::vector<KeyValue> made;
   {
     const auto scope = net.scope("transformer");
     table = net.parameter("wte.weight", {vocabulary, width});
@@ -49,17 +51,17 @@ void gpt2(NetworkBuilder& net) {
     for (std::int64_t layer = 0; layer < layers; ++layer) {
       const auto past = cached(net, layer, heads, width / heads);
       const auto names = net.scope(fmt::format("h.{}", layer));
-      x = block(net, x, past);
+      x = block(net, x, past, made);
     }
     x = net.layer_norm("ln_f", x);
   }
-  net.output(net.linear_tied("lm_head", x, table));
+  finish(net, net.linear_tied("lm_head", x, table), made);
 }
 
 constexpr Workload rows[] = {{
     .name = "gpt2",
     .family = "gpt",
-    .source = "Hugging Face, openai-community/gpt2",
+    .source = "Hugging Face",
     .address = "https://huggingface.co/openai-community/gpt2/blob/main/config.json",
     .options = decoder_options,
     .build = gpt2,

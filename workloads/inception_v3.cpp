@@ -117,7 +117,7 @@ void inception_v3(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "inception_v3",
     .family = "inception",
-    .source = "torchvision, without the auxiliary classifier",
+    .source = "torchvision, no aux head",
     .address = "https://pytorch.org/vision/stable/models/inception.html",
     .options = image_options,
     .image = 299,

@@ -1,5 +1,5 @@
 // Inception v4: a longer stem and more blocks of parallel branches than its predecessor.
-// After timm, which has it from the paper.
+// After timm, which has it from the paper (arXiv 1602.07261).
 #include <fmt/format.h>
 
 #include <string>
@@ -138,8 +138,9 @@ void inception_v4(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "inception_v4",
     .family = "inception",
-    .source = "timm, after the paper: Szegedy et al. 2016",
-    .address = "https://arxiv.org/abs/1602.07261",
+    .source = "timm",
+    .address = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
+               "inception_v4.py",
     .options = image_options,
     .image = 299,
     .classes = 1000,

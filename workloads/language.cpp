@@ -35,9 +35,12 @@ std::optional<KeyValue> cached(NetworkBuilder& net, std::int64_t layer, std::int
                   net.input(fmt::format("past_key_values.{}.value", layer), shape)};
 }
 
-void keep(NetworkBuilder& net, const KeyValue& now) {
-  net.output(now.key);
-  net.output(now.value);
+void finish(NetworkBuilder& net, Operand logits, const std::vector<KeyValue>& made) {
+  net.output(logits);
+  for (const KeyValue& layer : made) {
+    net.output(layer.key);
+    net.output(layer.value);
+  }
 }
 
 }  // namespace ridgeline

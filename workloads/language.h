@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "workloads/builder.h"
 
@@ -22,7 +23,7 @@ void check_positions(const NetworkBuilder& net, std::int64_t limit);
 std::optional<KeyValue> cached(NetworkBuilder& net, std::int64_t layer, std::int64_t kv_heads,
                                std::int64_t head_width);
 
-// Keys and values of these tokens, which the caller keeps in its cache: outputs.
-void keep(NetworkBuilder& net, const KeyValue& now);
+// Outputs: the logits, then keys and values of these tokens, which the caller keeps in its cache.
+void finish(NetworkBuilder& net, Operand logits, const std::vector<KeyValue>& made);
 
 }  // namespace ridgeline

@@ -21,7 +21,7 @@ void lenet5(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "lenet5",
     .family = "lenet",
-    .source = "paper: LeCun et al. 1998, Gradient-based learning applied to document recognition",
+    .source = "paper, LeCun et al. 1998",
     .address = "https://doi.org/10.1109/5.726791",
     // No image: the first fully connected layer fits 32x32 only.
     .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::classes},

@@ -28,7 +28,8 @@ Operand rotated(NetworkBuilder& net, Operand x, const Rotation& rotation) {
 }
 
 Operand self_attention(NetworkBuilder& net, Operand x, const LlamaForm& form,
-                       const Rotation& rotation, const std::optional<KeyValue>& past) {
+                       const Rotation& rotation, const std::optional<KeyValue>& past,
+                       std::vector<KeyValue>& made) {
   const auto scope = net.scope("self_attn");
   const std::int64_t kv_width = form.kv_heads * form.head_width();
   const Operand query = net.linear("q_proj", x, form.width, form.projection_bias);
@@ -36,7 +37,7 @@ Operand self_attention(NetworkBuilder& net, Operand x, const LlamaForm& form,
   const Operand value = net.linear("v_proj", x, kv_width, form.projection_bias);
   const Operand turned = rotated(net, query, rotation);
   const KeyValue now{rotated(net, key, rotation), value};
-  keep(net, now);
+  made.push_back(now);
   x = net.attention("attention", turned, now,
                     {.heads = form.heads,
                      .kv_heads = form.kv_heads,
@@ -57,6 +58,7 @@ void llama(NetworkBuilder& net, const LlamaForm& form) {
   check_positions(net, form.positions);
   const Operand ids = token_input(net);
   Operand x = ids, table = ids;
+  std::vector<KeyValue> made;
   {
     const auto scope = net.scope("model");
     table = net.parameter("embed_tokens.weight", {form.vocabulary, form.width});
@@ -68,13 +70,13 @@ void llama(NetworkBuilder& net, const LlamaForm& form) {
       const auto past = cached(net, layer, form.kv_heads, form.head_width());
       const auto names = net.scope(fmt::format("layers.{}", layer));
       const Operand y =
-          self_attention(net, net.rms_norm("input_layernorm", x), form, rotation, past);
+          self_attention(net, net.rms_norm("input_layernorm", x), form, rotation, past, made);
       x = net.add("add", x, y);
       x = net.add("add", x, gated_unit(net, net.rms_norm("post_attention_layernorm", x), form));
     }
     x = net.rms_norm("norm", x);
   }
-  net.output(net.linear_tied("lm_head", x, table));
+  finish(net, net.linear_tied("lm_head", x, table), made);
 }
 
 constexpr LlamaForm qwen2_1_5b{.layers = 28,
@@ -98,13 +100,13 @@ constexpr LlamaForm llama_3_2_1b{.layers = 16,
 constexpr Workload rows[] = {
     {.name = "qwen2-1.5b",
      .family = "llama",
-     .source = "Hugging Face, Qwen/Qwen2-1.5B",
+     .source = "Hugging Face",
      .address = "https://huggingface.co/Qwen/Qwen2-1.5B/blob/main/config.json",
      .options = decoder_options,
      .build = [](NetworkBuilder& net) { llama(net, qwen2_1_5b); }},
     {.name = "llama-3.2-1b",
      .family = "llama",
-     .source = "Hugging Face, meta-llama/Llama-3.2-1B",
+     .source = "Hugging Face",
      .address = "https://huggingface.co/meta-llama/Llama-3.2-1B/blob/main/config.json",
      .options = decoder_options,
      .build = [](NetworkBuilder& net) { llama(net, llama_3_2_1b); }},

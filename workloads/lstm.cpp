@@ -27,7 +27,7 @@ void lstm(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "lstm",
     .family = "lstm",
-    .source = "Pagoda, its LSTM language model",
+    .source = "Pagoda",
     .address = "https://github.com/dream-lab/pagoda",
     .options = {WorkloadOption::batch, WorkloadOption::seq, WorkloadOption::dtype},
     .build = lstm,

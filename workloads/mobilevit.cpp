@@ -1,5 +1,6 @@
 // MobileViT-S: inverted residuals, and transformers over the positions of 2x2 patches.
-// After timm, which has it from the paper; Hugging Face's apple/mobilevit-small has the same sizes.
+// After timm, which has it from the paper (arXiv 2110.02178); Hugging Face's apple/mobilevit-small
+// has the same sizes.
 #include <fmt/format.h>
 
 #include "workloads/families.h"
@@ -98,8 +99,9 @@ void mobilevit_s(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "mobilevit_s",
     .family = "mobilevit",
-    .source = "timm, after the paper: Mehta and Rastegari 2021",
-    .address = "https://arxiv.org/abs/2110.02178",
+    .source = "timm",
+    .address = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
+               "mobilevit.py",
     .options = image_attention_options,
     .image = 256,
     .classes = 1000,

@@ -15,13 +15,14 @@ constexpr std::int64_t positions = 2048;
 constexpr std::int64_t position_offset = 2;  // rows of the table that no token has
 constexpr std::int64_t vocabulary = 50272;
 
-Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& past) {
+Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& past,
+              std::vector<KeyValue>& made) {
   Operand y = net.layer_norm("self_attn_layer_norm", x);
   {
     const auto scope = net.scope("self_attn");
     const Operand query = net.scale("mul", net.linear("q_proj", y, width));
     const KeyValue now{net.linear("k_proj", y, width), net.linear("v_proj", y, width)};
-    keep(net, now);
+    made.push_back(now);
     y = net.attention("attention", query, now,
                       {.heads = heads, .causal = true, .past = past, .softmax_in_fp32 = true});
     y = net.linear("out_proj", y, width);
@@ -37,6 +38,7 @@ void opt(NetworkBuilder& net) {
   check_positions(net, positions);
   const Operand ids = token_input(net);
   Operand x = ids, table = ids;
+  std::vector<KeyValue> made;
   {
     const auto scope = net.scope("model.decoder");
     table = net.parameter("embed_tokens.weight", {vocabulary, width});
@@ -47,17 +49,17 @@ void opt(NetworkBuilder& net) {
     for (std::int64_t layer = 0; layer < layers; ++layer) {
       const auto past = cached(net, layer, heads, width / heads);
       const auto names = net.scope(fmt::format("layers.{}", layer));
-      x = block(net, x, past);
+      x = block(net, x, past, made);
     }
     x = net.layer_norm("final_layer_norm", x);
   }
-  net.output(net.linear_tied("lm_head", x, table));
+  finish(net, net.linear_tied("lm_head", x, table), made);
 }
 
 constexpr Workload rows[] = {{
     .name = "opt-1.3b",
     .family = "opt",
-    .source = "Hugging Face, facebook/opt-1.3b",
+    .source = "Hugging Face",
     .address = "https://huggingface.co/facebook/opt-1.3b/blob/main/config.json",
     .options = decoder_options,
     .build = opt,

@@ -82,19 +82,19 @@ std::string_view description(WorkloadOption option) {
     case WorkloadOption::batch:
       return "images or sequences at once";
     case WorkloadOption::image:
-      return "height and width of the image in pixels";
+      return "height and width in pixels";
     case WorkloadOption::seq:
       return "tokens of a sequence";
     case WorkloadOption::context:
-      return "tokens that are in the cache before the one that is decoded";
+      return "tokens in the cache";
     case WorkloadOption::phase:
-      return "the whole prompt at once, or one token after those in the cache";
+      return "a prompt, or one token after it";
     case WorkloadOption::attention:
-      return "attention as one kernel, or as the operations it consists of";
+      return "one kernel, or its steps";
     case WorkloadOption::dtype:
-      return "type of weights and activations";
+      return "of weights and activations";
     case WorkloadOption::classes:
-      return "classes that the network tells apart";
+      return "classes to tell apart";
   }
   return "";
 }

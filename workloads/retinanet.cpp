@@ -86,7 +86,7 @@ void retinanet(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "retinanet",
     .family = "retinanet",
-    .source = "MLPerf, RetinaNet with ResNeXt-50 32x4d on OpenImages",
+    .source = "MLPerf",
     .address = "https://github.com/mlcommons/training/tree/master/single_stage_detector/ssd/model",
     .options = image_options,
     .image = 800,

@@ -73,7 +73,7 @@ void ssd_mobilenet_v1(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "ssd_mobilenet_v1",
     .family = "ssd",
-    .source = "MLPerf Inference, ssd-mobilenet 300x300",
+    .source = "MLPerf Inference",
     .address = "https://github.com/mlcommons/inference/tree/master/retired_benchmarks/vision/"
                "classification_and_detection",
     .options = image_options,

@@ -61,7 +61,7 @@ void ssd_resnet34(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "ssd_resnet34",
     .family = "ssd",
-    .source = "MLPerf Inference, ssd-resnet34 1200x1200",
+    .source = "MLPerf Inference",
     .address = "https://github.com/mlcommons/inference/tree/master/retired_benchmarks/vision/"
                "classification_and_detection",
     .options = image_options,

@@ -49,7 +49,7 @@ void unet(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "unet",
     .family = "unet",
-    .source = "paper: Ronneberger et al. 2015, U-Net",
+    .source = "paper, Ronneberger 2015",
     .address = "https://arxiv.org/abs/1505.04597",
     .options = image_options,
     .image = 572,

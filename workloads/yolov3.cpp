@@ -56,7 +56,7 @@ void yolov3_tiny(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "yolov3_tiny",
     .family = "yolo",
-    .source = "darknet, cfg/yolov3-tiny.cfg",
+    .source = "darknet",
     .address = "https://github.com/pjreddie/darknet/blob/master/cfg/yolov3-tiny.cfg",
     .options = image_options,
     .image = 416,

@@ -130,7 +130,7 @@ void yolov8n(NetworkBuilder& net) {
 constexpr Workload rows[] = {{
     .name = "yolov8n",
     .family = "yolo",
-    .source = "Ultralytics, yolov8.yaml at scale n",
+    .source = "Ultralytics",
     .address = "https://docs.ultralytics.com/models/yolov8/",
     .options = image_options,
     .image = 640,

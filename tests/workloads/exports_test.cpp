@@ -1,0 +1,76 @@
+// Built-in networks beside exports of the same networks: products one by one, parameters, and what
+// folding of batch normalisation makes of both.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analyzer/fold_batch_norm.h"
+#include "analyzer/onnx/import.h"
+#include "tests/analyzer/networks.h"
+#include "tests/analyzer/onnx/imported.h"
+#include "tests/support/corpus.h"
+#include "tests/workloads/counted.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::UnorderedElementsAreArray;
+
+// MACs of the layers that have any, in the order of the graph.
+std::vector<double> products(const Graph& graph) {
+  std::vector<double> macs;
+  for (const Layer& layer : graph.layers)
+    if (const double one = count_layer(graph, layer, default_weights()).macs; one > 0)
+      macs.push_back(one);
+  return macs;
+}
+
+double matrix_parameters(const Graph& graph) {
+  double count = 0;
+  for (const Tensor& tensor : graph.tensors)
+    if (tensor.is_parameter && tensor.shape.size() > 1)
+      count += static_cast<double>(element_count(tensor.shape));
+  return count;
+}
+
+Graph corpus_graph(const std::string& file) {
+  return onnx::import_graph(onnx::ModelFile(corpus_folder() + "/" + file), {}).graph;
+}
+
+TEST(Exports, OfTheCorpusHaveTheSameProducts) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  EXPECT_THAT(products(build_workload("vgg19")),
+              ElementsAreArray(products(corpus_graph("onnx_light/light_vgg19.onnx"))));
+  EXPECT_THAT(
+      products(build_workload("squeezenet1_1")),
+      UnorderedElementsAreArray(products(corpus_graph("onnx_light/light_squeezenet.onnx"))));
+  EXPECT_EQ(parameters_of(build_workload("vgg19")),
+            parameters_of(corpus_graph("onnx_light/light_vgg19.onnx")));
+  EXPECT_EQ(parameters_of(build_workload("squeezenet1_1")),
+            parameters_of(corpus_graph("onnx_light/light_squeezenet.onnx")));
+  // That file has its strides in the first convolution of a bottleneck: other shapes, same sum.
+  EXPECT_EQ(macs_of(build_workload("resnet50")),
+            macs_of(corpus_graph("onnx_light/light_resnet50.onnx")));
+  EXPECT_EQ(matrix_parameters(build_workload("resnet50")),
+            matrix_parameters(corpus_graph("onnx_light/light_resnet50.onnx")));
+}
+
+TEST(Exports, WithFoldedNormalisationAreTheFoldedNetwork) {
+  const Graph resnet = fold_batch_norm(build_workload("resnet50"));
+  const Graph exported = imported(resnet50(), {.batch = 1}).graph;
+  EXPECT_THAT(products(resnet), UnorderedElementsAreArray(products(exported)));
+  EXPECT_EQ(parameters_of(resnet), parameters_of(exported));
+  EXPECT_EQ(parameters_of(resnet), 25'530'472);
+  EXPECT_EQ(bytes_of(resnet), bytes_of(exported));
+
+  const Graph mobile = fold_batch_norm(build_workload("mobilenet_v3_large"));
+  const Graph mobile_export = imported(mobilenet_v3_large(), {.batch = 1}).graph;
+  EXPECT_THAT(products(mobile), UnorderedElementsAreArray(products(mobile_export)));
+  EXPECT_EQ(parameters_of(mobile), parameters_of(mobile_export));
+  EXPECT_EQ(bytes_of(mobile), bytes_of(mobile_export));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
