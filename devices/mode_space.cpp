@@ -194,7 +194,7 @@ DeviceMode resolve_caps(const Device& device, const Configuration& configuration
   if (request.cpu_hz && configuration.cpu.empty())
     throw usage_error(where, fmt::format("no source states the CPU clocks of {}", device.id));
   if (request.cap_w) set_cap_of_power(device, *request.cap_w, where, point);
-  if (mode.gpu_limit && device.kind != catalog::Kind::jetson)
+  if (device.kind != catalog::Kind::jetson)
     mode.gpu_limit = mode.memory_limit = mode.cpu_limit = std::nullopt;
   return mode;
 }

@@ -128,27 +128,26 @@ class Filtering {
       : grid_(grid), filter_(filter), where_(where), chosen_(grid) {}
 
   ModeGrid run(const std::string& device) {
-    for (const ModeCondition& condition : filter_) switch (condition.knob) {
-        case ModeKnob::gpu:
-          shorten_clocks(&MaskGrid::gpu_hz, {device, "gpu", where_}, condition);
-          break;
-        case ModeKnob::memory:
-          shorten_clocks(&MaskGrid::memory_hz, {device, "emc", where_}, condition);
-          break;
-        case ModeKnob::cpu:
-          shorten_clocks(&MaskGrid::cpu_hz, {device, "cpu", where_}, condition);
-          break;
-        case ModeKnob::cores:
-          shorten_cores(condition);
-          break;
-        case ModeKnob::units:
-          choose_masks(condition);
-          break;
-      }
+    for (const ModeCondition& condition : filter_) apply(device, condition);
     return std::move(chosen_);
   }
 
  private:
+  void apply(const std::string& device, const ModeCondition& condition) {
+    switch (condition.knob) {
+      case ModeKnob::gpu:
+        return shorten_clocks(&MaskGrid::gpu_hz, {device, "gpu", where_}, condition);
+      case ModeKnob::memory:
+        return shorten_clocks(&MaskGrid::memory_hz, {device, "emc", where_}, condition);
+      case ModeKnob::cpu:
+        return shorten_clocks(&MaskGrid::cpu_hz, {device, "cpu", where_}, condition);
+      case ModeKnob::cores:
+        return shorten_cores(condition);
+      case ModeKnob::units:
+        return choose_masks(condition);
+    }
+  }
+
   [[noreturn]] void fail_empty(const std::string& have) const {
     std::vector<std::string_view> texts;
     for (const ModeCondition& condition : filter_) texts.push_back(condition.text);
