@@ -40,7 +40,10 @@ Network load_workload(const std::string& name, const Options& options, NetworkFo
     if (options.count(word)) set_option(wanted, option, options[word].as<std::string>());
   };
   for (const WorkloadOption option : workload_options) take(option);
-  if (form == NetworkForm::as_given) take(WorkloadOption::batch);
+  if (form == NetworkForm::as_given)
+    take(WorkloadOption::batch);
+  else if (name == "lstm" && !wanted.seq)
+    wanted.seq = 1;  // its export leaves the sequence free, as it does the batch
   const Settings settings = resolve(workload, wanted);
   Network network;
   network.graph = build_workload(workload, settings);
