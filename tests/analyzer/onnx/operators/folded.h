@@ -52,7 +52,9 @@ class Folded {
   // The elements, 100 more each: "107x93".
   std::string text() {
     model_.integers("hundred", {100});
-    model_.node("Cast", {"result"}, {"whole"}).attribute("to", 7);
+    model_.integers("row", {-1});
+    model_.node("Reshape", {"result", "row"}, {"flat"});
+    model_.node("Cast", {"flat"}, {"whole"}).attribute("to", 7);
     model_.node("Add", {"whole", "hundred"}, {"shape"});
     model_.node("Expand", {"x", "shape"}, {"y"});
     model_.input("x", ElementType::fp32, {1}).output("y", ValueType::absent());
