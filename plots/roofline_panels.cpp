@@ -30,9 +30,10 @@ std::vector<const Roof*> panel_roofs(const Roofline& roofline) {
   return roofs;
 }
 
+// Of DRAM: caches have no room in a small panel.
 const Slope* fastest_slope(const Roofline& roofline) {
   for (const Slope& slope : roofline.slopes)
-    if (slope.chosen) return &slope;
+    if (slope.chosen && slope.level == Level::dram) return &slope;
   return nullptr;
 }
 
@@ -89,10 +90,11 @@ class PanelBuilder {
     for (const Roofline& roofline : rooflines_) add_panel(roofline);
     add_legend();
     panels_.caption = fmt::format(
-        "{}; {} modes. Roofs: {}, the fastest unit of each data type, dense. Slope: DRAM{}. Grey: "
+        "{}; {}. Roofs: {}, the fastest unit of each data type, dense. Slope: DRAM{}. Grey: "
         "the mode with the highest {} roof.",
-        first.machine, rooflines_.size(), on_paper(first) ? "datasheet" : "measured", slope_note(),
-        main_name());
+        first.machine,
+        rooflines_.size() == 1 ? "one mode" : std::to_string(rooflines_.size()) + " modes",
+        on_paper(first) ? "datasheet" : "measured", slope_note(), main_name());
     panels_.description = fmt::format("{} small log-log rooflines, one per mode, with shared axes.",
                                       rooflines_.size());
     return std::move(panels_);
