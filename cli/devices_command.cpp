@@ -33,14 +33,6 @@ DeviceList list_of(const SystemRoot& root) {
   return list;
 }
 
-// A generic CPU is this machine's where the architecture is the same.
-catalog::Device load_device(const std::string& name) {
-  catalog::Device device = catalog::load(name, "devices");
-  if (device.kind != catalog::Kind::cpu) return device;
-  catalog::Device here = this_device(identify());
-  return here.id == device.id ? here : device;
-}
-
 ExitCode print_list(const Options& options, Console& console) {
   if (flag(options, "missing"))
     throw usage_error("--missing", "needs a device",
@@ -60,7 +52,7 @@ ExitCode run(const Options& options, Console& console) {
   if (words.empty()) return print_list(options, console);
   if (flag(options, "csv"))
     throw usage_error("--csv", "only the list has a table", "use --json for one device");
-  const DeviceFacts facts = device_facts(load_device(words.front()));
+  const DeviceFacts facts = device_facts(named_device(words.front(), "devices"));
   if (flag(options, "json"))
     console.out << dump_json(to_json(facts));
   else if (flag(options, "missing"))

@@ -10,6 +10,7 @@
 #include "base/profile.h"
 #include "cli/profile_store.h"
 #include "devices/catalog_model.h"
+#include "devices/identification.h"
 #include "devices/mode_space.h"
 #include "roofline/datasheet.h"
 
@@ -100,7 +101,7 @@ std::vector<DeviceMode> asked_modes(const catalog::Device& device,
 
 std::vector<Roofline> device_rooflines(const std::string& name, const Options& options,
                                        const RooflineOptions& chosen, const Console& console) {
-  const catalog::Device device = catalog::load(name, "roofline");
+  const catalog::Device device = named_device(name, "roofline");
   const catalog::Configuration& configuration =
       catalog::configuration(device, value_of(options, "jetpack"));
   const MachineModel model = catalog::machine_model(device);
@@ -108,6 +109,11 @@ std::vector<Roofline> device_rooflines(const std::string& name, const Options& o
   for (const DeviceMode& mode : asked_modes(device, configuration, options)) {
     for (const std::string& note : mode.notes) console.talk(mode.point.label + ": " + note);
     rooflines.push_back(datasheet_roofline(model, mode.point, device.name, chosen));
+    const bool whole = !rooflines.back().roofs.empty() && !rooflines.back().slopes.empty();
+    if (!whole)
+      console.talk(mode.point.label + ": no source states enough for " +
+                   (rooflines.back().roofs.empty() ? "roofs" : "a slope") +
+                   "; see 'ridgeline devices " + device.id + " --missing'");
   }
   return rooflines;
 }

@@ -29,6 +29,11 @@ Identity identify(const SystemRoot& root = {});
 // its own clock tables and nvpmodel modes and the rates of its chip, a CPU its cores and caches.
 catalog::Device this_device(const Identity& identity, const SystemRoot& root = {});
 
+// A device by name or alias; a generic CPU is this machine where the architecture is the same.
+// An unknown name is a usage error; `where` names the option.
+catalog::Device named_device(const std::string& name, const std::string& where,
+                             const SystemRoot& root = {});
+
 // The configuration that runs here: by firmware and release, else the device's first.
 const catalog::Configuration& present_configuration(const Identity& identity,
                                                     const catalog::Device& device);

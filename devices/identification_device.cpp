@@ -239,4 +239,11 @@ Device this_device(const Identity& identity, const SystemRoot& root) {
   return device;
 }
 
+Device named_device(const std::string& name, const std::string& where, const SystemRoot& root) {
+  Device device = catalog::load(name, where);
+  if (device.kind != catalog::Kind::cpu) return device;
+  Device here = this_device(identify(root), root);
+  return here.id == device.id ? here : device;
+}
+
 }  // namespace ridgeline

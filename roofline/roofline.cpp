@@ -345,9 +345,9 @@ Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& us
   if (options.threads)
     throw usage_error("--threads", "ceilings on paper are those of the whole processor",
                       "leave it out");
-  const bool has_gpu =
-      std::any_of(ceilings.bandwidths.begin(), ceilings.bandwidths.end(),
-                  [](const Bandwidth& each) { return each.processor == Processor::gpu; });
+  const auto of_gpu = [](const auto& ceiling) { return ceiling.processor == Processor::gpu; };
+  const bool has_gpu = std::any_of(ceilings.peaks.begin(), ceilings.peaks.end(), of_gpu) ||
+                       std::any_of(ceilings.bandwidths.begin(), ceilings.bandwidths.end(), of_gpu);
   const auto is_main = [&](Processor processor) {
     return processor == (has_gpu ? Processor::gpu : Processor::cpu);
   };

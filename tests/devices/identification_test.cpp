@@ -185,6 +185,17 @@ TEST(Identification, ProcessorWithItsGuide) {
   EXPECT_THAT(to_json(device).dump(), Not(HasSubstr(serial)));
 }
 
+// A generic name is this machine where the architecture fits, and an empty entry elsewhere.
+TEST(Identification, GenericNamesAreFilledHere) {
+  FakeSystem system;
+  system.write("proc/cpuinfo", "model name\t: Example CPU\n");
+  int filled = 0;
+  for (const char* name : {"x86-64", "aarch64"})
+    filled += named_device(name, "--on", system.root()).cpu.empty() ? 0 : 1;
+  EXPECT_EQ(filled, 1);
+  EXPECT_EQ(named_device("t4", "--on", system.root()), catalog::load("t4"));
+}
+
 TEST(Identification, NothingAtAll) {
   FakeSystem system;
   const Identity identity = identify(system.root());
