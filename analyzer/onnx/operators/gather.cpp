@@ -141,6 +141,7 @@ void gather_block_quantized(NodeContext& context) {
           ? divided(context, "the width of a byte", 8, context.integer("bits", 4))
           : 1;
   Shape shape = gathered_shape(data, context.shape(1), axis);
+  if (shape.empty()) context.fail(named(context, 0) + " has no axis to pack along");
   const std::int64_t read = element_count(shape);
   shape.back() = multiplied(context, {shape.back(), packed});
   context.set(0, context.type(2), shape);

@@ -12,6 +12,7 @@
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/walk.h"
+#include "base/json.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -83,8 +84,8 @@ Generation generation_of(NodeContext& context, bool has_encoder, std::optional<s
 std::int64_t declared_size(const ValueInfo& input, std::size_t axis) {
   const auto& dims = input.type.dims;
   if (!dims || axis >= dims->size() || !(*dims)[axis].value || *(*dims)[axis].value < 1)
-    throw CannotInfer{
-        fmt::format("its sub-graph declares no size for dimension {} of '{}'", axis, input.name)};
+    throw CannotInfer{fmt::format("its sub-graph declares no size for dimension {} of {}", axis,
+                                  quote(input.name))};
   return *(*dims)[axis].value;
 }
 
@@ -142,7 +143,7 @@ Value* decoder_input(NodeContext& context, const Generation& sizes, const Decode
       return bound(context, input,
                    {2, run.rows, declared_size(input, 2), run.past, declared_size(input, 4)});
     default:
-      throw CannotInfer{fmt::format("the input '{}' of its sub-graph is not known", name)};
+      throw CannotInfer{fmt::format("the input {} of its sub-graph is not known", quote(name))};
   }
 }
 

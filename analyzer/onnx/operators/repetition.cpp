@@ -8,6 +8,7 @@
 #include "analyzer/onnx/operators/folding.h"
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/operators/steering.h"
+#include "base/json.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -62,7 +63,7 @@ void expand(NodeContext& context) {
     const std::int64_t own = from_end <= from.size() ? from[from.size() - from_end] : 1;
     // What depends on data can only be 1 or the input's own size, where that is not 1.
     if (!target[i] && own == 1)
-      throw CannotInfer{"the values of '" + context.input(1).name + "' depend on data"};
+      throw CannotInfer{"the values of " + quote(context.input(1).name) + " depend on data"};
     if (target[i] && *target[i] < 0)
       context.fail("dimension " + std::to_string(i) + " of the target is " +
                    std::to_string(*target[i]));

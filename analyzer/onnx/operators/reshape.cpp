@@ -11,6 +11,7 @@
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/operators/steering.h"
 #include "analyzer/onnx/walk.h"
+#include "base/json.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -56,8 +57,7 @@ OpenShape target_of(NodeContext& context, const Shape& from) {
   }
   if (inferred > 1) context.fail("the target has more than one dimension that is −1");
   if (open + inferred > 1)
-    throw CannotInfer{"the values of '" + std::string(context.node().inputs[1]) +
-                      "' depend on data"};
+    throw CannotInfer{"the values of " + quote(context.input(1).name) + " depend on data"};
   return target;
 }
 

@@ -11,6 +11,7 @@
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/walk.h"
+#include "base/json.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 const Value& sequence_input(const NodeContext& context) {
   const Value& value = context.input(0);
   if (!value.is_sequence && value.type != ElementType::unknown)
-    context.fail("'" + value.name + "' is a tensor, not a sequence");
+    context.fail(quote(value.name) + " is a tensor, not a sequence");
   return value;
 }
 
@@ -41,7 +42,7 @@ void sequence_at(NodeContext& context) {
   const Value& sequence = sequence_input(context);
   context.not_data(1);
   if (!sequence.shape)
-    throw CannotInfer{"the tensors of '" + sequence.name + "' have no common shape"};
+    throw CannotInfer{"the tensors of " + quote(sequence.name) + " have no common shape"};
   context.set(0, sequence.type, *sequence.shape);
 }
 
@@ -119,9 +120,9 @@ void concat_from_sequence(NodeContext& context) {
   context.emit(Copy{});
   const Value& sequence = sequence_input(context);
   if (!sequence.shape)
-    throw CannotInfer{"the tensors of '" + sequence.name + "' have no common shape"};
+    throw CannotInfer{"the tensors of " + quote(sequence.name) + " have no common shape"};
   if (!sequence.sequence_length)
-    throw CannotInfer{"the length of '" + sequence.name + "' depends on data"};
+    throw CannotInfer{"the length of " + quote(sequence.name) + " depends on data"};
   Shape shape = *sequence.shape;
   const bool is_new = context.integer("new_axis", 0) != 0;
   const std::size_t axis = context.axis(context.integer("axis", 0), shape.size() + is_new);

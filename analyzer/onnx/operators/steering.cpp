@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "base/json.h"
+
 namespace ridgeline::onnx {
 
 std::optional<std::vector<std::int64_t>> steering(NodeContext& context, std::size_t input,
@@ -17,41 +19,43 @@ std::int64_t steering_integer(NodeContext& context, std::size_t input) {
   context.not_data(input);
   const auto values = context.needed_integers(input);
   if (values.size() != 1)
-    context.fail("input '" + std::string(context.node().inputs[input]) + "' holds " +
+    context.fail("input " + quote(context.input(input).name) + " holds " +
                  std::to_string(values.size()) + " elements, not 1");
   return values[0];
 }
 
 long double steering_number(NodeContext& context, std::size_t input) {
   context.not_data(input);
-  const std::string name(context.node().inputs[input]);
+  const std::string name = quote(context.input(input).name);
   const Contents* contents = context.contents(input);
   if (contents != nullptr && contents->size() != 1)
-    context.fail("input '" + name + "' holds " + std::to_string(contents->size()) +
+    context.fail("input " + name + " holds " + std::to_string(contents->size()) +
                  " elements, not 1");
   if (contents == nullptr || !contents->front())
-    throw CannotInfer{"the values of '" + name + "' depend on data"};
+    throw CannotInfer{"the values of " + name + " depend on data"};
   return *contents->front();
 }
 
 std::vector<std::optional<std::int64_t>> partly_known_integers(const NodeContext& context,
                                                                std::size_t input) {
-  const std::string name(context.node().inputs[input]);
+  const std::string name = quote(context.input(input).name);
   const Shape& shape = context.shape(input);
   if (shape.size() > 1)
-    context.fail("input '" + name + "' has rank " + std::to_string(shape.size()) + ", not 1");
+    context.fail("input " + name + " has rank " + std::to_string(shape.size()) + ", not 1");
   const auto count = static_cast<std::size_t>(element_count(shape));
   if (count > max_contents)
-    context.fail("input '" + name + "' holds " + std::to_string(count) + " elements, too many");
+    context.fail("input " + name + " holds " + std::to_string(count) + " elements, too many");
   std::vector<std::optional<std::int64_t>> values(count);
   const Contents* contents = context.contents(input);
+  // Values that stand in a file which is not there are an Error, not data.
+  if (contents == nullptr && context.input(input).proto != nullptr) context.needed_integers(input);
   if (contents == nullptr || contents->size() != count) return values;
   for (std::size_t i = 0; i < count; ++i) {
     const Element& element = (*contents)[i];
     if (!element) continue;
     constexpr long double limit = 9223372036854775807.0L;
     if (!(*element >= -limit - 1 && *element <= limit))
-      context.fail("element " + std::to_string(i) + " of '" + name + "' is no 64-bit integer");
+      context.fail("element " + std::to_string(i) + " of " + name + " is no 64-bit integer");
     values[i] = static_cast<std::int64_t>(*element);
   }
   return values;
