@@ -41,7 +41,7 @@ void add_options(OptionsDescription& options) {
   add("mode", po::value<std::string>()->value_name("MODE"),
       "mode to draw: a label such as 30W or, of a device, caps such as gpu=612MHz,sm=8; default: "
       "the profile's first, the device's own default");
-  add("modes", po::value<std::string>()->value_name("all|LABELS"),
+  add("modes", po::value<std::string>()->value_name("MODES"),
       "several modes as small multiples: all, or labels such as 15W,30W");
   add("jetpack", po::value<std::string>()->value_name("RELEASE"),
       "modes and clocks of a device with this release, for example 5; default: the newest");

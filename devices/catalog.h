@@ -273,7 +273,7 @@ struct IndexRow {
   std::string_view text;  // the JSON document
 };
 
-std::span<const IndexRow> index();  // in the order of file names; made by cmake/Catalog.cmake
+std::span<const IndexRow> index();  // by id; made by cmake/Catalog.cmake
 
 // By id or alias, ignoring case; nullptr where the catalog has no such device.
 const IndexRow* find(std::string_view name);

@@ -154,6 +154,12 @@ TEST(Catalog, NamesAreUnique) {
   }
 }
 
+TEST(Catalog, IndexIsSortedById) {
+  const auto rows = catalog::index();
+  EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end(),
+                             [](const auto& a, const auto& b) { return a.id < b.id; }));
+}
+
 TEST(Catalog, IsFoundByAliasInAnyCase) {
   EXPECT_EQ(catalog::load("AGX-Orin").id, "jetson-agx-orin-64gb");
   EXPECT_EQ(catalog::load("orin-nano").id, "jetson-orin-nano-8gb");
