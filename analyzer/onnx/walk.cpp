@@ -172,7 +172,7 @@ bool Walk::take_declared(Value& value) {
   value.type = type.element;
   value.is_sequence = type.kind == TypeKind::sequence;
   value.shape = bindings_.resolve(type);
-  value.source = ShapeSource::declared;
+  if (value.shape) value.source = ShapeSource::declared;
   return value.shape || value.is_sequence;
 }
 

@@ -116,6 +116,18 @@ void linear_attention(NodeContext& context) {
   context.emit(MatMul{multiplied(context, {batch, out_heads}), length, values, keys});
 }
 
+// Decay and update rate of the above, from their projections.
+void linear_attention_gate(NodeContext& context) {
+  const std::int64_t count = element_count(context.shape(0));
+  context.set(0, context.type(0), context.shape(0));
+  emit_elementwise(context, ElementFunction::add, count);
+  emit_elementwise(context, ElementFunction::softplus, count);
+  emit_elementwise(context, ElementFunction::multiply, count);
+  if (!context.has(3)) return;
+  context.set(1, context.type(3), context.shape(3));
+  emit_elementwise(context, ElementFunction::sigmoid, element_count(context.shape(3)));
+}
+
 constexpr Operator rows[] = {
     {"", "Attention", attention},
     {"", "RotaryEmbedding", rotary_embedding},
@@ -124,6 +136,7 @@ constexpr Operator rows[] = {
     {"com.microsoft", "MRotaryEmbedding", contrib_rotary_embedding},
     {"com.microsoft", "GemmaRotaryEmbedding", gemma_rotary_embedding},
     {"com.microsoft", "LinearAttention", linear_attention},
+    {"com.microsoft", "LinearAttentionGate", linear_attention_gate},
 };
 
 }  // namespace

@@ -74,6 +74,13 @@ void dequantize_with_order(NodeContext& context) {
   emit_in(context, Elementwise{ElementFunction::dequantize, element_count(shape)}, type);
 }
 
+// TensorRT's quantisation to E4M3, as its model optimizer writes it before opset 19 had the type.
+void quantize_to_fp8(NodeContext& context) {
+  const Shape& shape = context.shape(0);
+  context.set(0, ElementType::fp8_e4m3fn, shape);
+  context.emit(Elementwise{ElementFunction::quantize, element_count(shape)});
+}
+
 constexpr Operator rows[] = {
     {"", "QuantizeLinear", quantize_linear},
     {"", "DequantizeLinear", dequantize_linear},
@@ -82,6 +89,8 @@ constexpr Operator rows[] = {
     {"com.microsoft", "DequantizeLinear", dequantize_linear},
     {"com.microsoft", "QuantizeWithOrder", quantize_with_order},
     {"com.microsoft", "DequantizeWithOrder", dequantize_with_order},
+    {"trt", "TRT_FP8QuantizeLinear", quantize_to_fp8},
+    {"trt", "TRT_FP8DequantizeLinear", dequantize_linear},
 };
 
 }  // namespace

@@ -208,6 +208,7 @@ constexpr Operator rows[] = {
     {"", "ArgMin", arg_extremum},
     {"", "CumSum", running<false>},
     {"", "CumProd", running<true>},
+    {"com.microsoft", "ReduceSumTraining", reduce<Reduction::sum>},
     {"com.microsoft", "IsAllFinite", is_all_finite},
     {"com.microsoft", "QLinearReduceMean", reduce_quantized<Reduction::mean>},
     {"com.microsoft", "ReduceSumInteger", reduce_quantized<Reduction::sum>},

@@ -20,6 +20,11 @@ void top_k(NodeContext& context) {
   const std::int64_t size = shape[axis];
   const std::int64_t rows = multiplied(
       context, {extent(context, shape, 0, axis), extent(context, shape, axis + 1, shape.size())});
+  if (const Shape* declared = context.declared_instead_of({1}, 0);
+      declared != nullptr && declared->size() == shape.size()) {
+    context.set(1, ElementType::int64, *declared);
+    return context.emit(Sort{rows, size, (*declared)[axis]});
+  }
   std::int64_t kept = context.integer("k", size);  // an attribute until opset 9
   if (context.has(1)) {
     context.not_data(1);
@@ -61,6 +66,24 @@ void non_max_suppression(NodeContext& context) {
   // of which the comparison stands for all.
   context.emit(
       Elementwise{ElementFunction::compare, multiplied(context, {classes, per_class, boxes[1]})});
+}
+
+// A plugin of TensorRT that exporters of detectors put at the end: boxes [batches, boxes, 4] or one
+// per class, scores [batches, boxes, classes]; as many come out as the attribute says, with a
+// count.
+void efficient_nms(NodeContext& context) {
+  want_rank_at_least(context, 0, 3);
+  want_rank(context, 1, 3);
+  const Shape& scores = context.shape(1);
+  want_equal(context, "the number of boxes", context.shape(0)[1], scores[1]);
+  const std::int64_t batch = scores[0], kept = context.integer("max_output_boxes", 100);
+  context.set(0, ElementType::int32, {batch, 1});
+  context.set(1, context.type(0), {batch, kept, 4});
+  context.set(2, context.type(1), {batch, kept});
+  context.set(3, ElementType::int32, {batch, kept});
+  const std::int64_t candidates = multiplied(context, {scores[1], scores[2]});
+  context.emit(Sort{batch, candidates, std::min(candidates, kept)});
+  context.emit(Elementwise{ElementFunction::compare, multiplied(context, {batch, kept, kept})});
 }
 
 void non_zero(NodeContext& context) {
@@ -125,6 +148,8 @@ constexpr Operator rows[] = {
     {"", "Unique", unique},
     {"", "Multinomial", multinomial},
     {"com.microsoft", "Unique", unique_of_vector},
+    {"", "EfficientNMS_TRT", efficient_nms},
+    {"TRT", "EfficientNMS_TRT", efficient_nms},
 };
 
 }  // namespace

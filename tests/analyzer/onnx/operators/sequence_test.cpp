@@ -107,6 +107,17 @@ TEST(QuantizationRule, TypesComeFromZeroPointsAndAttributes) {
             "2x3");
 }
 
+TEST(QuantizationRule, Fp8OfTensorRt) {
+  EXPECT_EQ(OneNode("TRT_FP8QuantizeLinear").domain("trt").input({2, 3}).scale().shapes(),
+            "2x3 fp8_e4m3fn");
+  EXPECT_EQ(OneNode("TRT_FP8DequantizeLinear")
+                .domain("trt")
+                .input({2, 3}, ElementType::fp8_e4m3fn)
+                .weight({}, ElementType::fp16)
+                .shapes(),
+            "2x3 fp16");
+}
+
 TEST(QuantizationRule, ScalesFitTheAxisOrTheBlocks) {
   EXPECT_EQ(OneNode("QuantizeLinear").input({2, 3}).weight({3}).with("axis", 1).error(),
             "no error");
@@ -145,6 +156,27 @@ TEST(SelectionRule, TopK) {
   EXPECT_EQ(OneNode("TopK", 11).input({5}).input({1}, ElementType::int64).outputs(2).shapes(),
             "5, 5 int64");
   EXPECT_NE(OneNode("TopK", 11).input({5}).integers({6}).outputs(2).error(), "no error");
+}
+
+TEST(SelectionRule, DeclaredSizesAreBetterThanBounds) {
+  OnnxBuilder model;
+  model.opset(13).input("x", ElementType::fp32, {2, 100}).input("k", ElementType::int64, {1});
+  model.output("best", ElementType::fp32, {2, 7}).output("part", ElementType::fp32, {2, 5});
+  model.integers("start", {0});
+  model.integers("axis", {1});
+  model.node("TopK", {"x", "k"}, {"best", "indices"}).name("top");
+  model.node("Slice", {"x", "start", "k", "axis"}, {"part"}).name("slice");
+  const Graph graph = imported(model).graph;
+  EXPECT_EQ(std::get<Sort>(layer_named(graph, "top").parts.at(0).op).kept, 7);
+  EXPECT_EQ(shape_text(graph, "indices"), "2x7");
+  EXPECT_EQ(shape_text(graph, "part"), "2x5");
+  EXPECT_EQ(std::get<Copy>(layer_named(graph, "slice").parts.at(0).op).elements_read, 10);
+}
+
+TEST(SelectionRule, PluginOfDetectors) {
+  OneNode node = OneNode("EfficientNMS_TRT").domain("TRT").input({2, 8400, 4});
+  node.input({2, 8400, 80}).with("max_output_boxes", 300).outputs(4);
+  EXPECT_EQ(node.shapes(), "2x1 int32, 2x300x4, 2x300, 2x300 int32");
 }
 
 TEST(SelectionRule, BoundsWhereDataDecides) {
