@@ -77,7 +77,8 @@ TEST_P(CatalogFile, UsesEverySourceThatItLists) {
     EXPECT_EQ(used.count(source["id"].get<std::string>()), 1U) << source["id"];
 }
 
-// Published figures are typed from other sources than the rates: this is the second look.
+// A second look at units and clocks. Where a rate was itself inferred from a figure (its source
+// says so), that figure only shows that the arithmetic is consistent.
 TEST_P(CatalogFile, ReproducesPublishedFiguresWithinOnePercent) {
   const cli::DeviceFacts facts =
       cli::device_facts(catalog::load(GetParam().substr(0, GetParam().size() - 5)));
