@@ -25,10 +25,13 @@ struct TensorUses {
   }
 };
 
-bool is_batch_norm(const Layer& layer) {
+// Of data, by vectors that are constant.
+bool is_batch_norm(const Graph& graph, const Layer& layer) {
   if (layer.parts.size() != 1 || layer.inputs.empty() || layer.outputs.size() != 1) return false;
   const auto* op = std::get_if<Normalize>(&layer.parts.front().op);
-  return op && op->kind == Normalization::batch && !op->training;
+  if (!op || op->kind != Normalization::batch || op->training) return false;
+  return std::all_of(layer.inputs.begin() + 1, layer.inputs.end(),
+                     [&](TensorId id) { return graph.tensors[id].role == Role::weight; });
 }
 
 // Its weights can take a factor per channel: they are constant, and no other layer reads them. The
@@ -108,7 +111,7 @@ Graph fold_batch_norm(Graph graph) {
   std::vector<bool> gone(graph.layers.size(), false);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& norm = graph.layers[i];
-    if (!is_batch_norm(norm)) continue;
+    if (!is_batch_norm(graph, norm)) continue;
     const TensorId between = norm.inputs.front();
     const std::size_t maker = uses.producer[between];
     if (maker == nobody || uses.readers[between] != 1) continue;

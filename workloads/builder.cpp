@@ -67,16 +67,15 @@ Operand NetworkBuilder::tensor(std::string name, Shape shape, ElementType type, 
 
 Operand NetworkBuilder::input(std::string_view name, Shape shape, std::optional<ElementType> type) {
   const Operand made =
-      tensor(full_name(name), std::move(shape), type.value_or(settings_.dtype), Role::input);
+      tensor(std::string(name), std::move(shape), type.value_or(settings_.dtype), Role::input);
   graph_.inputs.push_back(made.id);
   return made;
 }
 
 // Vectors (biases, scales and shifts) stay wide in a network of 8 bits, as quantisers leave them.
 Operand NetworkBuilder::parameter(std::string_view name, Shape shape) {
-  const bool narrow = bits(settings_.dtype) <= 8 && shape.size() > 1;
-  const bool wide = bits(settings_.dtype) > 8;
-  const ElementType type = narrow || wide ? settings_.dtype : ElementType::fp32;
+  const bool stays_wide = bits(settings_.dtype) <= 8 && shape.size() < 2;
+  const ElementType type = stays_wide ? ElementType::fp32 : settings_.dtype;
   const Operand made = tensor(full_name(name), std::move(shape), type, Role::weight);
   graph_.tensors[made.id].stored = true;
   graph_.tensors[made.id].is_parameter = true;

@@ -91,7 +91,8 @@ class NetworkBuilder {
   };
   [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
 
-  // Tensors; of the network's type where none is said.
+  // Tensors; of the network's type where none is said. An input is of the network, not of a module:
+  // its name is taken as it is.
   Operand input(std::string_view name, Shape shape, std::optional<ElementType> type = {});
   Operand parameter(std::string_view name, Shape shape);  // learned
   Operand constant(std::string_view name, Shape shape, std::optional<ElementType> type = {});

@@ -1,5 +1,5 @@
-// What image networks begin and end with: the image, and the classifier's last steps.
-// The parts between are each family's own.
+// What image networks begin with.
+// All else is each family's own.
 #pragma once
 
 #include "workloads/builder.h"

@@ -57,6 +57,15 @@ TEST(Exports, OfTheCorpusHaveTheSameProducts) {
             matrix_parameters(corpus_graph("onnx_light/light_resnet50.onnx")));
 }
 
+TEST(Exports, OfTheCorpusCanBeFolded) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  const Graph file = corpus_graph("onnx_light/light_resnet50.onnx");
+  const Graph folded = fold_batch_norm(file);
+  EXPECT_EQ(file.layers.size() - folded.layers.size(), 53u);
+  EXPECT_EQ(macs_of(folded), macs_of(file));
+  EXPECT_LT(bytes_of(folded), bytes_of(file));
+}
+
 TEST(Exports, WithFoldedNormalisationAreTheFoldedNetwork) {
   const Graph resnet = fold_batch_norm(build_workload("resnet50"));
   const Graph exported = imported(resnet50(), {.batch = 1}).graph;

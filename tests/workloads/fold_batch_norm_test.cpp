@@ -71,6 +71,15 @@ TEST(FoldBatchNorm, LeavesWhatOthersReadToo) {
   EXPECT_EQ(norms_in(fold_batch_norm(shared.finish())), 2);
 }
 
+TEST(FoldBatchNorm, LeavesVectorsThatAreComputed) {
+  NetworkBuilder net("net", small_image());
+  const Operand x = net.conv("conv", net.input("x", {1, 3, 8, 8}), 3, {});
+  net.output(net.layer("bn", "BatchNormalization",
+                       Normalize{Normalization::batch, 192, 3, true, false, 0},
+                       {x, net.input("scale", {3}), net.input("shift", {3})}, {1, 3, 8, 8}));
+  EXPECT_EQ(norms_in(fold_batch_norm(net.finish())), 1);
+}
+
 TEST(FoldBatchNorm, LeavesTrainingAlone) {
   NetworkBuilder net("net", small_image());
   const Operand x = net.conv("conv", net.input("x", {1, 3, 8, 8}), 3, {});

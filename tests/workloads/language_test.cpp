@@ -31,7 +31,7 @@ TEST(LanguageModels, TheCacheComesInAndWhatIsNewGoesOut) {
       build_workload("llama-3.2-1b", parse_options("phase=decode;context=2048;batch=2"));
   ASSERT_EQ(graph.inputs.size(), 1u + 2 * 16);
   EXPECT_EQ(shape_text(graph, "input_ids"), "2x1");
-  EXPECT_EQ(shape_text(graph, "model.past_key_values.15.value"), "2x8x2048x64");
+  EXPECT_EQ(shape_text(graph, "past_key_values.15.value"), "2x8x2048x64");
   ASSERT_EQ(graph.outputs.size(), 2u * 16 + 1);
   EXPECT_EQ(to_string(graph.tensors[graph.outputs[1]].shape), "2x1x512");
   EXPECT_EQ(to_string(graph.tensors[graph.outputs[0]].shape), "2x1x128256");
