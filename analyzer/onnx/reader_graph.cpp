@@ -13,6 +13,8 @@ Dimension read_dimension(Wire wire) {
   while (wire.next()) {
     if (wire.field() == 1) dimension.value = wire.integer();
     if (wire.field() == 2) dimension.symbol = wire.bytes();
+    // Paddle's exporter writes this for every free dimension; it does not mean that they are equal.
+    if (dimension.symbol == "?") dimension.symbol = {};
   }
   return dimension;
 }

@@ -49,6 +49,13 @@ TEST(Bindings, ADimensionWithoutSymbolIsAskedForByInput) {
   EXPECT_THAT(error.what(), HasSubstr("--shape x=…"));
 }
 
+// As Paddle's exporter writes all of them.
+TEST(Bindings, QuestionMarksAreNoSymbol) {
+  onnx::ImportOptions options;
+  options.shapes["x"] = {1, 3, 48, 192};
+  EXPECT_EQ(shape_text(imported(relu_of({"?", 3, "?", "?"}), options).graph, "y"), "1x3x48x192");
+}
+
 TEST(Bindings, MinusOneIsFreeAndLessIsNonsense) {
   EXPECT_EQ(error_of(relu_of({-1, 3})).code(), ExitCode::incomplete);
   const Error error = error_of(relu_of({-7, 3}), {.assumed_dim = 1});
