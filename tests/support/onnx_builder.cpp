@@ -165,6 +165,7 @@ TensorBuilder& TensorBuilder::floats(const std::vector<double>& values) {
 
 TensorBuilder& TensorBuilder::raw_data(std::string_view bytes) {
   add_string(bytes_, 9, bytes);
+  has_raw_data_ = true;
   return *this;
 }
 
@@ -384,6 +385,12 @@ TensorBuilder& GraphBuilder::integers(std::string_view name,
 
 GraphBuilder& GraphBuilder::sparse_initializer(const std::string& sparse) {
   add_string(fields_, 15, sparse);
+  return *this;
+}
+
+GraphBuilder& GraphBuilder::zero_weights() {
+  for (TensorBuilder& tensor : initializers_)
+    if (!tensor.has_raw_data()) tensor.zeros();
   return *this;
 }
 

@@ -71,9 +71,11 @@ class TensorBuilder {
                           std::optional<std::uint64_t> length = {});
   TensorBuilder& external_entry(std::string_view key, std::string_view value);
 
+  bool has_raw_data() const { return has_raw_data_; }
   const std::string& bytes() const { return bytes_; }
 
  private:
+  bool has_raw_data_ = false;
   ElementType type_;
   std::vector<std::int64_t> dims_;
   std::string bytes_;
@@ -159,6 +161,7 @@ class GraphBuilder {
   // A list of int64, as axes and shapes are.
   TensorBuilder& integers(std::string_view name, const std::vector<std::int64_t>& values);
   GraphBuilder& sparse_initializer(const std::string& sparse);
+  GraphBuilder& zero_weights();  // zeros for every initializer that has no raw data yet
   NodeBuilder& node(std::string_view op_type, const std::vector<std::string>& inputs,
                     const std::vector<std::string>& outputs);
 
