@@ -277,6 +277,7 @@ Import Walk::run() {
   for (const ValueInfo& info : graph.outputs) declared_[info.name] = &info;
   add_initializers(graph);
   add_inputs();
+  given_values_ = values_.size();
   walk_nodes(graph.nodes);
   return finish();
 }

@@ -89,6 +89,7 @@ class Walk {
   Bindings bindings_;
 
   std::deque<Value> values_;
+  std::size_t given_values_ = 0;  // inputs and initializers of the model, the first values
   std::vector<bool> parameters_;  // by value id
   std::vector<Layer> layers_;
   std::vector<TensorId> inputs_;

@@ -2,7 +2,6 @@
 // What happens in between is in walk.cpp.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "analyzer/onnx/walk.h"
@@ -53,9 +52,6 @@ Import Walk::finish() {
   Import result;
   result.graph.name = model.graph.name;
   result.graph.inputs = inputs_;
-  const auto is_input = [this](TensorId id) {
-    return std::find(inputs_.begin(), inputs_.end(), id) != inputs_.end();
-  };
   std::unordered_set<TensorId> named;
   for (const ValueInfo& output : model.graph.outputs) {
     const Value* value = scope_->find(output.name);
@@ -64,8 +60,7 @@ Import Walk::finish() {
     check_declared(*value);
     result.graph.outputs.push_back(value->id);
     // A tensor that a sub-graph or function made is known outside by the output's name.
-    if (value->name != output.name && !is_input(value->id) && !value->is_initializer &&
-        named.insert(value->id).second)
+    if (value->name != output.name && value->id >= given_values_ && named.insert(value->id).second)
       values_[value->id].name = output.name;
   }
   parameters_.resize(values_.size(), false);
