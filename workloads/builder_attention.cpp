@@ -1,7 +1,5 @@
 // Scaled dot-product attention: as one layer, or as the layers it consists of.
 // The latter follow the eager code of Hugging Face and torchvision, step by step.
-#include <fmt/format.h>
-
 #include "workloads/builder.h"
 
 namespace ridgeline {

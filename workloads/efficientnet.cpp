@@ -2,6 +2,7 @@
 // torchvision's; each block's residual has stochastic depth, which does nothing at inference.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "workloads/families.h"

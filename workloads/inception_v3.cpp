@@ -1,7 +1,5 @@
 // Inception v3: blocks of parallel branches with factorised convolutions.
 // torchvision's at inference: the auxiliary classifier, which only training runs, is left out.
-#include <fmt/format.h>
-
 #include "workloads/families.h"
 #include "workloads/image.h"
 

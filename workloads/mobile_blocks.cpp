@@ -3,7 +3,6 @@
 #include "workloads/mobile_blocks.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ridgeline {
 

@@ -3,6 +3,8 @@
 // nor suppressed.
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "workloads/families.h"
 #include "workloads/image.h"
 
