@@ -187,19 +187,20 @@ class Fuser {
 
   FusedGraph build() {
     FusedGraph result;
-    result.graph.name = graph_.name;
-    result.graph.tensors = graph_.tensors;
-    result.graph.inputs = graph_.inputs;
-    result.graph.outputs = graph_.outputs;
     // A group runs where its last layer stood: everything that it reads is made by then.
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       const FusionGroup& group = groups_[group_of_[i]];
       if (group.layers.back() != i) continue;
-      result.graph.layers.push_back(group.layers.size() == 1 ? graph_.layers[i] : fused(group));
-      if (result.graph.layers.back().sources.empty())
-        result.graph.layers.back().sources = {graph_.layers[i].name};
+      result.graph.layers.push_back(group.layers.size() == 1 ? std::move(graph_.layers[i])
+                                                             : fused(group));
+      Layer& added = result.graph.layers.back();
+      if (added.sources.empty()) added.sources = {added.name};
     }
     order(result.graph);
+    result.graph.name = std::move(graph_.name);
+    result.graph.tensors = std::move(graph_.tensors);
+    result.graph.inputs = std::move(graph_.inputs);
+    result.graph.outputs = std::move(graph_.outputs);
     result.steps = std::move(steps_);
     return result;
   }
@@ -297,7 +298,7 @@ class Fuser {
     graph.layers = std::move(sorted);
   }
 
-  const Graph graph_;
+  Graph graph_;
   Runtime runtime_;
   std::vector<FusionGroup> groups_;
   std::vector<std::size_t> group_of_;  // by layer
