@@ -1,7 +1,6 @@
 // What stands around networks in files of classical machine learning (ai.onnx.ml): scalers, linear
 // models, encoders, the map at the end. Trees and support vectors are left unknown.
 #include <algorithm>
-#include <utility>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/emission.h"
@@ -72,8 +71,11 @@ void feature_vectorizer(NodeContext& context) {
   context.emit(Copy{});
 }
 
-// Coefficients [outputs, features], as an attribute.
+// Coefficients [outputs, features] and one intercept per output, as attributes.
 std::int64_t linear_outputs(const NodeContext& context, std::int64_t features) {
+  if (const Attribute* intercepts = context.attribute("intercepts");
+      intercepts != nullptr && !intercepts->floats.empty())
+    return static_cast<std::int64_t>(intercepts->floats.size());
   const Attribute* coefficients = context.attribute("coefficients");
   if (coefficients == nullptr) context.fail("a linear model without coefficients");
   return divided(context, "the number of coefficients",
