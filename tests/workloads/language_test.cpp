@@ -68,13 +68,15 @@ TEST(LanguageModels, TheTableOfTokensIsSharedAndCountedOnce) {
 }
 
 TEST(LanguageModels, PromptsAreCausalAndEncodersAreNot) {
-  const auto* causal = op_of<Attention>(
-      layer_named(build_workload("opt-1.3b"), "model.decoder.layers.3.self_attn.attention"));
+  const Graph decoder = build_workload("opt-1.3b");
+  const auto* causal =
+      op_of<Attention>(layer_named(decoder, "model.decoder.layers.3.self_attn.attention"));
   ASSERT_NE(causal, nullptr);
   EXPECT_TRUE(causal->causal);
   EXPECT_FALSE(causal->additive_mask);
-  const auto* masked = op_of<Attention>(
-      layer_named(build_workload("bert_base"), "encoder.layer.3.attention.self.attention"));
+  const Graph encoder = build_workload("bert_base");
+  const auto* masked =
+      op_of<Attention>(layer_named(encoder, "encoder.layer.3.attention.self.attention"));
   ASSERT_NE(masked, nullptr);
   EXPECT_FALSE(masked->causal);
   EXPECT_TRUE(masked->additive_mask);
