@@ -1,7 +1,6 @@
 // Attention of the standard domain, in three and four dimensions, with grouped heads and caches;
 // rotary embeddings of both domains; linear attention. com.microsoft's operators have own files.
 #include <algorithm>
-#include <utility>
 
 #include "analyzer/onnx/operators/attention_sizes.h"
 #include "analyzer/onnx/operators/checks.h"

@@ -1,7 +1,7 @@
 // com.microsoft's attention operators of large language models: query heads share key heads, and a
 // cache grows with every token. GroupQueryAttention, SparseAttention, PagedAttention.
 #include <algorithm>
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/operators/attention_sizes.h"
 #include "analyzer/onnx/operators/checks.h"

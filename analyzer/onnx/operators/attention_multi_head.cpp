@@ -1,7 +1,7 @@
 // com.microsoft's attention operators whose query, key and value are projected before, in all the
 // packings that they come in: MultiHeadAttention and its masked-decoder and packed relatives.
 #include <algorithm>
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/operators/attention_sizes.h"
 #include "analyzer/onnx/operators/checks.h"

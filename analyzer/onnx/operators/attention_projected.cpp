@@ -1,8 +1,7 @@
 // com.microsoft's attention operators that project their input to query, key and value themselves:
 // Attention, QAttention, DecoderMaskedSelfAttention, PackedAttention, LongformerAttention.
 #include <algorithm>
-#include <utility>
-#include <vector>
+#include <string>
 
 #include "analyzer/onnx/operators/attention_sizes.h"
 #include "analyzer/onnx/operators/checks.h"
@@ -109,6 +108,11 @@ void attention(NodeContext& context) {
   projected_attention(context, {2, 3, 4, 5, 6, context.type(0), std::nullopt});
 }
 
+void decoder_masked_self_attention(NodeContext& context) {
+  context.not_data(7);  // how many beams there are
+  attention(context);
+}
+
 void quantized_attention(NodeContext& context) {
   for (const std::size_t scale : {3u, 4u, 6u, 7u})
     if (context.has(scale) && context.shape(scale).empty()) context.not_data(scale);
@@ -159,7 +163,7 @@ void longformer_attention(NodeContext& context) {
 
 constexpr Operator rows[] = {
     {"com.microsoft", "Attention", attention},
-    {"com.microsoft", "DecoderMaskedSelfAttention", attention},
+    {"com.microsoft", "DecoderMaskedSelfAttention", decoder_masked_self_attention},
     {"com.microsoft", "QAttention", quantized_attention},
     {"com.microsoft", "PackedAttention", packed_attention},
     {"com.microsoft", "LongformerAttention", longformer_attention},

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "analyzer/onnx/data_type.h"
-#include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/folding.h"
 #include "analyzer/onnx/operators/sizes.h"

@@ -1,7 +1,6 @@
 // com.microsoft's fused embeddings and position biases. Of every table only the rows that are
 // looked up are read.
 #include <algorithm>
-#include <utility>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/emission.h"

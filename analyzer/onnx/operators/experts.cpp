@@ -2,7 +2,6 @@
 // Of the weights only those of experts that can be hit are read: at most k per token.
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/emission.h"

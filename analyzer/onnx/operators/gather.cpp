@@ -1,7 +1,7 @@
 // Operators that take elements by index: Gather, GatherElements, GatherND and their relatives.
 // They read the indices and what these hit, never the whole table; scattering has its own file.
 #include <algorithm>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "analyzer/onnx/operators/checks.h"

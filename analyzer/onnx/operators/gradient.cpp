@@ -1,8 +1,6 @@
 // Gradients of operators, as onnxruntime writes them into training graphs (com.microsoft). Each
 // takes the gradient of the output and what the forward pass left, and costs about as much again.
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/emission.h"

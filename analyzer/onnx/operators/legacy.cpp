@@ -1,6 +1,6 @@
 // Experimental operators of the first opsets that old image networks still begin or end with.
 // The specification dropped them; onnxruntime runs them.
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"

@@ -1,6 +1,5 @@
 // Losses of training graphs: cross entropy and negative log likelihood, of both domains.
 // Their gradients stand with the other gradients.
-#include <utility>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"

@@ -2,6 +2,7 @@
 // ReverseSequence, Trilu, Compress. Slices and pads, and what repeats elements, have own files.
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,8 +83,11 @@ void fold_concat(NodeContext& context, const std::vector<std::size_t>& inputs, s
   });
 }
 
-void concat_inputs(NodeContext& context, const std::vector<std::size_t>& inputs) {
+void concat(NodeContext& context) {
   context.emit(Copy{});
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < context.input_count(); ++i)
+    if (context.has(i)) inputs.push_back(i);
   if (inputs.empty()) context.fail("a Concat without inputs");
   Shape shape = context.shape(inputs.front());
   // The first opset had a default.
@@ -103,13 +107,6 @@ void concat_inputs(NodeContext& context, const std::vector<std::size_t>& inputs)
   }
   context.set(0, context.type(inputs.front()), shape);
   fold_concat(context, inputs, axis);
-}
-
-void concat(NodeContext& context) {
-  std::vector<std::size_t> inputs;
-  for (std::size_t i = 0; i < context.input_count(); ++i)
-    if (context.has(i)) inputs.push_back(i);
-  concat_inputs(context, inputs);
 }
 
 // The size that every input had on the axis comes out as well.

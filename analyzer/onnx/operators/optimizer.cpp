@@ -1,7 +1,6 @@
 // Optimizers of training graphs: every element of a weight is updated from its gradient and the
 // states beside it. How many operations that takes per element is in the table of weights.
-#include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "analyzer/onnx/operators/checks.h"

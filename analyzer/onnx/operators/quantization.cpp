@@ -1,6 +1,6 @@
 // QuantizeLinear, DequantizeLinear and what is like them: every element is scaled and shifted.
 // Which of them a matrix operation beside takes over is decided later, on the whole graph.
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/data_type.h"
 #include "analyzer/onnx/operators/checks.h"

@@ -1,7 +1,6 @@
 // Batches of sequences without their padding: taken off, put back, cut into windows.
 // How many tokens are left is data; all of them are counted.
-#include <algorithm>
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"

@@ -4,7 +4,6 @@
 #include "analyzer/onnx/data_type.h"
 #include "analyzer/onnx/operators/emission.h"
 #include "analyzer/onnx/operators/families.h"
-#include "analyzer/onnx/operators/sizes.h"
 
 namespace ridgeline::onnx {
 namespace {

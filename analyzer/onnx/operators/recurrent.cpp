@@ -1,7 +1,7 @@
 // LSTM, GRU and RNN in every layout and direction, and com.microsoft's quantised LSTM.
 // Activations other than the default ones cost what the cell's own do.
 #include <algorithm>
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"

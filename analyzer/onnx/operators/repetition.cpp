@@ -1,7 +1,6 @@
 // Operators that repeat elements: Tile and Expand.
 // The input is read once, however often it stands in the output.
-#include <utility>
-#include <vector>
+#include <string>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"

@@ -2,7 +2,6 @@
 // have a batch written into it that the user has since changed. It moves nothing.
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/onnx/operators/checks.h"

@@ -1,5 +1,6 @@
 // Operators that write updates into a copy of a tensor: Scatter, ScatterElements, ScatterND,
 // TensorScatter. The output has the shape of the first input, whatever the indices are.
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Operators that order, choose or draw: TopK, NonMaxSuppression, NonZero, Unique, Multinomial.
 // Where the number of results depends on data, the most that can come out is set, and said so.
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Shape and Size: outputs that are known as soon as the input's shape is.
 // They move nothing and read no element.
 #include <algorithm>
-#include <utility>
 
 #include "analyzer/onnx/operators/families.h"
 

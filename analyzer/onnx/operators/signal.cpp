@@ -1,7 +1,7 @@
 // Signal processing: Fourier transforms, windows, mel weights, Col2Im, determinants and inverses.
 // What makes a spectrogram from a waveform in front of a speech network.
 #include <algorithm>
-#include <utility>
+#include <string>
 
 #include "analyzer/onnx/data_type.h"
 #include "analyzer/onnx/operators/checks.h"

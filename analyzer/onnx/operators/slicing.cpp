@@ -2,13 +2,12 @@
 // What is kept is read, the rest is not.
 #include <algorithm>
 #include <limits>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/folding.h"
-#include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/operators/steering.h"
 
 namespace ridgeline::onnx {

@@ -1,6 +1,5 @@
 // Operators on text: their shapes are set where they follow from the input, their work is not
 // counted, and they are reported as unknown for that reason.
-#include <utility>
 
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"

@@ -1,7 +1,9 @@
 // Operators that give the same elements another shape or name: Flatten, Squeeze, Unsqueeze,
 // Identity, optionals, Dropout outside of training. They move nothing; Reshape has its own file.
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/onnx/data_type.h"
 #include "analyzer/onnx/operators/checks.h"
