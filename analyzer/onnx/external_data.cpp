@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <system_error>
 
@@ -32,7 +33,7 @@ FileState state_of(const std::string& path) {
   return {true, static_cast<std::uint64_t>(status.st_size)};
 }
 
-// Last byte that a tensor has in its file; the largest number where it does not fit into one.
+// Where a tensor ends in its file; the largest number where it does not fit into one.
 std::uint64_t end_of(const TensorProto& tensor) {
   constexpr auto beyond = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t length = 0;

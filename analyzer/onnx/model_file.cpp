@@ -73,11 +73,10 @@ std::uint64_t ModelFile::bytes() const { return implementation_->source.bytes.si
 std::optional<Contents> ModelFile::contents(const TensorProto& tensor) const {
   const Implementation& self = *implementation_;
   if (!tensor.external) return decode_message(tensor, self.source);
-  const auto count = static_cast<std::uint64_t>(element_count(tensor.dims));
-  if (count > max_contents || bits(tensor.type) == 0) return std::nullopt;
+  if (!may_have_contents(tensor)) return std::nullopt;
   if (!self.external)
     throw Error(path(), "a model in memory has no external data, and shapes depend on it");
-  return decode_raw(tensor.type, count, self.external->read(tensor));
+  return decode_raw(tensor, self.external->read(tensor));
 }
 
 }  // namespace ridgeline::onnx

@@ -23,7 +23,6 @@ constexpr std::size_t max_ahead = 64;
 
 PagedFile::PagedFile(int descriptor, std::size_t bytes, std::string path)
     : descriptor_(descriptor), size_(bytes), path_(std::move(path)) {
-  is_loaded_.resize((size_ + page_bytes - 1) / page_bytes);
   void* address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
@@ -54,7 +53,7 @@ void PagedFile::read_pages(std::size_t first, std::size_t count) {
     if (got == 0) throw Error(path_, fmt::format("ends at byte {}, had {} when opened", at, size_));
     at += static_cast<std::size_t>(got);
   }
-  for (std::size_t page = first; page < first + count; ++page) is_loaded_[page] = true;
+  for (std::size_t page = first; page < first + count; ++page) loaded_.insert(page);
 }
 
 void PagedFile::load_pages(const char* from, std::size_t count) {
@@ -67,10 +66,11 @@ void PagedFile::load_pages(const char* from, std::size_t count) {
       page_start == loaded_end_ && loaded_end_ - last_ < static_cast<std::ptrdiff_t>(page_bytes);
   ahead_ = in_order ? std::min(ahead_ * 2, max_ahead) : 1;
   // Everything from `first` to `end` is loaded in the end; read in runs of pages that are not.
-  const std::size_t end = std::min(is_loaded_.size(), std::max(last + 1, first + ahead_));
+  const std::size_t page_count = (size_ + page_bytes - 1) / page_bytes;
+  const std::size_t end = std::min(page_count, std::max(last + 1, first + ahead_));
   for (std::size_t page = first; page < end;) {
     std::size_t stop = page;
-    while (stop < end && !is_loaded_[stop]) ++stop;
+    while (stop < end && !loaded_.contains(stop)) ++stop;
     if (stop > page) read_pages(page, stop - page);
     page = std::max(stop, page + 1);
   }

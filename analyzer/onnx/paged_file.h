@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <unordered_set>
 
 namespace ridgeline::onnx {
 
@@ -36,7 +36,7 @@ class PagedFile {
   std::size_t size_;
   std::string path_;
   char* begin_ = nullptr;
-  std::vector<bool> is_loaded_;  // by page
+  std::unordered_set<std::size_t> loaded_;  // pages; as few as there are, however long the file
   // A stretch that is known to be loaded, and how many pages to read at the next miss: few after a
   // jump over weights, more and more while the file is read in order.
   const char* loaded_begin_ = nullptr;

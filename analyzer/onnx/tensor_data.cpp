@@ -113,10 +113,6 @@ std::uint64_t code_of(std::string_view bytes, int width, std::size_t i) {
   return (byte >> (bit % 8)) & ((1U << width) - 1);
 }
 
-bool is_number(ElementType type) {
-  return bits(type) > 0 && type != ElementType::complex64 && type != ElementType::complex128;
-}
-
 // The values of a typed field in the form of raw_data.
 void append_raw(const Wire& wire, const TypedField& field, ElementType type, std::string& raw) {
   if (field.encoding != ValueEncoding::varint) {
@@ -163,35 +159,40 @@ std::uint64_t typed_values(ElementType type, std::int64_t elements) {
   return count / per_value + (count % per_value != 0 ? 1 : 0);
 }
 
-std::optional<Contents> decode_raw(ElementType type, std::size_t count, std::string_view bytes) {
-  if (!is_number(type)) return std::nullopt;
+bool may_have_contents(const TensorProto& tensor) {
+  return bits(tensor.type) > 0 && tensor.type != ElementType::complex64 &&
+         tensor.type != ElementType::complex128 &&
+         element_count(tensor.dims) <= static_cast<std::int64_t>(max_contents);
+}
+
+Contents decode_raw(const TensorProto& tensor, std::string_view bytes) {
+  const auto count = static_cast<std::size_t>(element_count(tensor.dims));
   Contents contents;
   contents.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
-    contents.push_back(decode_element(type, code_of(bytes, bits(type), i)));
+    contents.push_back(decode_element(tensor.type, code_of(bytes, bits(tensor.type), i)));
   return contents;
 }
 
 std::optional<Contents> decode_message(const TensorProto& tensor, const WireSource& source) {
-  const auto count = static_cast<std::size_t>(element_count(tensor.dims));
-  if (!is_number(tensor.type) || count > max_contents) return std::nullopt;
-  if (count == 0) return Contents{};
+  if (!may_have_contents(tensor)) return std::nullopt;
+  if (element_count(tensor.dims) == 0) return Contents{};
   const TypedField& typed = typed_fields[typed_field_of(tensor.type).value()];
-  std::optional<std::string_view> raw;
+  std::string_view raw;
   std::string values;
   Wire wire(tensor.message, "TensorProto", source);
   while (wire.next()) {
     if (wire.field() == 9) raw = wire.bytes();
     if (wire.field() == typed.number) append_raw(wire, typed, tensor.type, values);
   }
-  const std::string_view bytes = raw.value_or(values);
+  const std::string_view bytes = raw.empty() ? values : raw;
   if (bytes.empty()) return std::nullopt;
   const double needed = storage_bytes(tensor.type, element_count(tensor.dims)).value();
   if (static_cast<double>(bytes.size()) != needed)
     wire.fail(fmt::format("tensor {}: {} of {} needs {:.0f} bytes, its values give {}",
                           quote(tensor.name), to_string(tensor.dims), to_string(tensor.type),
                           needed, bytes.size()));
-  return decode_raw(tensor.type, count, bytes);
+  return decode_raw(tensor, bytes);
 }
 
 }  // namespace ridgeline::onnx

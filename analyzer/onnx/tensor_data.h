@@ -40,9 +40,11 @@ std::optional<std::size_t> typed_field_of(ElementType type);
 // types of less than a byte share a value.
 std::uint64_t typed_values(ElementType type, std::int64_t elements);
 
-// Elements of numeric types from raw little-endian bytes; nothing for other types.
-// Bytes that do not suffice are the caller's mistake.
-std::optional<Contents> decode_raw(ElementType type, std::size_t count, std::string_view bytes);
+// Whether its elements are numbers, and few enough to be looked at.
+bool may_have_contents(const TensorProto& tensor);
+
+// The elements of such a tensor from raw little-endian bytes, which must be all of them.
+Contents decode_raw(const TensorProto& tensor, std::string_view bytes);
 
 // The elements that stand in the tensor's own message; nothing where there are none, or no numbers.
 std::optional<Contents> decode_message(const TensorProto& tensor, const WireSource& source);

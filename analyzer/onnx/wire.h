@@ -60,7 +60,6 @@ class Wire {
 
   std::string_view remaining() const { return rest_; }  // the whole message before the first next()
 
-  const WireSource& source() const { return *source_; }
   std::uint64_t offset() const;                           // of the field, in the file
   [[noreturn]] void fail(const std::string& what) const;  // Error: file, byte and cause
 

@@ -13,7 +13,8 @@ struct ProcessResult {
   int signal = 0;
   std::string out;
   std::string err;
-  long max_resident_kib = 0;  // memory, at its peak
+  // Memory at its peak; at least that of the test itself, since Linux hands it down.
+  long max_resident_kib = 0;
 };
 
 struct ProcessSettings {

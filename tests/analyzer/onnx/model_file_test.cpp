@@ -1,19 +1,16 @@
-// Models on disk: folders, pipes, missing files, and files much larger than the memory they may
-// take. What stands in them is tested by the other tests of the reader.
+// Models on disk: folders, pipes, missing files, files that shrink.
+// What stands in them is tested by the other tests of the reader, memory by analyze_memory_test.
 #include "analyzer/onnx/model_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <thread>
 
 #include "base/error.h"
-#include "tests/support/large_model.h"
 #include "tests/support/onnx_builder.h"
 #include "tests/support/temporary_directory.h"
 
@@ -89,46 +86,6 @@ TEST(OnnxModelFile, AFileThatShrinksIsAnError) {
     for (const auto& tensor : file.model().graph.initializers) file.contents(tensor);
   };
   EXPECT_THROW(read_all(), Error);
-}
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
-// Peak memory of reading a model, in a process of its own.
-long kib_to_read(const std::string& path, std::size_t layers) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const ModelFile file(path);
-    _exit(file.model().graph.initializers.size() == layers && file.model().warnings.empty() ? 0
-                                                                                            : 1);
-  }
-  int status = -1;
-  rusage usage{};
-  wait4(child, &status, 0, &usage);
-  EXPECT_EQ(status, 0);
-  return usage.ru_maxrss;
-}
-
-constexpr long limit_kib = 50 * 1024;
-
-TEST(OnnxModelFile, TwoGigabytesOfWeightsTakeLittleMemory) {
-  if (sanitized) GTEST_SKIP() << "sanitizers need memory of their own";
-  const TemporaryDirectory folder;
-  write_large_model(folder.file("raw.onnx"), 520, Weights::hole);
-  EXPECT_GT(ModelFile(folder.file("raw.onnx")).bytes(), 2'000'000'000U);
-  EXPECT_LT(kib_to_read(folder.file("raw.onnx"), 520), limit_kib);
-  write_large_external_model(folder.file("external.onnx"), "weights.bin", 520);
-  EXPECT_LT(kib_to_read(folder.file("external.onnx"), 520), limit_kib);
-}
-
-TEST(OnnxModelFile, SoDoWeightsThatTheSystemHasInMemory) {
-  if (sanitized) GTEST_SKIP() << "sanitizers need memory of their own";
-  const TemporaryDirectory folder;
-  write_large_model(folder.file("raw.onnx"), 64, Weights::written);
-  EXPECT_LT(kib_to_read(folder.file("raw.onnx"), 64), limit_kib);
 }
 
 }  // namespace
