@@ -26,13 +26,13 @@ bool moves_data(const Layer& layer) {
                      [](const Part& part) { return !std::holds_alternative<View>(part.op); });
 }
 
-// All bytes of a tensor, or those that the layer moves of it; zero where nobody can tell.
-double moved_bytes(const Graph& graph, const Layer& layer, TensorId id) {
+// All bytes of a tensor, or those that the layer moves of it; nothing where nobody can tell.
+std::optional<double> moved_bytes(const Graph& graph, const Layer& layer, TensorId id) {
   const Tensor& tensor = graph.tensors[id];
   const auto partly = std::find_if(layer.partly_moved.begin(), layer.partly_moved.end(),
                                    [id](const auto& entry) { return entry.first == id; });
-  if (partly == layer.partly_moved.end()) return tensor_bytes(tensor).value_or(0);
-  return storage_bytes(tensor.type, partly->second).value_or(0);
+  if (partly == layer.partly_moved.end()) return tensor_bytes(tensor);
+  return storage_bytes(tensor.type, partly->second);
 }
 
 void add_bytes(Work& work, const Graph& graph, const Layer& layer) {
@@ -91,7 +91,7 @@ std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer) {
     const TensorId id = layer.inputs[i];
     moves.push_back({id, i == 0 && partly
                              ? storage_bytes(graph.tensors[id].type, *partly).value_or(0)
-                             : moved_bytes(graph, layer, id)});
+                             : moved_bytes(graph, layer, id).value_or(0)});
   }
   return moves;
 }
@@ -99,7 +99,8 @@ std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer) {
 std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer) {
   std::vector<TensorMove> moves;
   if (!has_work(layer) || !moves_data(layer)) return moves;
-  for (const TensorId id : layer.outputs) moves.push_back({id, moved_bytes(graph, layer, id)});
+  for (const TensorId id : layer.outputs)
+    moves.push_back({id, moved_bytes(graph, layer, id).value_or(0)});
   // The output is a copy of the first input, into which the updates are written once more.
   if (const auto* scatter = part_of<Scatter>(layer); scatter && !moves.empty())
     moves.front().bytes +=
@@ -121,7 +122,7 @@ std::vector<TensorId> unsized_tensors(const Graph& graph, const Layer& layer) {
   if (!has_work(layer) || !moves_data(layer)) return found;
   for (const auto* ids : {&layer.inputs, &layer.outputs})
     for (const TensorId id : *ids)
-      if (!tensor_bytes(graph.tensors[id])) found.push_back(id);
+      if (!moved_bytes(graph, layer, id)) found.push_back(id);
   return found;
 }
 

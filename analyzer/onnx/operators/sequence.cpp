@@ -78,6 +78,7 @@ void sequence_length(NodeContext& context) {
 // Parts of one size, of given sizes, or single slices, whose axis may be dropped.
 void split_to_sequence(NodeContext& context) {
   context.emit(Copy{});
+  context.writes(0, element_count(context.shape(0)));
   Shape shape = context.shape(0);
   const std::size_t axis = context.axis(context.integer("axis", 0), shape.size());
   const std::int64_t size = shape[axis];
@@ -130,6 +131,7 @@ void concat_from_sequence(NodeContext& context) {
   else
     shape[axis] = multiplied(context, {shape[axis], *sequence.sequence_length});
   context.set(0, sequence.type, shape);
+  context.reads(0, element_count(shape));
 }
 
 // The body runs once per tensor of the first sequence; other inputs are sequences of the same

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "analyzer/count.h"
 #include "tests/analyzer/onnx/imported.h"
 #include "tests/analyzer/onnx/operators/folded.h"
 #include "tests/analyzer/onnx/operators/one_node.h"
@@ -71,6 +72,20 @@ TEST(SequenceRule, Split) {
   EXPECT_EQ(part({2}, true), "2x2");
   EXPECT_EQ(part({3, 3}, false), "3x2");
   EXPECT_EQ(part({4}, true), "unknown");  // 4 and 2: no common shape
+}
+
+TEST(SequenceRule, SplitAndJoinMoveTheirElements) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {6, 2}).output("out");
+  model.node("SplitToSequence", {"x"}, {"sequence"}).name("split");
+  model.node("ConcatFromSequence", {"sequence"}, {"out"}).name("join").attribute("axis", 0);
+  const Graph graph = imported(model).graph;
+  for (const char* name : {"split", "join"}) {
+    const Layer& layer = layer_named(graph, name);
+    EXPECT_EQ(count_layer(graph, layer, default_weights()).bytes_read, 48) << name;
+    EXPECT_EQ(count_layer(graph, layer, default_weights()).bytes_written, 48) << name;
+    EXPECT_TRUE(unsized_tensors(graph, layer).empty()) << name;
+  }
 }
 
 TEST(SequenceRule, MapRunsItsBodyPerTensor) {
