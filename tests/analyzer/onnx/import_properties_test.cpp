@@ -44,7 +44,9 @@ TEST(ImportProperties, ChangedSamplesAreCountedOrRefused) {
       // Changes pile up as long as the model can still be counted.
       const auto analysis = counted(changed);
       bytes = analysis && changed.size() < 10'000 ? changed : model.bytes;
-      if (analysis) EXPECT_GE(analysis->totals.work.macs, 0) << model.name << ", seed " << seed;
+      if (analysis) {
+        EXPECT_GE(analysis->totals.work.macs, 0) << model.name << ", seed " << seed;
+      }
     }
   }
 }
