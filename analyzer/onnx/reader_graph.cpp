@@ -13,9 +13,11 @@ Dimension read_dimension(Wire wire) {
   while (wire.next()) {
     if (wire.field() == 1) dimension.value = wire.integer();
     if (wire.field() == 2) dimension.symbol = wire.bytes();
-    // Paddle's exporter writes this for every free dimension; it does not mean that they are equal.
-    if (dimension.symbol == "?") dimension.symbol = {};
   }
+  // Exporters of Paddle and WinML write these for every free dimension; they do not mean that all
+  // of them are equal.
+  for (const std::string_view nameless : {"?", "None"})
+    if (dimension.symbol == nameless) dimension.symbol = {};
   return dimension;
 }
 

@@ -49,11 +49,13 @@ TEST(Bindings, ADimensionWithoutSymbolIsAskedForByInput) {
   EXPECT_THAT(error.what(), HasSubstr("--shape x=…"));
 }
 
-// As Paddle's exporter writes all of them.
-TEST(Bindings, QuestionMarksAreNoSymbol) {
+// As the exporters of Paddle and WinML write all of them.
+TEST(Bindings, WhatEveryFreeDimensionIsCalledIsNoSymbol) {
   onnx::ImportOptions options;
   options.shapes["x"] = {1, 3, 48, 192};
-  EXPECT_EQ(shape_text(imported(relu_of({"?", 3, "?", "?"}), options).graph, "y"), "1x3x48x192");
+  for (const char* name : {"?", "None"})
+    EXPECT_EQ(shape_text(imported(relu_of({name, 3, name, name}), options).graph, "y"),
+              "1x3x48x192");
 }
 
 TEST(Bindings, MinusOneIsFreeAndLessIsNonsense) {
