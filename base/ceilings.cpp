@@ -81,20 +81,28 @@ ByteEnergy byte_energy_from_json(const JsonCursor& cursor) {
           bounded(cursor.at("joule_per_byte"), max_joule), cursor.at("source").token<Source>()};
 }
 
+Json constant_power_to_json(const std::optional<ConstantPower>& power) {
+  if (!power) return nullptr;
+  return {{"power_w", power->power_w}, {"source", to_string(power->source)}};
+}
+
+std::optional<ConstantPower> constant_power_from_json(const std::optional<JsonCursor>& cursor) {
+  if (!cursor) return std::nullopt;
+  return ConstantPower{bounded(cursor->at("power_w"), max_power_w),
+                       cursor->at("source").token<Source>()};
+}
+
 }  // namespace
 
 Json to_json(const Ceilings& ceilings) {
-  Json idle;
-  if (ceilings.idle_power)
-    idle = {{"power_w", ceilings.idle_power->power_w},
-            {"source", to_string(ceilings.idle_power->source)}};
   return {{"schema", Ceilings::schema},
           {"device", ceilings.device},
           {"point", to_json(ceilings.point)},
           {"peaks", array_of(ceilings.peaks, peak_to_json)},
           {"bandwidths", array_of(ceilings.bandwidths, bandwidth_to_json)},
           {"launch_costs", array_of(ceilings.launch_costs, launch_cost_to_json)},
-          {"idle_power", std::move(idle)},
+          {"idle_power", constant_power_to_json(ceilings.idle_power)},
+          {"busy_power", constant_power_to_json(ceilings.busy_power)},
           {"flop_energies", array_of(ceilings.flop_energies, flop_energy_to_json)},
           {"byte_energies", array_of(ceilings.byte_energies, byte_energy_to_json)}};
 }
@@ -107,9 +115,8 @@ Ceilings ceilings_from_json(const JsonCursor& cursor) {
   ceilings.peaks = vector_of(cursor.at("peaks"), peak_from_json);
   ceilings.bandwidths = vector_of(cursor.at("bandwidths"), bandwidth_from_json);
   ceilings.launch_costs = vector_of(cursor.at("launch_costs"), launch_cost_from_json);
-  if (const auto idle = cursor.find("idle_power"))
-    ceilings.idle_power =
-        IdlePower{bounded(idle->at("power_w"), max_power_w), idle->at("source").token<Source>()};
+  ceilings.idle_power = constant_power_from_json(cursor.find("idle_power"));
+  ceilings.busy_power = constant_power_from_json(cursor.find("busy_power"));
   ceilings.flop_energies = vector_of(cursor.at("flop_energies"), flop_energy_from_json);
   ceilings.byte_energies = vector_of(cursor.at("byte_energies"), byte_energy_from_json);
   return ceilings;

@@ -43,11 +43,11 @@ struct LaunchCost {
   friend bool operator==(const LaunchCost&, const LaunchCost&) = default;
 };
 
-struct IdlePower {
+struct ConstantPower {
   double power_w = 0;
   Source source = Source::assumed;
 
-  friend bool operator==(const IdlePower&, const IdlePower&) = default;
+  friend bool operator==(const ConstantPower&, const ConstantPower&) = default;
 };
 
 struct FlopEnergy {
@@ -76,7 +76,8 @@ struct Ceilings {
   std::vector<Peak> peaks;
   std::vector<Bandwidth> bandwidths;
   std::vector<LaunchCost> launch_costs;
-  std::optional<IdlePower> idle_power;  // absent = unknown, as are missing rows below
+  std::optional<ConstantPower> idle_power;  // absent = unknown, as are missing rows below
+  std::optional<ConstantPower> busy_power;  // while a kernel runs, whatever it does: Choi's π₀
   std::vector<FlopEnergy> flop_energies;
   std::vector<ByteEnergy> byte_energies;
 

@@ -33,6 +33,8 @@ Json to_json(const Demand& demand) {
           {"reads", array_of(demand.reads, tensor_use_to_json)},
           {"writes", array_of(demand.writes, tensor_use_to_json)},
           {"launches", demand.launches},
+          {"host_functions", demand.host_calls.functions},
+          {"host_modules", demand.host_calls.modules},
           {"source_layers", Json(demand.source_layers)}};
 }
 
@@ -47,6 +49,8 @@ Demand demand_from_json(const JsonCursor& cursor) {
   demand.reads = vector_of(cursor.at("reads"), tensor_use_from_json);
   demand.writes = vector_of(cursor.at("writes"), tensor_use_from_json);
   demand.launches = cursor.at("launches").count();
+  demand.host_calls.functions = cursor.at("host_functions").count();
+  demand.host_calls.modules = cursor.at("host_modules").count();
   for (const JsonCursor& layer : cursor.at("source_layers").items())
     demand.source_layers.push_back(layer.text());
   return demand;

@@ -67,6 +67,14 @@ struct TensorUse {
   friend bool operator==(const TensorUse&, const TensorUse&) = default;
 };
 
+// Calls that the host makes one by one and that launch nothing: flatten, checks of shapes and
+// unpacking are functions; dropout at inference is a module, which costs the host more.
+struct HostCalls {
+  int functions = 0, modules = 0;
+
+  friend bool operator==(const HostCalls&, const HostCalls&) = default;
+};
+
 struct Demand {
   std::string name;
   OpClass op_class = OpClass::other;
@@ -75,6 +83,7 @@ struct Demand {
   std::vector<TensorUse> reads;
   std::vector<TensorUse> writes;
   int launches = 1;                        // zero for a view
+  HostCalls host_calls;                    // beside the launches
   std::vector<std::string> source_layers;  // names in the file that the network came from
 
   friend bool operator==(const Demand&, const Demand&) = default;

@@ -16,16 +16,19 @@
 namespace ridgeline {
 
 // What the time goes to: the term that, made faster, helps most.
-enum class BoundBy { compute, memory, launch, host };
+// power_cap: the clock that the cap leaves; quantisation: tiles that do not fill the machine.
+enum class BoundBy { compute, memory, launch, host, power_cap, quantisation };
 
 template <>
 struct TokenTable<BoundBy> {
   static constexpr std::string_view noun = "bound";
-  static constexpr std::array<std::pair<BoundBy, std::string_view>, 4> rows{
+  static constexpr std::array<std::pair<BoundBy, std::string_view>, 6> rows{
       {{BoundBy::compute, "compute"},
        {BoundBy::memory, "memory"},
        {BoundBy::launch, "launch"},
-       {BoundBy::host, "host"}}};
+       {BoundBy::host, "host"},
+       {BoundBy::power_cap, "power_cap"},
+       {BoundBy::quantisation, "quantisation"}}};
 };
 
 // A part of the formula by name. Terms may overlap in time, so they need not sum to the row.

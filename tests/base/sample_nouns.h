@@ -24,7 +24,8 @@ inline Ceilings sample_ceilings() {
           {{Processor::gpu, Unit::matrix, DType::fp16, DType::fp32, 1e13, Source::datasheet}},
           {{Processor::gpu, Level::dram, Direction::read, 1.2e11, Source::fitted}},
           {{Processor::gpu, 5e-6, Source::assumed}},
-          IdlePower{6.6, Source::measured},
+          ConstantPower{6.6, Source::measured},
+          ConstantPower{12.5, Source::fitted},
           {{Processor::gpu, Unit::matrix, DType::fp16, 9e-13, Source::fitted}},
           {{Processor::gpu, Level::dram, 5e-11, Source::fitted}}};
 }
@@ -45,6 +46,7 @@ inline Demand sample_demand() {
   demand.reads = {{"image", 5e6, ""}, {"skip", 1e6, "conv0"}};
   demand.writes = {{"features", 6e6, "conv1+relu"}};
   demand.launches = 2;
+  demand.host_calls = {3, 1};
   demand.source_layers = {"conv1", "relu"};
   return demand;
 }

@@ -1,0 +1,46 @@
+// Fits a MachineModel to measurements: maximum a posteriori, log-normal priors, robust residuals.
+// Micro-benchmark rows and whole networks are both observations; facts without variance stay.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/machine_model.h"
+#include "roofline/conditions.h"
+#include "roofline/network_load.h"
+
+namespace ridgeline {
+
+// One measured run of a network.
+struct Observation {
+  std::string name;                   // for messages: "resnet50 batch 8 at 30W"
+  const NetworkLoad* load = nullptr;  // not owned
+  Conditions conditions;
+  double time_s = 0;
+  std::optional<double> power_w;
+};
+
+// An observation that was not used, and why.
+struct RefusedObservation {
+  std::string name;
+  std::string reason;
+};
+
+struct FitResult {
+  MachineModel model;  // posterior: means and covariance; fitted parameters say so
+  std::vector<RefusedObservation> refused;
+  std::vector<std::string> notes;  // "time does not move with the GPU clock: host-bound …"
+};
+
+struct FitOptions {
+  double time_noise = 0.05;   // relative, one sigma: repeat noise of the measurements
+  double power_noise = 0.03;  //
+  bool refuse_outliers = true;
+};
+
+FitResult fit(const MachineModel& prior, std::span<const Observation> observations,
+              const FitOptions& options = {});
+
+}  // namespace ridgeline
