@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 find_package(fmt 8 REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 # Header-only, and without a CMake or pkg-config file in Debian.
