@@ -1,5 +1,5 @@
 // Writing comma-separated values as RFC 4180 quotes them, with a bare newline at the end of a row.
-// Writing only: ridgeline reads JSON.
+// Reading is base/csv_reader.h's.
 #pragma once
 
 #include <string>
