@@ -41,6 +41,26 @@ std::vector<double> covariance_from_json(const JsonCursor& cursor, std::size_t n
   return covariance;
 }
 
+Json parameter_to_json(const Parameter& parameter) {
+  Json json = {
+      {"name", parameter.name}, {"mean", parameter.mean}, {"source", to_string(parameter.source)}};
+  if (const auto& prior = parameter.prior)
+    json["prior"] = {
+        {"mean", prior->mean}, {"sigma", prior->sigma}, {"source", to_string(prior->source)}};
+  return json;
+}
+
+Parameter parameter_from_json(const JsonCursor& cursor) {
+  Parameter parameter;
+  parameter.name = cursor.at("name").text();
+  parameter.mean = cursor.at("mean").number();
+  parameter.source = cursor.at("source").token<Source>();
+  if (const auto prior = cursor.find("prior"))
+    parameter.prior = {prior->at("mean").number(), prior->at("sigma").non_negative(),
+                       prior->at("source").token<Source>()};
+  return parameter;
+}
+
 }  // namespace
 
 std::optional<std::size_t> find_parameter(const MachineModel& model, std::string_view name) {
@@ -54,12 +74,27 @@ double mean_of(const MachineModel& model, std::string_view name) {
   throw Error(model.device, "the model has no parameter " + quote(name));
 }
 
+double sigma_of(const MachineModel& model, std::size_t index) {
+  return std::sqrt(model.covariance.at(index * model.parameters.size() + index));
+}
+
+// Priors are independent of each other; what a fit left alone has nothing beside its variance.
+MachineModel before_fit(const MachineModel& model) {
+  MachineModel prior = model;
+  prior.observations.clear();
+  const std::size_t n = model.parameters.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto& belief = model.parameters[i].prior;
+    if (!belief) continue;
+    prior.parameters[i] = {model.parameters[i].name, belief->mean, belief->source};
+    for (std::size_t j = 0; j < n; ++j)
+      prior.covariance[i * n + j] = prior.covariance[j * n + i] = 0;
+    prior.covariance[i * n + i] = belief->sigma * belief->sigma;
+  }
+  return prior;
+}
+
 Json to_json(const MachineModel& model) {
-  Json parameters = Json::array();
-  for (const Parameter& parameter : model.parameters)
-    parameters.push_back({{"name", parameter.name},
-                          {"mean", parameter.mean},
-                          {"source", to_string(parameter.source)}});
   Json covariance = Json::array();
   const std::size_t n = model.parameters.size();
   for (std::size_t i = 0; i < n; ++i) {
@@ -69,8 +104,11 @@ Json to_json(const MachineModel& model) {
   }
   return {{"schema", MachineModel::schema},
           {"device", model.device},
-          {"parameters", std::move(parameters)},
-          {"covariance", std::move(covariance)}};
+          {"parameters", array_of(model.parameters, parameter_to_json)},
+          {"covariance", std::move(covariance)},
+          {"observations", array_of(model.observations, [](const KeptObservation& observation) {
+             return to_json(observation);
+           })}};
 }
 
 MachineModel machine_model_from_json(const JsonCursor& cursor) {
@@ -79,16 +117,15 @@ MachineModel machine_model_from_json(const JsonCursor& cursor) {
   model.device = cursor.at("device").text();
   std::unordered_set<std::string> names;
   for (const JsonCursor& row : cursor.at("parameters").items()) {
-    Parameter parameter;
-    parameter.name = row.at("name").text();
-    parameter.mean = row.at("mean").number();
-    parameter.source = row.at("source").token<Source>();
+    Parameter parameter = parameter_from_json(row);
     if (parameter.name.empty()) row.at("name").fail("empty");
     if (!names.insert(parameter.name).second)
       row.at("name").fail(quote(parameter.name) + " is there twice");
     model.parameters.push_back(std::move(parameter));
   }
   model.covariance = covariance_from_json(cursor.at("covariance"), model.parameters.size());
+  if (const auto observations = cursor.find("observations"))
+    model.observations = vector_of(*observations, kept_observation_from_json);
   return model;
 }
 

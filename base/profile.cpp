@@ -168,7 +168,7 @@ Json launches_to_json(const std::vector<LaunchRow>& rows) {
   return kinds;
 }
 
-Json conditions_to_json(const Conditions& conditions) {
+Json conditions_to_json(const MeasuringConditions& conditions) {
   Json warnings = Json::array();
   for (const Warning& warning : conditions.warnings)
     warnings.push_back({{"text", warning.text}, {"fix", warning.fix}});
@@ -184,8 +184,8 @@ Json conditions_to_json(const Conditions& conditions) {
           {"warnings", std::move(warnings)}};
 }
 
-Conditions conditions_from_json(const JsonCursor& cursor) {
-  Conditions conditions;
+MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
+  MeasuringConditions conditions;
   conditions.started = cursor.at("started").text();
   conditions.duration_s = bounded(cursor.at("duration_s"), max_time_s);
   conditions.complete = cursor.at("complete").boolean();

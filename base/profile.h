@@ -100,7 +100,7 @@ struct Warning {
   friend bool operator==(const Warning&, const Warning&) = default;
 };
 
-struct Conditions {
+struct MeasuringConditions {
   std::string started;  // ISO 8601, UTC
   double duration_s = 0;
   bool complete = true;  // false after Ctrl-C
@@ -112,12 +112,12 @@ struct Conditions {
   double other_fraction = 0;  // of the measured cores' time, used by other processes
   std::vector<Warning> warnings;
 
-  friend bool operator==(const Conditions&, const Conditions&) = default;
+  friend bool operator==(const MeasuringConditions&, const MeasuringConditions&) = default;
 };
 
 struct ProfileMode {
   OperatingPoint mode;
-  Conditions conditions;
+  MeasuringConditions conditions;
   std::vector<ComputeRow> compute;
   std::vector<MemoryRow> memory;
   std::vector<SweepRow> sweep;

@@ -159,7 +159,7 @@ std::string estimate_fields(const std::optional<Estimate>& estimate) {
 
 }  // namespace
 
-std::string conditions_text(const Conditions& conditions, int width) {
+std::string conditions_text(const MeasuringConditions& conditions, int width) {
   std::string text =
       fmt::format("{} rounds in {}", conditions.rounds, format_seconds(conditions.duration_s));
   if (conditions.rejected_rounds > 0)

@@ -12,7 +12,7 @@ namespace ridgeline::cli {
 std::string profile_text(const Profile& profile, int width);
 
 // Rounds, load and warnings, folded to the width; no newline at the end.
-std::string conditions_text(const Conditions& conditions, int width);
+std::string conditions_text(const MeasuringConditions& conditions, int width);
 
 // All rows of all modes in one table.
 std::string profile_csv(const Profile& profile);

@@ -9,7 +9,7 @@
 namespace ridgeline {
 
 void warn_of_surroundings(const std::string& busiest, std::optional<double> quota, int cores,
-                          Conditions& conditions) {
+                          MeasuringConditions& conditions) {
   const SamplerOptions limits;
   const auto warn = [&](const std::string& text, const std::string& fix) {
     conditions.warnings.push_back({text, fix});

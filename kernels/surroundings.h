@@ -12,6 +12,6 @@ namespace ridgeline {
 // `busiest` names the process that used most CPU time ("" = none stood out); `quota` is the CPU
 // time that the process may use, in cores.
 void warn_of_surroundings(const std::string& busiest, std::optional<double> quota, int cores,
-                          Conditions& conditions);
+                          MeasuringConditions& conditions);
 
 }  // namespace ridgeline

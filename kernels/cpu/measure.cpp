@@ -113,7 +113,7 @@ std::optional<double> theory_per_hz(const PlannedTrial& trial, const Microarchit
   return *per_cycle * trial.threads;
 }
 
-void warn_of_sets(const std::vector<PlannedTrial>& plan, Conditions& conditions) {
+void warn_of_sets(const std::vector<PlannedTrial>& plan, MeasuringConditions& conditions) {
   const bool small =
       std::ranges::any_of(plan, [](const PlannedTrial& t) { return t.set.too_small; });
   if (small)
@@ -153,7 +153,7 @@ Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& opt
 }
 
 // The worst phase speaks for the run.
-void add_conditions(Conditions& conditions, const Phase& phase) {
+void add_conditions(MeasuringConditions& conditions, const Phase& phase) {
   const Sampling& sampling = phase.sampling;
   conditions.complete = conditions.complete && sampling.complete;
   conditions.disturbed = conditions.disturbed || sampling.disturbed;
@@ -175,7 +175,7 @@ struct RowCounts {
     drifted += verdict.drifted;
     throttled += verdict.status == Status::throttled;
   }
-  void warn(Conditions& conditions) const {
+  void warn(MeasuringConditions& conditions) const {
     const auto say = [&](int rows, const std::string& what, const std::string& fix) {
       if (rows > 0)
         conditions.warnings.push_back(

@@ -83,6 +83,22 @@ TEST(MachineModel, BrokenOnes) {
             "f.json: covariance[1][0]: the covariance is not symmetric");
   EXPECT_EQ(error([](Json& json) { json["covariance"][1][0] = json["covariance"][0][1] = 1; }),
             "f.json: covariance[1][0]: larger than the variances allow");
+  EXPECT_EQ(error([](Json& json) { json["parameters"][0]["prior"]["sigma"] = -1; }),
+            "f.json: parameters[0].prior.sigma: -1 is negative");
+  EXPECT_EQ(error([](Json& json) { json["observations"][0]["batch"] = 0; }),
+            "f.json: observations[0].batch: is not at least 1");
+}
+
+TEST(MachineModel, BeforeItsFit) {
+  const MachineModel prior = before_fit(sample_model());
+  EXPECT_EQ(prior.parameters[0], (Parameter{"gpu_fp16_efficiency", 0.6, Source::datasheet}));
+  EXPECT_EQ(prior.parameters[1], sample_model().parameters[1]);
+  EXPECT_DOUBLE_EQ(sigma_of(prior, 0), 0.2);
+  EXPECT_EQ(prior.covariance[1], 0);
+  EXPECT_EQ(prior.covariance[2], 0);
+  EXPECT_EQ(prior.covariance[3], 1e-12);
+  EXPECT_TRUE(prior.observations.empty());
+  EXPECT_EQ(before_fit(prior), prior);
 }
 
 TEST(Ceilings, BrokenOnes) {

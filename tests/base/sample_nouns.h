@@ -14,8 +14,11 @@ inline OperatingPoint sample_point() { return {"30W", 8, 612e6, 2133e6, {1.2e9},
 
 inline MachineModel sample_model() {
   return {"example",
-          {{"gpu_fp16_efficiency", 0.5, Source::fitted}, {"gpu_launch_s", 5e-6, Source::assumed}},
-          {0.01, -1e-8, -1e-8, 1e-12}};
+          {{"gpu_fp16_efficiency", 0.5, Source::fitted, PriorBelief{0.6, 0.2, Source::datasheet}},
+           {"gpu_launch_s", 5e-6, Source::assumed}},
+          {0.01, -1e-8, -1e-8, 1e-12},
+          {{"resnet50", "image=224", 8, DType::fp16, Runtime::tensorrt, "inference", sample_point(),
+            false, 0.012, 21.5, "module", ""}}};
 }
 
 inline Ceilings sample_ceilings() {
@@ -42,7 +45,7 @@ inline Demand sample_demand() {
   demand.work.bytes_written = 6e6;
   demand.work.weight_bytes_read = 7e5;
   demand.work.weight_bytes_written = 8;
-  demand.gemm = Gemm{12544, 64, 147, 1};
+  demand.gemm = Gemm{12544, 64, 147, 1, 49};
   demand.reads = {{"image", 5e6, ""}, {"skip", 1e6, "conv0"}};
   demand.writes = {{"features", 6e6, "conv1+relu"}};
   demand.launches = 2;

@@ -6,9 +6,9 @@
 namespace ridgeline {
 namespace {
 
-std::string warning_of(const Conditions& seen, const std::string& busiest = "",
+std::string warning_of(const MeasuringConditions& seen, const std::string& busiest = "",
                        std::optional<double> quota = std::nullopt) {
-  Conditions conditions = seen;
+  MeasuringConditions conditions = seen;
   warn_of_surroundings(busiest, quota, 4, conditions);
   if (conditions.warnings.empty()) return "";
   EXPECT_EQ(conditions.warnings.size(), 1u);
@@ -18,7 +18,7 @@ std::string warning_of(const Conditions& seen, const std::string& busiest = "",
 
 TEST(Surroundings, AQuietMachineHasNoWarning) {
   EXPECT_EQ(warning_of({}), "");
-  Conditions conditions;
+  MeasuringConditions conditions;
   conditions.other_fraction = 0.02;
   conditions.steal_fraction = 0.005;
   conditions.governor = "performance";
@@ -26,7 +26,7 @@ TEST(Surroundings, AQuietMachineHasNoWarning) {
 }
 
 TEST(Surroundings, OtherLoadIsNamed) {
-  Conditions conditions;
+  MeasuringConditions conditions;
   conditions.other_fraction = 0.3;
   EXPECT_EQ(warning_of(conditions, "'stress' (pid 7)"),
             "other load: 'stress' (pid 7) ran beside the measurement (30.0 % of the measured "
@@ -37,7 +37,7 @@ TEST(Surroundings, OtherLoadIsNamed) {
 }
 
 TEST(Surroundings, StealQuotaAndGovernorAreSaid) {
-  Conditions conditions;
+  MeasuringConditions conditions;
   conditions.steal_fraction = 0.02;
   EXPECT_NE(warning_of(conditions).find("hypervisor took 2.0 %"), std::string::npos);
   EXPECT_NE(warning_of({}, "", 1.5).find("1.5 of 4 cores"), std::string::npos);
