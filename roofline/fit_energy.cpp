@@ -1,0 +1,227 @@
+// Three coefficients, so the non-negative fit is the best of the seven unconstrained ones that
+// leave some of them out. Rows are weighted by what the sensor can tell of them.
+#include "roofline/fit_energy.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace ridgeline {
+namespace {
+
+using Matrix3 = Eigen::Matrix3d;
+using Vector3 = Eigen::Vector3d;
+using Design = Eigen::Matrix<double, Eigen::Dynamic, 3>;
+
+constexpr Eigen::Index coefficients = 3;
+constexpr std::array<const char*, coefficients> names{"energy per FLOP", "energy per byte",
+                                                      "constant power"};
+// A coefficient whose part of the energy is not known to half of all energy is not known.
+constexpr double least_known_share = 0.5;
+constexpr double same_ratio = 1.1;     // largest over smallest: no difference to fit on
+constexpr double sigma_of_90 = 1.645;  // half-width of a 90 % interval
+constexpr int reweightings = 4;
+constexpr double least_expected = 0.1;  // of a row's reading, for its weight
+
+double energy_of(const EnergyRow& row, const Vector3& solution) {
+  return Vector3(row.flop, row.bytes, row.time_s).dot(solution);
+}
+
+struct System {
+  Design design;           // W, Q, T of each row over its sigma
+  Eigen::VectorXd energy;  // E over its sigma
+};
+
+void check_rows(std::span<const EnergyRow> rows, const FitEnergyOptions& options) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const EnergyRow& row = rows[i];
+    const auto fail = [&](const char* what) {
+      throw Error(fmt::format("{}: row {}", options.where, i + 1), what);
+    };
+    if (!(std::isfinite(row.flop) && row.flop >= 0)) fail("FLOP is not a number from 0 on");
+    if (!(std::isfinite(row.bytes) && row.bytes >= 0)) fail("bytes is not a number from 0 on");
+    if (!(std::isfinite(row.time_s) && row.time_s > 0)) fail("time is not a positive number");
+    if (!(std::isfinite(row.energy_j) && row.energy_j > 0)) fail("energy is not a positive number");
+  }
+  if (rows.size() < coefficients)
+    throw Error(options.where,
+                fmt::format("{} coefficients need at least {} rows with energy, there {}",
+                            coefficients, coefficients,
+                            rows.empty()       ? "are none"
+                            : rows.size() == 1 ? "is one"
+                                               : "are two"),
+                "measure a sweep of intensities", ExitCode::incomplete);
+}
+
+// `expected_j`: sigma follows what a row should have read, or noisy low readings would count most.
+System weighted(std::span<const EnergyRow> rows, const std::vector<double>& expected_j,
+                const FitEnergyOptions& options) {
+  const auto count = static_cast<Eigen::Index>(rows.size());
+  System system{Design(count, coefficients), Eigen::VectorXd(count)};
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const EnergyRow& row = rows[static_cast<std::size_t>(i)];
+    const double sigma =
+        std::hypot(options.relative_noise * expected_j[static_cast<std::size_t>(i)],
+                   options.power_step_w / std::sqrt(12.0) * row.time_s);
+    system.design.row(i) << row.flop / sigma, row.bytes / sigma, row.time_s / sigma;
+    system.energy(i) = row.energy_j / sigma;
+  }
+  return system;
+}
+
+// W, Q and T differ by twenty decades: columns of length one keep the algebra exact.
+Vector3 column_scales(const Design& design) {
+  Vector3 scales = design.colwise().norm();
+  for (double& scale : scales)
+    if (!(scale > 0)) scale = 1;
+  return scales;
+}
+
+Vector3 non_negative_fit(const System& system) {
+  const Vector3 scales = column_scales(system.design);
+  Vector3 best = Vector3::Zero();
+  double least = system.energy.squaredNorm();
+  for (unsigned subset = 1; subset < 1U << coefficients; ++subset) {
+    std::vector<Eigen::Index> columns;
+    for (Eigen::Index c = 0; c < coefficients; ++c)
+      if ((subset >> c & 1U) != 0) columns.push_back(c);
+    const Eigen::MatrixXd part =
+        (system.design * scales.cwiseInverse().asDiagonal())(Eigen::indexing::all, columns);
+    const Eigen::VectorXd solution = part.colPivHouseholderQr().solve(system.energy);
+    const double residual = (part * solution - system.energy).squaredNorm();
+    if (solution.minCoeff() < 0 || !(residual < least)) continue;
+    least = residual;
+    best.setZero();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      best(columns[i]) = solution(static_cast<Eigen::Index>(i)) / scales(columns[i]);
+  }
+  return best;
+}
+
+// (AᵀA)⁻¹, of all three coefficients, also where the fit holds one at zero; none where the rows
+// leave a combination of them open.
+std::optional<Matrix3> covariance_of(const Design& design) {
+  const Vector3 scales = column_scales(design);
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(
+      Eigen::MatrixXd(design * scales.cwiseInverse().asDiagonal()), Eigen::ComputeThinV);
+  const Vector3 singular = svd.singularValues();
+  if (!(singular(2) > 1e-10 * singular(0))) return std::nullopt;
+  const Matrix3 directions = svd.matrixV();
+  const Matrix3 scaled =
+      directions * singular.cwiseAbs2().cwiseInverse().asDiagonal() * directions.transpose();
+  return scales.cwiseInverse().asDiagonal() * scaled * scales.cwiseInverse().asDiagonal();
+}
+
+// Whether all rows have nearly one value of a / b; rows without b do not count.
+template <class A, class B>
+bool one_ratio(std::span<const EnergyRow> rows, const A& a, const B& b) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const EnergyRow& row : rows) {
+    const double ratio = a(row) / b(row);
+    least = std::min(least, ratio);
+    most = std::max(most, ratio);
+  }
+  return std::isfinite(most) && most < same_ratio * least;
+}
+
+[[noreturn]] void fail_unidentified(std::span<const EnergyRow> rows,
+                                    const FitEnergyOptions& options) {
+  const auto flop = [](const EnergyRow& row) { return row.flop; };
+  const auto bytes = [](const EnergyRow& row) { return row.bytes; };
+  const auto time = [](const EnergyRow& row) { return row.time_s; };
+  const auto none = [&](const auto& amount) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const EnergyRow& row) { return amount(row) == 0; });
+  };
+  const auto fail = [&](const std::string& what, const char* fix) {
+    throw Error(options.where, what, fix, ExitCode::incomplete);
+  };
+  const auto apart = [](int a, int b) {
+    return fmt::format("{} and {} cannot be told apart", names[static_cast<std::size_t>(a)],
+                       names[static_cast<std::size_t>(b)]);
+  };
+  if (none(flop)) fail("no row does arithmetic: energy per FLOP is unknown", "add rows that do");
+  if (none(bytes)) fail("no row moves bytes: energy per byte is unknown", "add rows that do");
+  if (one_ratio(rows, flop, bytes))
+    fail(fmt::format("all rows have about {} FLOP/byte: {}",
+                     format_number(rows.front().flop / rows.front().bytes), apart(0, 1)),
+         "measure a sweep of intensities");
+  if (one_ratio(rows, time, bytes))
+    fail("all rows move bytes at one rate, bound by memory: " + apart(1, 2),
+         "add rows that are bound by arithmetic");
+  if (one_ratio(rows, time, flop))
+    fail("all rows compute at one rate, bound by arithmetic: " + apart(0, 2),
+         "add rows that are bound by memory");
+  fail(fmt::format("{} rows differ too little to tell {}, {} and {} apart", rows.size(), names[0],
+                   names[1], names[2]),
+       "add rows of other intensities, on both sides of the ridge");
+  std::abort();  // every way above throws
+}
+
+// How well the rows know each coefficient's part of the energy, at the sensor's own noise.
+bool identified(std::span<const EnergyRow> rows, const Matrix3& covariance) {
+  Vector3 amounts = Vector3::Zero();
+  double energy = 0;
+  for (const EnergyRow& row : rows) {
+    amounts += Vector3(row.flop, row.bytes, row.time_s);
+    energy += row.energy_j;
+  }
+  for (Eigen::Index c = 0; c < coefficients; ++c) {
+    if (!(amounts(c) > 0)) return false;
+    if (!(std::sqrt(covariance(c, c)) * amounts(c) < least_known_share * energy)) return false;
+  }
+  return true;
+}
+
+Estimate fitted(double value, double variance) {
+  const double half = sigma_of_90 * std::sqrt(variance);
+  return {value, std::max(0.0, value - half), value + half, Source::fitted};
+}
+
+}  // namespace
+
+EnergyFit fit_energy(std::span<const EnergyRow> rows, const FitEnergyOptions& options) {
+  check_rows(rows, options);
+  std::vector<double> expected;
+  for (const EnergyRow& row : rows) expected.push_back(row.energy_j);
+  System system = weighted(rows, expected, options);
+  const std::optional<Matrix3> open = covariance_of(system.design);
+  if (!open || !identified(rows, *open)) fail_unidentified(rows, options);
+
+  Vector3 solution = non_negative_fit(system);
+  for (int i = 0; i < reweightings; ++i) {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      expected[r] = std::max(least_expected * rows[r].energy_j, energy_of(rows[r], solution));
+    system = weighted(rows, expected, options);
+    solution = non_negative_fit(system);
+  }
+
+  // Rows that scatter more than their noise says widen the intervals; fewer rows prove nothing.
+  const double misfit = (system.design * solution - system.energy).squaredNorm();
+  const auto freedom = static_cast<double>(rows.size()) - coefficients;
+  const Matrix3 covariance = covariance_of(system.design).value_or(*open) *
+                             (freedom > 0 ? std::max(1.0, misfit / freedom) : 1.0);
+
+  EnergyFit fit;
+  fit.joule_per_flop = fitted(solution(0), covariance(0, 0));
+  fit.joule_per_byte = fitted(solution(1), covariance(1, 1));
+  fit.constant_power_w = fitted(solution(2), covariance(2, 2));
+  for (Eigen::Index r = 0; r < coefficients; ++r)
+    for (Eigen::Index c = 0; c < coefficients; ++c)
+      fit.covariance[static_cast<std::size_t>(r * coefficients + c)] = covariance(r, c);
+  fit.rows = rows.size();
+  double squares = 0;
+  for (const EnergyRow& row : rows)
+    squares += std::pow(energy_of(row, solution) / row.energy_j - 1, 2);
+  fit.relative_residual = std::sqrt(squares / static_cast<double>(rows.size()));
+  return fit;
+}
+
+}  // namespace ridgeline
