@@ -72,6 +72,8 @@ Json demand_row(const Demand& demand) {
   json["k"] = extent(&Gemm::k);
   json["batch"] = extent(&Gemm::batch);
   json["launches"] = demand.launches;
+  json["host_functions"] = demand.host_calls.functions;
+  json["host_modules"] = demand.host_calls.modules;
   json["layers"] = demand.source_layers;
   return json;
 }

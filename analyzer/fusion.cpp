@@ -18,12 +18,6 @@ bool takes_part(const Layer& layer) {
   return layer.standing == Standing::counted && !layer.parts.empty() && !layer.outputs.empty();
 }
 
-bool is_view(const Layer& layer) {
-  return !layer.parts.empty() &&
-         std::all_of(layer.parts.begin(), layer.parts.end(),
-                     [](const Part& part) { return std::holds_alternative<View>(part.op); });
-}
-
 // A runtime that compiles does not see views: their readers read what they look at.
 Graph without_views(const Graph& graph) {
   Graph result = graph;

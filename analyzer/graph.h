@@ -2,6 +2,7 @@
 // Shapes are numbers, operators are Ops; nothing of the file's own format is left.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -99,7 +100,12 @@ struct Layer {
   // Inputs and outputs of which only so many elements are moved: rows of a table beside the first
   // input, the part of a cache that is filled.
   std::vector<std::pair<TensorId, std::int64_t>> partly_moved;
-  std::vector<TensorId> steering;    // inputs that are not moved: axes, shapes, sizes
+  std::vector<TensorId> steering;  // inputs that are not moved: axes, shapes, sizes
+  // Of the code that defines the network, where that is known. A module of torch that runs this
+  // layer and its neighbours in one call; empty: a call of its own. And calls around it that touch
+  // no data: shapes that are asked for and checked, results that are unpacked.
+  std::string module;
+  int bookkeeping = 0;
   double repeats = 1;                // trips of the loops around it
   bool nested = false;               // in a sub-graph or function, not a node of the main graph
   std::vector<std::string> sources;  // layers that were fused into this one; empty: itself
@@ -107,6 +113,11 @@ struct Layer {
   Standing standing = Standing::counted;
   ShapeSource shapes = ShapeSource::fixed;
 };
+
+inline bool is_view(const Layer& layer) {
+  return std::all_of(layer.parts.begin(), layer.parts.end(),
+                     [](const Part& part) { return std::holds_alternative<View>(part.op); });
+}
 
 struct Graph {
   std::string name;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <unordered_map>
 
 #include "analyzer/count.h"
 #include "analyzer/fusion.h"
 #include "analyzer/fusion_rules.h"
+#include "analyzer/host_calls.h"
 
 namespace ridgeline {
 namespace {
@@ -30,6 +32,7 @@ Gemm implicit_gemm(const Convolution& op) {
     gemm.m = size(op.batch * element_count(op.out_spatial));
     gemm.n = size(op.out_channels / groups);
     gemm.k = size(op.in_channels / groups * taps);
+    gemm.taps = size(taps);
   }
   return gemm;
 }
@@ -37,15 +40,16 @@ Gemm implicit_gemm(const Convolution& op) {
 std::optional<Gemm> gemm_of(const Op& op) {
   if (const auto* convolution = std::get_if<Convolution>(&op)) return implicit_gemm(*convolution);
   if (const auto* product = std::get_if<MatMul>(&op))
-    return Gemm{size(product->m), size(product->n), size(product->k), size(product->batch)};
+    return Gemm{size(product->m), size(product->n), size(product->k), size(product->batch), 1};
   if (const auto* attention = std::get_if<Attention>(&op))
     return Gemm{size(attention->q_length), size(attention->kv_length),
-                size(attention->qk_dimension), size(attention->batch * attention->q_heads)};
+                size(attention->qk_dimension), size(attention->batch * attention->q_heads), 1};
   if (const auto* recurrent = std::get_if<Recurrent>(&op)) {
     constexpr std::int64_t gates[] = {4, 3, 1};
-    return Gemm{
-        size(recurrent->batch), size(gates[static_cast<int>(recurrent->cell)] * recurrent->hidden),
-        size(recurrent->input + recurrent->hidden), size(recurrent->steps * recurrent->directions)};
+    return Gemm{size(recurrent->batch),
+                size(gates[static_cast<int>(recurrent->cell)] * recurrent->hidden),
+                size(recurrent->input + recurrent->hidden),
+                size(recurrent->steps * recurrent->directions), 1};
   }
   return std::nullopt;
 }
@@ -84,11 +88,6 @@ OpClass class_of(const Layer& layer, const OpWeights& weights) {
   return softmax && products >= 2 ? OpClass::attention : dominant;
 }
 
-bool is_view(const Layer& layer) {
-  return std::all_of(layer.parts.begin(), layer.parts.end(),
-                     [](const Part& part) { return std::holds_alternative<View>(part.op); });
-}
-
 // Operators run as the library has them, one by one; a CUDA graph replays them.
 bool is_eager(Runtime runtime) {
   return walks_one_by_one(runtime) || runtime == Runtime::cuda_graph;
@@ -117,6 +116,24 @@ struct EagerLaunches {
   }
 };
 
+// A module's layers in one node, moved and launched as if they stood alone. The product that tells
+// of an attention module is that of its scores: of attention, or the last before the softmax.
+void absorb(Demand& into, Demand more) {
+  if (into.op_class != OpClass::attention) {
+    if (more.gemm) into.gemm = more.gemm;
+    if (more.op_class == OpClass::attention || more.op_class == OpClass::softmax)
+      into.op_class = OpClass::attention;
+  }
+  into.work += more.work;
+  into.launches += more.launches;
+  into.host_calls.functions += more.host_calls.functions;
+  into.host_calls.modules += more.host_calls.modules;
+  std::move(more.reads.begin(), more.reads.end(), std::back_inserter(into.reads));
+  std::move(more.writes.begin(), more.writes.end(), std::back_inserter(into.writes));
+  std::move(more.source_layers.begin(), more.source_layers.end(),
+            std::back_inserter(into.source_layers));
+}
+
 class Lowering {
  public:
   Lowering(const Graph& graph, Runtime runtime, const OpWeights& weights)
@@ -125,11 +142,16 @@ class Lowering {
   std::vector<Demand> run() {
     for (const Layer& layer : graph_.layers) {
       if (layer.standing != Standing::counted) continue;
+      // Hooks around the nodes of a network do not see into a module: it is one node.
+      const bool inside = runtime_ == Runtime::torch_eager_hooks && !layer.module.empty();
       if (is_view(layer)) {
         pass_through(layer);
-        if (!walks_one_by_one(runtime_)) continue;
+        if (inside || !walks_one_by_one(runtime_)) continue;
       }
-      demands_.push_back(demand(layer));
+      if (inside && !demands_.empty() && demands_.back().name == layer.module)
+        absorb(demands_.back(), demand(layer, layer.module));
+      else
+        demands_.push_back(demand(layer, inside ? layer.module : layer.name));
       if (!is_view(layer))
         for (const TensorId id : layer.outputs) producer_[id] = demands_.back().name;
     }
@@ -146,19 +168,20 @@ class Lowering {
     for (const TensorId id : layer.outputs) producer_[id] = name;
   }
 
-  Demand demand(const Layer& layer) const {
+  Demand demand(const Layer& layer, const std::string& name) const {
     Demand result;
-    result.name = layer.name;
+    result.name = name;
     result.op_class = class_of(layer, weights_);
     result.work = count_layer(graph_, layer, weights_);
     result.gemm = gemm_of(layer);
     for (const TensorMove& move : layer_reads(graph_, layer)) result.reads.push_back(use(move));
     for (const TensorMove& move : layer_writes(graph_, layer)) {
       result.writes.push_back(use(move));
-      result.writes.back().producer = layer.name;
+      result.writes.back().producer = name;
     }
     const double launches = layer.repeats * launches_of(layer, runtime_);
     result.launches = static_cast<int>(std::min(launches, 1e9));
+    result.host_calls = host_calls_of(layer, runtime_);
     result.source_layers =
         layer.sources.empty() ? std::vector<std::string>{layer.name} : layer.sources;
     return result;
@@ -176,50 +199,6 @@ class Lowering {
   std::unordered_map<TensorId, std::string> producer_;
   std::vector<Demand> demands_;
 };
-
-std::string_view parent(std::string_view name) {
-  const auto dot = name.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
-}
-
-void absorb(Demand& into, const Demand& more) {
-  into.work += more.work;
-  into.launches += more.launches;
-  into.reads.insert(into.reads.end(), more.reads.begin(), more.reads.end());
-  into.writes.insert(into.writes.end(), more.writes.begin(), more.writes.end());
-  into.source_layers.insert(into.source_layers.end(), more.source_layers.begin(),
-                            more.source_layers.end());
-}
-
-// Hooks see torch's attention module as one node: its projections and its attention together, moved
-// and launched as if they stood alone.
-std::vector<Demand> join_attention_modules(std::vector<Demand> demands) {
-  std::vector<std::string> modules;
-  for (const Demand& demand : demands)
-    if (demand.op_class == OpClass::attention && !parent(demand.name).empty())
-      modules.emplace_back(parent(demand.name));
-  std::vector<Demand> joined;
-  for (Demand& demand : demands) {
-    const bool belongs =
-        std::find(modules.begin(), modules.end(), parent(demand.name)) != modules.end();
-    const bool goes_on = belongs && !joined.empty() && joined.back().name == parent(demand.name);
-    if (goes_on) {
-      absorb(joined.back(), demand);
-      continue;
-    }
-    joined.push_back(std::move(demand));
-    if (!belongs) continue;
-    joined.back().name = std::string(parent(joined.back().name));
-    joined.back().op_class = OpClass::attention;
-  }
-  // What a joined kernel wrote is known by the module's name now.
-  for (Demand& demand : joined)
-    for (auto* uses : {&demand.reads, &demand.writes})
-      for (TensorUse& use : *uses)
-        if (std::find(modules.begin(), modules.end(), parent(use.producer)) != modules.end())
-          use.producer = std::string(parent(use.producer));
-  return joined;
-}
 
 }  // namespace
 
@@ -239,9 +218,7 @@ int launches_of(const Layer& layer, Runtime runtime) {
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
   const FusedGraph fused = fuse(graph, runtime);
-  std::vector<Demand> demands = Lowering(fused.graph, runtime, weights).run();
-  return runtime == Runtime::torch_eager_hooks ? join_attention_modules(std::move(demands))
-                                               : demands;
+  return Lowering(fused.graph, runtime, weights).run();
 }
 
 }  // namespace ridgeline

@@ -166,6 +166,7 @@ class Trainer {
       if (segment_of_[i] != segment || !takes_part(graph_.layers[i])) continue;
       Layer layer = graph_.layers[i];
       layer.name += " again";
+      if (!layer.module.empty()) layer.module += " again";
       layer.sources = {graph_.layers[i].name};
       layer.pass = Pass::recompute;
       graph_.layers.push_back(std::move(layer));
@@ -378,12 +379,9 @@ void Trainer::measure_memory() {
   }
   for (std::size_t i = 0; i < forward_layers_; ++i) {
     const Layer& layer = graph_.layers[i];
-    const bool is_view = std::all_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
-      return std::holds_alternative<View>(part.op);
-    });
     for (const TensorId id : layer.outputs) {
       made_in[id] = segment_of_[i];
-      if (is_view && !layer.inputs.empty()) root[id] = root[layer.inputs.front()];
+      if (is_view(layer) && !layer.inputs.empty()) root[id] = root[layer.inputs.front()];
     }
   }
   std::unordered_set<TensorId> saved;

@@ -25,7 +25,8 @@ Json to_json(const Demand& demand) {
     gemm = {{"m", demand.gemm->m},
             {"n", demand.gemm->n},
             {"k", demand.gemm->k},
-            {"batch", demand.gemm->batch}};
+            {"batch", demand.gemm->batch},
+            {"taps", demand.gemm->taps}};
   return {{"name", demand.name},
           {"op_class", to_string(demand.op_class)},
           {"work", to_json(demand.work)},
@@ -45,7 +46,8 @@ Demand demand_from_json(const JsonCursor& cursor) {
   demand.work = work_from_json(cursor.at("work"));
   if (const auto gemm = cursor.find("gemm"))
     demand.gemm = Gemm{bounded_bytes(gemm->at("m")), bounded_bytes(gemm->at("n")),
-                       bounded_bytes(gemm->at("k")), bounded_bytes(gemm->at("batch"))};
+                       bounded_bytes(gemm->at("k")), bounded_bytes(gemm->at("batch")),
+                       bounded_bytes(gemm->at("taps"))};
   demand.reads = vector_of(cursor.at("reads"), tensor_use_from_json);
   demand.writes = vector_of(cursor.at("writes"), tensor_use_from_json);
   demand.launches = cursor.at("launches").count();

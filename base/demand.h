@@ -55,6 +55,7 @@ struct TokenTable<OpClass> {
 struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t batch = 1;
+  std::uint64_t taps = 1;  // of a convolution's window: k is input channels × taps
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };

@@ -29,6 +29,11 @@ NetworkBuilder::Scope::Scope(NetworkBuilder& builder, std::string_view name)
   builder.prefix_.append(name).push_back('.');
 }
 
+NetworkBuilder::Module::Module(NetworkBuilder& builder, std::string_view name)
+    : builder_(builder), scope_(builder, name) {
+  builder.module_ = builder.full_name({});
+}
+
 std::int64_t NetworkBuilder::dimension(Operand operand, int axis) const {
   const Shape& dimensions = shape(operand);
   const auto at = normalized_axis(axis, dimensions.size());
@@ -99,6 +104,7 @@ Layer& NetworkBuilder::add_layer(std::string name, std::string_view origin, cons
   Layer& made = graph_.layers.emplace_back();
   made.name = std::move(name);
   made.origin = origin;
+  made.module = module_;
   made.parts.push_back({op, dtype});
   made.inputs.reserve(inputs.size());
   for (const Operand operand : inputs)

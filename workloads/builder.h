@@ -91,6 +91,23 @@ class NetworkBuilder {
   };
   [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
 
+  // The same, of a module that torch runs in one call.
+  class Module {
+   public:
+    Module(NetworkBuilder& builder, std::string_view name);
+    ~Module() { builder_.module_.clear(); }
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+   private:
+    NetworkBuilder& builder_;
+    Scope scope_;
+  };
+  [[nodiscard]] Module module(std::string_view name) { return {*this, name}; }
+
+  // Calls of the source's code around the layer that was written last which touch no data.
+  void bookkeeping(int calls) { graph_.layers.back().bookkeeping += calls; }
+
   // Tensors; of the network's type where none is said. An input is of the network, not of a module:
   // its name is taken as it is.
   Operand input(std::string_view name, Shape shape, std::optional<ElementType> type = {});
@@ -157,7 +174,9 @@ class NetworkBuilder {
   Operand embedding(std::string_view name, Operand indices, std::int64_t rows, std::int64_t width);
   Operand flatten(std::string_view name, Operand x);  // all but the first axis
   Operand reshape(std::string_view name, Operand x, Shape shape);
-  Operand dropout(std::string_view name, Operand x);  // does nothing at inference
+  // These do nothing at inference.
+  Operand dropout(std::string_view name, Operand x);
+  Operand stochastic_depth(std::string_view name, Operand x);
   // The same elements in the order of another shape: strides only, or moved in memory.
   Operand transpose_view(std::string_view name, Operand x, Shape shape);
   Operand transpose(std::string_view name, Operand x, Shape shape);
@@ -188,6 +207,7 @@ class NetworkBuilder {
   Settings settings_;
   Graph graph_;
   std::string prefix_;  // of names, with its full stop
+  std::string module_;  // that torch runs in one call, while it is written
   std::unordered_map<std::string, int> uses_;
 };
 

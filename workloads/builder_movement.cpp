@@ -65,6 +65,10 @@ Operand NetworkBuilder::dropout(std::string_view name, Operand x) {
   return layer(name, "Dropout", View{}, {x}, shape(x), type(x));
 }
 
+Operand NetworkBuilder::stochastic_depth(std::string_view name, Operand x) {
+  return layer(name, "StochasticDepth", View{}, {x}, shape(x), type(x));
+}
+
 Operand NetworkBuilder::transpose_view(std::string_view name, Operand x, Shape shape) {
   return layer(name, "Transpose", View{}, {x}, std::move(shape), type(x));
 }

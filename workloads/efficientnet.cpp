@@ -43,7 +43,7 @@ Operand inverted_residual(NetworkBuilder& net, Operand x, const EfficientStage& 
     y = conv_norm_activation(net, next(), y, {.channels = form.channels, .activation = {}});
   }
   if (stride != 1 || in != form.channels) return y;
-  return net.add("add", net.dropout("stochastic_depth", y), x);
+  return net.add("add", net.stochastic_depth("stochastic_depth", y), x);
 }
 
 void efficientnet(NetworkBuilder& net, double depth) {

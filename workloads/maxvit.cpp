@@ -39,7 +39,7 @@ Operand inverted_residual(NetworkBuilder& net, Operand x, std::int64_t channels,
                            {.squeezed = channels / 4, .activation = Function::swish});
     x = net.conv("conv_c", x, channels, {.bias = true});
   }
-  if (drops) x = net.dropout("stochastic_depth", x);
+  if (drops) x = net.stochastic_depth("stochastic_depth", x);
   return net.add("add", kept, x);
 }
 
@@ -73,13 +73,13 @@ Operand partition_attention(NetworkBuilder& net, std::string_view name, Operand 
     const auto names = net.scope("attn_layer");
     y = relative_attention(net, net.layer_norm("0", y));
   }
-  x = net.add("add", x, net.dropout("stochastic_dropout", y));
+  x = net.add("add", x, net.stochastic_depth("stochastic_dropout", y));
   {
     const auto names = net.scope("mlp_layer");
     y = net.linear("1", net.layer_norm("0", x), 4 * width);
     y = net.linear("3", net.gelu("2", y), width);
   }
-  x = net.add("add", x, net.dropout("stochastic_dropout", y));
+  x = net.add("add", x, net.stochastic_depth("stochastic_dropout", y));
   if (grid) x = net.transpose_view("departition_swap", x, cells);
   return net.transpose("departition_op", x, image);
 }

@@ -53,13 +53,13 @@ Operand window_attention(NetworkBuilder& net, Operand x, std::int64_t heads, boo
 Operand block(NetworkBuilder& net, Operand x, std::int64_t heads, bool shifts) {
   const std::int64_t width = net.dimension(x, -1);
   Operand y = window_attention(net, net.layer_norm("norm1", x), heads, shifts);
-  x = net.add("add", x, net.dropout("stochastic_depth", y));
+  x = net.add("add", x, net.stochastic_depth("stochastic_depth", y));
   y = net.layer_norm("norm2", x);
   {
     const auto scope = net.scope("mlp");
     y = net.linear("3", net.gelu("1", net.linear("0", y, 4 * width)), width);
   }
-  return net.add("add", x, net.dropout("stochastic_depth", y));
+  return net.add("add", x, net.stochastic_depth("stochastic_depth", y));
 }
 
 // Four neighbours become one position of twice the width.

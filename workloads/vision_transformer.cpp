@@ -14,17 +14,22 @@ struct VisionForm {
 
 Operand encoder_layer(NetworkBuilder& net, Operand x, const VisionForm& form) {
   Operand y = net.layer_norm("ln_1", x);
+  net.bookkeeping(
+      3);  // the check of the input's rank: comparison, shape for its message, assertion
   {
-    const auto scope = net.scope("self_attention");
+    const auto module = net.module("self_attention");
     y = net.linear("in_proj", y, 3 * form.width);
     y = net.attention("attention", y, {.heads = form.heads});
     y = net.linear("out_proj", y, form.width);
   }
+  y = net.dropout("dropout", y);
+  net.bookkeeping(2);  // the attention's two results are unpacked
   x = net.add("add", y, x);
   y = net.layer_norm("ln_2", x);
   {
     const auto scope = net.scope("mlp");
-    y = net.linear("3", net.gelu("1", net.linear("0", y, form.hidden)), form.width);
+    y = net.dropout("2", net.gelu("1", net.linear("0", y, form.hidden)));
+    y = net.dropout("4", net.linear("3", y, form.width));
   }
   return net.add("add", x, y);
 }
@@ -37,9 +42,13 @@ void vision_transformer(NetworkBuilder& net, const VisionForm& form) {
                fmt::format("give an --image that is a multiple of {}", form.patch));
   Operand x = net.conv("conv_proj", image_input(net), form.width,
                        {.kernel = form.patch, .stride = form.patch, .bias = true});
+  // The image's shape and its four sizes, two checks (comparison, assertion), rows, columns and
+  // number of patches.
+  net.bookkeeping(5 + 4 + 3);
   const std::int64_t patches = net.dimension(x, 2) * net.dimension(x, 3);
   x = net.reshape("reshape", x, {settings.batch, form.width, patches});
   x = net.transpose_view("permute", x, {settings.batch, patches, form.width});
+  net.bookkeeping(2);  // the batch: shape and its first size
   // The one class token stands before the patches of every image.
   const Operand token =
       net.layer("expand", "Expand", View{}, {net.parameter("class_token", {1, 1, form.width})},
@@ -48,6 +57,8 @@ void vision_transformer(NetworkBuilder& net, const VisionForm& form) {
   {
     const auto scope = net.scope("encoder");
     x = net.add("add", x, net.parameter("pos_embedding", {1, patches + 1, form.width}));
+    net.bookkeeping(3);  // as of each layer
+    x = net.dropout("dropout", x);
     for (std::int64_t layer = 0; layer < form.layers; ++layer) {
       const auto names = net.scope(fmt::format("layers.encoder_layer_{}", layer));
       x = encoder_layer(net, x, form);

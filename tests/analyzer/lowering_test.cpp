@@ -138,49 +138,103 @@ TEST(Lowering, ConvolutionsAreImplicitProducts) {
   }
 }
 
-// Nodes as torch.fx has them: convolutions, depthwise ones, normalisations, activations, other
-// element-wise ones, pools, linear layers, attention modules.
+// Nodes as torch.fx has them, by what a model of time tells apart: convolutions, depthwise ones,
+// normalisations, activations, other element-wise ones, pools, linear layers, attention modules;
+// and calls that launch nothing.
 struct NodeCounts {
   const char* network;
-  std::array<int, 8> counts;
+  std::array<int, 8> nodes;
+  HostCalls calls;
 };
 
-std::size_t column(const Demand& demand, const Graph& graph) {
-  const auto layer = std::find_if(graph.layers.begin(), graph.layers.end(), [&](const Layer& one) {
-    return one.name == demand.source_layers.front();
-  });
-  const Op& op = layer->parts.front().op;
-  if (demand.op_class == OpClass::attention) return 7;
-  if (const auto* convolution = std::get_if<Convolution>(&op))
-    return convolution->groups > 1 && convolution->groups == convolution->in_channels ? 1 : 0;
-  if (std::holds_alternative<Normalize>(op)) return 2;
-  if (const auto* elementwise = std::get_if<Elementwise>(&op))
-    return elementwise->function == Function::add || elementwise->function == Function::multiply
-               ? 4
-               : 3;
-  if (std::holds_alternative<Copy>(op)) return 4;
-  if (std::holds_alternative<Pool>(op) || std::holds_alternative<Reduce>(op)) return 5;
-  return 6;
+// All from the Demand alone: depthwise products are for vector units, an activation has one
+// operand.
+std::size_t column(const Demand& demand) {
+  const auto activations = [&] {
+    return std::count_if(demand.reads.begin(), demand.reads.end(),
+                         [](const TensorUse& use) { return use.bytes > 0; });
+  };
+  switch (demand.op_class) {
+    case OpClass::convolution: {
+      const auto& flop = demand.work.flop;
+      return std::any_of(flop.begin(), flop.end(),
+                         [](const FlopCount& count) { return count.unit == Unit::matrix; })
+                 ? 0
+                 : 1;
+    }
+    case OpClass::normalize:
+      return 2;
+    case OpClass::elementwise:
+      return activations() > 1 ? 4 : 3;
+    case OpClass::copy:
+      return 4;
+    case OpClass::pool:
+    case OpClass::reduce:
+      return 5;
+    case OpClass::matmul:
+      return 6;
+    case OpClass::attention:
+      return 7;
+    default:
+      ADD_FAILURE() << demand.name;
+      return 0;
+  }
 }
 
 TEST(Lowering, HooksSeeTheNodesOfTheTracedNetwork) {
   const NodeCounts expected[] = {
-      {"efficientnet_b0", {65, 16, 49, 65, 25, 17, 1, 0}},
-      {"mobilenet_v2", {35, 17, 52, 35, 10, 1, 1, 0}},
-      {"mobilenet_v3_large", {47, 15, 46, 48, 18, 9, 2, 0}},
-      {"mobilenet_v3_small", {41, 11, 34, 42, 15, 10, 2, 0}},
-      {"resnet18", {20, 0, 20, 17, 8, 2, 1, 0}},
-      {"resnet34", {36, 0, 36, 33, 16, 2, 1, 0}},
-      {"resnet50", {53, 0, 53, 49, 16, 2, 1, 0}},
-      {"vgg11", {8, 0, 0, 10, 0, 6, 3, 0}},
-      {"vit_b_32", {1, 0, 25, 12, 26, 0, 25, 12}},
+      {"efficientnet_b0", {65, 16, 49, 65, 25, 17, 1, 0}, {10, 1}},
+      {"mobilenet_v2", {35, 17, 52, 35, 10, 1, 1, 0}, {1, 1}},
+      {"mobilenet_v3_large", {47, 15, 46, 48, 18, 9, 2, 0}, {1, 1}},
+      {"mobilenet_v3_small", {41, 11, 34, 42, 15, 10, 2, 0}, {1, 1}},
+      {"resnet18", {20, 0, 20, 17, 8, 2, 1, 0}, {1, 0}},
+      {"resnet34", {36, 0, 36, 33, 16, 2, 1, 0}, {1, 0}},
+      {"resnet50", {53, 0, 53, 49, 16, 2, 1, 0}, {1, 0}},
+      {"vgg11", {8, 0, 0, 10, 0, 6, 3, 0}, {1, 2}},
+      {"vit_b_32", {1, 0, 25, 12, 26, 0, 25, 12}, {78, 37}},
   };
-  for (const NodeCounts& row : expected) {
-    const Graph graph = build_workload(row.network);
-    std::array<int, 8> counts{};
-    for (const Demand& demand : lower(graph, Runtime::torch_eager_hooks))
-      if (demand.launches > 0) ++counts[column(demand, graph)];
-    EXPECT_EQ(counts, row.counts) << row.network;
+  for (const NodeCounts& row : expected)
+    for (const AttentionForm form : {AttentionForm::fused, AttentionForm::eager}) {
+      WorkloadOptions options;
+      if (std::string_view(row.network) == "vit_b_32") options.attention = form;
+      std::array<int, 8> nodes{};
+      HostCalls calls;
+      for (const Demand& demand :
+           lower(build_workload(row.network, options), Runtime::torch_eager_hooks)) {
+        if (demand.launches > 0) ++nodes[column(demand)];
+        calls.functions += demand.host_calls.functions;
+        calls.modules += demand.host_calls.modules;
+      }
+      EXPECT_EQ(nodes, row.nodes) << row.network;
+      EXPECT_EQ(calls, row.calls) << row.network;
+    }
+}
+
+TEST(Lowering, AnAttentionModuleTellsTheSizeOfItsScores) {
+  for (const AttentionForm form : {AttentionForm::fused, AttentionForm::eager}) {
+    WorkloadOptions options;
+    options.attention = form;
+    options.batch = 2;
+    int modules = 0;
+    for (const Demand& demand :
+         lower(build_workload("vit_b_32", options), Runtime::torch_eager_hooks)) {
+      if (demand.op_class != OpClass::attention) continue;
+      ++modules;
+      ASSERT_TRUE(demand.gemm);
+      EXPECT_EQ(*demand.gemm, (Gemm{50, 50, 64, 2 * 12, 1}));
+      EXPECT_EQ(demand.work.macs, 2 * (4.0 * 50 * 768 * 768 + 2.0 * 50 * 50 * 768));
+    }
+    EXPECT_EQ(modules, 12);
+  }
+}
+
+// A runtime that compiles or replays has no host between its kernels.
+TEST(Lowering, OnlyRuntimesThatWalkCallTheHost) {
+  for (const Runtime runtime : runtimes) {
+    int calls = 0;
+    for (const Demand& demand : lower(build_workload("mobilenet_v2"), runtime))
+      calls += demand.host_calls.functions + demand.host_calls.modules;
+    EXPECT_EQ(calls, walks_one_by_one(runtime) ? 2 : 0) << to_string(runtime);
   }
 }
 
