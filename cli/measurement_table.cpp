@@ -38,9 +38,12 @@ std::string or_did_you_mean(std::string what, std::string_view word,
 
 class TableReader {
  public:
-  TableReader(std::string_view text, const std::string& name, const std::string& device)
-      : rows_(parse_csv(text, name)), name_(name), device_(device) {
+  TableReader(std::string_view text, const std::string& name, const MeasurementOptions& options)
+      : rows_(parse_csv(text, name)), name_(name), options_(options) {
     read_header();
+    for (const auto& [column, unused] : options_.where)
+      if (!columns_.count(column))
+        throw usage_error("--where " + column, name_ + " has no such column");
   }
 
   MeasurementTable run() {
@@ -51,6 +54,7 @@ class TableReader {
         throw Error(fmt::format("{}:{}", name_, row_->line),
                     fmt::format("has {} cells, the header has {}", row_->cells.size(),
                                 rows_.front().cells.size()));
+      if (!is_wanted()) continue;
       try {
         table.rows.push_back(measurement());
       } catch (const Skip& skip) {
@@ -71,7 +75,8 @@ class TableReader {
     std::vector<std::string> missing;
     for (const std::string_view column : required_columns)
       if (!columns_.count(std::string(column))) missing.emplace_back(column);
-    if (device_.empty() && !columns_.count("device")) missing.insert(missing.begin(), "device");
+    if (options_.device.empty() && !columns_.count("device"))
+      missing.insert(missing.begin(), "device");
     if (!columns_.count("mode") && !columns_.count("gpu_mhz") && !columns_.count("cpu_mhz"))
       missing.emplace_back("mode");
     if (missing.empty()) return;
@@ -85,6 +90,13 @@ class TableReader {
     static const std::string empty;
     const auto found = columns_.find(column);
     return found == columns_.end() ? empty : row_->cells[found->second];
+  }
+
+  bool is_wanted() const {
+    return std::all_of(options_.where.begin(), options_.where.end(), [&](const auto& condition) {
+      const auto& [column, words] = condition;
+      return std::find(words.begin(), words.end(), cell(column)) != words.end();
+    });
   }
 
   std::string place(std::string_view column) const {
@@ -135,7 +147,7 @@ class TableReader {
   }
 
   const MeasuredDevice& device() {
-    const std::string& word = columns_.count("device") ? cell("device") : device_;
+    const std::string& word = columns_.count("device") ? cell("device") : options_.device;
     const auto known = devices_.find(word);
     if (known != devices_.end()) return known->second;
     if (!catalog::find(word)) {
@@ -212,7 +224,7 @@ class TableReader {
 
   std::vector<CsvRow> rows_;
   const std::string& name_;
-  const std::string& device_;
+  const MeasurementOptions& options_;
   std::map<std::string, std::size_t, std::less<>> columns_;
   std::map<std::string, MeasuredDevice> devices_;
   const CsvRow* row_ = nullptr;
@@ -221,12 +233,13 @@ class TableReader {
 }  // namespace
 
 MeasurementTable parse_measurement_table(std::string_view text, const std::string& name,
-                                         const std::string& device) {
-  return TableReader(text, name, device).run();
+                                         const MeasurementOptions& options) {
+  return TableReader(text, name, options).run();
 }
 
-MeasurementTable read_measurement_table(const std::string& path, const std::string& device) {
-  return parse_measurement_table(read_text_file(path), path, device);
+MeasurementTable read_measurement_table(const std::string& path,
+                                        const MeasurementOptions& options) {
+  return parse_measurement_table(read_text_file(path), path, options);
 }
 
 std::string name_of(const Measurement& measurement) {

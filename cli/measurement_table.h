@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,12 +64,18 @@ struct MeasurementTable {
   std::vector<SkippedRow> skipped;
 };
 
-// `device` is that of every row where the table has no such column; empty: the column is required.
+struct MeasurementOptions {
+  std::string device{};  // of every row where the table has no such column; empty: it is required
+  // Only rows with one of these words in each of these columns; others are not even skipped.
+  std::map<std::string, std::vector<std::string>> where{};
+};
+
 // A missing column, a cell that is no number, or one in another unit is an Error with its place;
 // an unknown device, network, runtime or task and a row without a time or batch is skipped.
-MeasurementTable read_measurement_table(const std::string& path, const std::string& device = {});
+MeasurementTable read_measurement_table(const std::string& path,
+                                        const MeasurementOptions& options = {});
 MeasurementTable parse_measurement_table(std::string_view text, const std::string& name,
-                                         const std::string& device = {});
+                                         const MeasurementOptions& options = {});
 
 // "resnet50 batch 8 fp16 at 30W", for messages.
 std::string name_of(const Measurement& measurement);

@@ -1,0 +1,43 @@
+// What is believed of a device when rows are held out: the prior itself, or one that was refitted
+// to every row but those of the net, or of the device, that is scored.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/validation_run.h"
+
+namespace ridgeline::cli {
+
+class Folds {
+ public:
+  Folds(std::span<const Measurement> rows, const Predictor& predictor, const std::string& held_out)
+      : rows_(rows), predictor_(predictor), held_out_(held_out) {}
+
+  // The model that may predict this row. An Error says why there is none.
+  const MachineModel& model_for(const Measurement& row);
+
+  // Rows with equal names share a model.
+  std::string name_of_fold(const Measurement& row) const;
+  int fits() const { return fits_; }
+
+ private:
+  MachineModel without_net(const std::string& device, const std::string& model);
+  MachineModel without_device(const std::string& device);
+  MachineModel fitted(const std::string& device, const std::string& without);
+
+  std::span<const Measurement> rows_;
+  const Predictor& predictor_;
+  std::string held_out_;  // "", "model" or "device"
+  std::map<std::string, MachineModel> models_;
+  std::map<std::string, MachineModel> fitted_devices_;
+  int fits_ = 0;
+};
+
+// The same belief with `factor` times the standard deviations: what rows say then counts.
+MachineModel widened(MachineModel model, double factor);
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,55 @@
+// A median, so that one outlier of a power log does not move every other row.
+#include "cli/validation_offsets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/statistics.h"
+
+namespace ridgeline::cli {
+namespace {
+
+constexpr std::string_view parameter = "board_offset_w";
+// Zero has no logarithm, and no sensor tells ten milliwatts of a board.
+constexpr double least_w = 0.01;
+
+}  // namespace
+
+bool needs_board_offset(const Measurement& row) {
+  return row.power_w && row.conditions.power_kind != PowerKind::board;
+}
+
+EstimatedOffset estimate_board_offset(const MachineModel& model, Measurements rows,
+                                      const Predictor& predictor) {
+  const MachineModel bare = without_board_offset(model);
+  std::vector<double> above;
+  for (const Measurement* row : rows) {
+    if (!needs_board_offset(*row)) continue;
+    const Forecast forecast = predictor.forecast(bare, *row, Detail::value);
+    if (forecast.power_w) above.push_back(*row->power_w - forecast.power_w->value);
+  }
+  if (above.empty()) return {};
+  // Of a normal sample: σ = 1.4826 MAD, and the median's own error is 1.2533 σ/√n.
+  const double sigma = 1.2533 * 1.4826 * median_absolute_deviation(above) /
+                       std::sqrt(static_cast<double>(above.size()));
+  return {std::max(least_w, median(above)), sigma, static_cast<int>(above.size())};
+}
+
+MachineModel without_board_offset(MachineModel model) {
+  return with_board_offset(std::move(model), {least_w, 0, 0});
+}
+
+MachineModel with_board_offset(MachineModel model, const EstimatedOffset& offset) {
+  const auto index = find_parameter(model, parameter);
+  if (!index) return model;
+  const std::size_t n = model.parameters.size();
+  model.parameters[*index].mean = offset.power_w;
+  model.parameters[*index].source = Source::fitted;
+  for (std::size_t i = 0; i < n; ++i)
+    model.covariance[*index * n + i] = model.covariance[i * n + *index] = 0;
+  model.covariance[*index * n + *index] = offset.sigma_w * offset.sigma_w;
+  return model;
+}
+
+}  // namespace ridgeline::cli

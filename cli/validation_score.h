@@ -1,0 +1,41 @@
+// What is computed from scored rows: errors, coverage, ranking of modes, the cost of choosing by
+// prediction, noise of repeats. Pure functions; equal rows give equal scores.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/validation.h"
+#include "cli/validation_groups.h"
+
+namespace ridgeline::cli {
+
+// Agreement of two orders in [−1, 1]: pairs in the same order minus pairs in the opposite one, over
+// the pairs that the measurement tells apart. Absent where there is no such pair.
+std::optional<double> kendall_tau(std::span<const double> measured,
+                                  std::span<const double> predicted);
+
+// What the choice by prediction costs more than the best one: measured(chosen) / measured(best)
+// − 1.
+struct Choice {
+  std::size_t chosen = 0, best = 0;
+  double regret = 0;
+};
+Choice choose_least(std::span<const double> measured, std::span<const double> predicted);
+
+// One per group of the rows; a mode that was measured more than once counts with its mean.
+std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows);
+
+Score score_of(std::span<const ScoredRow* const> rows);
+
+// The score of each value of a key ("device", "mode" …), in the order of the first row.
+std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
+                                                    std::span<const ScoredRow> rows);
+std::span<const std::string_view> score_keys();
+
+ReplicateNoise replicate_noise(std::span<const Measurement> rows,
+                               std::span<const std::string> modes);
+
+}  // namespace ridgeline::cli
