@@ -13,7 +13,7 @@ enum class Processor { cpu, gpu, dla };
 enum class Unit { scalar, vector, matrix };
 enum class DType { fp64, fp32, tf32, fp16, bf16, fp8, int32, int16, int8, int4 };
 enum class Level { l1, shared, l2, l3, dram };
-enum class Direction { read, write, nt_write, copy, update, triad };
+enum class Direction { read, write, nt_write, copy, update, triad, random };
 enum class Source { measured, datasheet, fitted, predicted, assumed };
 enum class Status { ok, unsupported, throttled, impossible };
 
@@ -64,13 +64,14 @@ struct TokenTable<Level> {
 template <>
 struct TokenTable<Direction> {
   static constexpr std::string_view noun = "direction";
-  static constexpr std::array<std::pair<Direction, std::string_view>, 6> rows{
+  static constexpr std::array<std::pair<Direction, std::string_view>, 7> rows{
       {{Direction::read, "read"},
        {Direction::write, "write"},
        {Direction::nt_write, "nt_write"},
        {Direction::copy, "copy"},
        {Direction::update, "update"},
-       {Direction::triad, "triad"}}};
+       {Direction::triad, "triad"},
+       {Direction::random, "random"}}};
 };
 
 template <>

@@ -1,0 +1,140 @@
+// The arithmetic of the compute kernels: one struct each says what one instruction does and costs.
+// How a device does it is in device/, how a host does the same in host_arithmetic.h. C++17.
+#pragma once
+
+#include "base/tokens.h"
+
+namespace ridgeline::cuda {
+
+// --- CUDA cores: one register per chain; the constants are registers too ------------------------
+// x ← x·x + c for floating point; c = −1.875 keeps x bounded and chaotic (kernels/cpu/state.cpp).
+// Modulo 2³² that map would draw all chains together, so that integers take x ← x·a + c, and
+// packed bytes x ← x + Σ₄ x·b.
+
+struct FmaFp64 {
+  static constexpr DType dtype = DType::fp64, accumulate = DType::fp64;
+  static constexpr int flop = 2, register_bytes = 8;
+  static constexpr const char* opcodes = "DFMA";
+  static constexpr const char* ptx = "fma.rn.f64";
+};
+struct FmaFp32 {
+  static constexpr DType dtype = DType::fp32, accumulate = DType::fp32;
+  static constexpr int flop = 2, register_bytes = 4;
+  static constexpr const char* opcodes = "FFMA";
+  static constexpr const char* ptx = "fma.rn.f32";
+};
+struct FmaFp16x2 {
+  static constexpr DType dtype = DType::fp16, accumulate = DType::fp16;
+  static constexpr int flop = 4, register_bytes = 4;
+  static constexpr const char* opcodes = "HFMA2|HFMA2.MMA";  // one pipe or two, by architecture
+  static constexpr const char* ptx = "fma.rn.f16x2";
+};
+struct FmaBf16x2 {
+  static constexpr DType dtype = DType::bf16, accumulate = DType::bf16;
+  static constexpr int flop = 4, register_bytes = 4;
+  static constexpr const char* opcodes = "HFMA2|HFMA2.MMA";
+  static constexpr const char* ptx = "fma.rn.bf16x2";
+};
+struct MadInt32 {
+  static constexpr DType dtype = DType::int32, accumulate = DType::int32;
+  static constexpr int flop = 2, register_bytes = 4;
+  static constexpr const char* opcodes = "IMAD";
+  static constexpr const char* ptx = "mad.lo.s32";
+};
+struct Dp4aInt8 {
+  static constexpr DType dtype = DType::int8, accumulate = DType::int32;
+  static constexpr int flop = 8, register_bytes = 4;
+  static constexpr const char* opcodes = "IDP";
+  static constexpr const char* ptx = "dp4a.s32.s32";
+};
+
+// --- Tensor cores: C ← A·B + C by one warp -------------------------------------------------------
+
+// Registers are of 32 bits, but of 64 for FP64. A sparse A holds half of its K columns; `k` counts
+// all of them, so that FLOP are those of the dense product.
+template <DType type, DType sum, int rows, int columns, int inner, int a_registers, int b_registers,
+          int c_registers, bool is_sparse = false>
+struct Mma {
+  static constexpr DType dtype = type, accumulate = sum;
+  static constexpr int m = rows, n = columns, k = inner;
+  static constexpr int a = a_registers, b = b_registers, c = c_registers;
+  static constexpr bool sparse = is_sparse;
+  static constexpr int flop = 2 * rows * columns * inner;  // of the warp
+  static constexpr int register_bytes = type == DType::fp64 ? 8 : 4;
+  // At least, between two of them: FP64 at the rate of GH100, the fastest; others may take one.
+  static constexpr int cycles = type == DType::fp64 ? 8 : 1;
+  // Architectures from sm_90 to sm_119 make FP8 out of FP16, but for wgmma and tcgen05.
+  static constexpr int emulated_first = type == DType::fp8 ? 90 : 0;
+  static constexpr int emulated_last = type == DType::fp8 ? 119 : 0;
+};
+
+struct MmaFp16 : Mma<DType::fp16, DType::fp32, 16, 8, 16, 4, 2, 4> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+};
+struct MmaFp16Fp16 : Mma<DType::fp16, DType::fp16, 16, 8, 16, 4, 2, 2> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
+};
+struct MmaFp16K8 : Mma<DType::fp16, DType::fp32, 16, 8, 8, 2, 1, 4> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
+};
+struct MmaFp16Fp16K8 : Mma<DType::fp16, DType::fp16, 16, 8, 8, 2, 1, 2> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16";
+};
+struct MmaBf16 : Mma<DType::bf16, DType::fp32, 16, 8, 16, 4, 2, 4> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+};
+struct MmaTf32 : Mma<DType::tf32, DType::fp32, 16, 8, 8, 4, 2, 4> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
+};
+struct MmaFp64 : Mma<DType::fp64, DType::fp64, 8, 8, 4, 1, 1, 2> {
+  static constexpr const char* opcodes = "DMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
+};
+struct MmaInt8 : Mma<DType::int8, DType::int32, 16, 8, 32, 4, 2, 4> {
+  static constexpr const char* opcodes = "IMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
+};
+struct MmaInt8K16 : Mma<DType::int8, DType::int32, 8, 8, 16, 1, 1, 2> {
+  static constexpr const char* opcodes = "IMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32";
+};
+struct MmaInt4 : Mma<DType::int4, DType::int32, 16, 8, 64, 4, 2, 4> {
+  static constexpr const char* opcodes = "IMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32";
+};
+struct MmaInt4K32 : Mma<DType::int4, DType::int32, 8, 8, 32, 1, 1, 2> {
+  static constexpr const char* opcodes = "IMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32";
+};
+struct MmaFp8 : Mma<DType::fp8, DType::fp32, 16, 8, 32, 4, 2, 4> {
+  static constexpr const char* opcodes = "QMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32";
+};
+struct SparseFp16 : Mma<DType::fp16, DType::fp32, 16, 8, 32, 4, 4, 4, true> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "m16n8k32.row.col.f32.f16.f16.f32";
+};
+struct SparseBf16 : Mma<DType::bf16, DType::fp32, 16, 8, 32, 4, 4, 4, true> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "m16n8k32.row.col.f32.bf16.bf16.f32";
+};
+struct SparseTf32 : Mma<DType::tf32, DType::fp32, 16, 8, 16, 4, 4, 4, true> {
+  static constexpr const char* opcodes = "HMMA";
+  static constexpr const char* ptx = "m16n8k16.row.col.f32.tf32.tf32.f32";
+};
+struct SparseInt8 : Mma<DType::int8, DType::int32, 16, 8, 64, 4, 4, 4, true> {
+  static constexpr const char* opcodes = "IMMA";
+  static constexpr const char* ptx = "m16n8k64.row.col.s32.s8.s8.s32";
+};
+struct SparseFp8 : Mma<DType::fp8, DType::fp32, 16, 8, 64, 4, 4, 4, true> {
+  static constexpr const char* opcodes = "QMMA";
+  static constexpr const char* ptx = "m16n8k64.row.col.f32.e4m3.e4m3.f32";
+};
+
+}  // namespace ridgeline::cuda

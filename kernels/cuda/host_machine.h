@@ -1,0 +1,198 @@
+// How a host takes one step of each arithmetic, rounded exactly as a GPU rounds it.
+// A step on tensor cores is one of a whole warp: fragments are read by the layout of the PTX
+// manual.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/cpu/small_floats.h"
+#include "kernels/cuda/arithmetic.h"
+
+namespace ridgeline::cuda {
+
+inline std::uint16_t to_bf16(double value) {
+  // A float holds every result exactly: sums of products of 8-bit significands, below 4.
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Both halves of a register.
+template <class Step>
+std::uint32_t by_halves(std::uint32_t x, std::uint32_t c, Step step) {
+  const auto low = step(std::uint16_t(x), std::uint16_t(c));
+  const auto high = step(std::uint16_t(x >> 16), std::uint16_t(c >> 16));
+  return std::uint32_t{low} | std::uint32_t{high} << 16;
+}
+
+template <class Arithmetic>
+struct HostCore;
+
+template <class Type, int count>
+struct HostTypes {
+  using Register = Type;
+  static constexpr int constants = count;
+  using Constants = Type[count];
+};
+
+template <>
+struct HostCore<FmaFp64> : HostTypes<double, 1> {
+  static void step(double& x, const Constants& c) { x = std::fma(x, x, c[0]); }
+};
+template <>
+struct HostCore<FmaFp32> : HostTypes<float, 1> {
+  static void step(float& x, const Constants& c) { x = std::fma(x, x, c[0]); }
+};
+template <>
+struct HostCore<FmaFp16x2> : HostTypes<std::uint32_t, 1> {
+  static void step(std::uint32_t& x, const Constants& c) {
+    x = by_halves(x, c[0], [](std::uint16_t a, std::uint16_t b) {
+      return cpu::to_fp16(cpu::from_fp16(a) * cpu::from_fp16(a) + cpu::from_fp16(b));
+    });
+  }
+};
+template <>
+struct HostCore<FmaBf16x2> : HostTypes<std::uint32_t, 1> {
+  static void step(std::uint32_t& x, const Constants& c) {
+    x = by_halves(x, c[0], [](std::uint16_t a, std::uint16_t b) {
+      const double value = cpu::from_bf16(a);
+      return to_bf16(value * value + double{cpu::from_bf16(b)});
+    });
+  }
+};
+template <>
+struct HostCore<MadInt32> : HostTypes<std::uint32_t, 2> {
+  static void step(std::uint32_t& x, const Constants& c) { x = x * c[0] + c[1]; }
+};
+template <>
+struct HostCore<Dp4aInt8> : HostTypes<std::uint32_t, 1> {
+  static void step(std::uint32_t& x, const Constants& c) {
+    std::uint32_t sum = x;
+    for (int i = 0; i < 32; i += 8)
+      sum += std::uint32_t(int{std::int8_t(x >> i)} * int{std::int8_t(c[0] >> i)});
+    x = sum;
+  }
+};
+
+// --- Tensor cores
+// ---------------------------------------------------------------------------------
+
+inline constexpr int warp = 32;
+
+// One element of a dtype in a register, as a number.
+inline double element(DType dtype, std::uint64_t word, int index) {
+  switch (dtype) {
+    case DType::fp64:
+      return std::bit_cast<double>(word);
+    case DType::tf32:
+      return std::bit_cast<float>(std::uint32_t(word) & ~0x1fffu);
+    case DType::fp16:
+      return cpu::from_fp16(std::uint16_t(word >> 16 * index));
+    case DType::bf16:
+      return cpu::from_bf16(std::uint16_t(word >> 16 * index));
+    case DType::int8:
+      return std::int8_t(word >> 8 * index);
+    case DType::int4:
+      return std::int8_t(std::uint8_t(word >> 4 * index) << 4) / 16;
+    case DType::fp8: {  // e4m3
+      const int bits = int(word >> 8 * index & 0xff);
+      const int exponent = bits >> 3 & 15, fraction = bits & 7;
+      const double size =
+          exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+      return (bits & 0x80) != 0 ? -size : size;
+    }
+    default:
+      return std::bit_cast<float>(std::uint32_t(word));
+  }
+}
+
+constexpr int bits_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return 64;
+    case DType::fp16:
+    case DType::bf16:
+      return 16;
+    case DType::int8:
+    case DType::fp8:
+      return 8;
+    case DType::int4:
+      return 4;
+    default:
+      return 32;
+  }
+}
+
+// Registers of a fragment, each with the 32 words of a warp.
+template <class Word, int count>
+using WarpFragment = std::array<std::array<Word, warp>, count>;
+
+template <class Arithmetic>
+struct HostMma {
+  using Register =
+      std::conditional_t<Arithmetic::dtype == DType::fp64, std::uint64_t, std::uint32_t>;
+  using Left = WarpFragment<Register, Arithmetic::a>;
+  using Right = WarpFragment<Register, Arithmetic::b>;
+  using Accumulator = WarpFragment<Register, Arithmetic::c>;
+  using Metadata = std::array<Register, warp>;
+
+  static constexpr int m = Arithmetic::m, n = Arithmetic::n, k = Arithmetic::k;
+  static constexpr int per_register =
+      Arithmetic::dtype == DType::fp64 ? 1 : 32 / bits_of(Arithmetic::dtype);
+
+  // With the metadata 0x4444…, a sparse A holds the first two of each four columns (TF32: the
+  // first of each two).
+  static int column(int stored) {
+    if (!Arithmetic::sparse) return stored;
+    return Arithmetic::dtype == DType::tf32 ? 2 * stored : stored / 2 * 4 + stored % 2;
+  }
+
+  static void step(Accumulator& c, const Left& a, const Right& b, const Metadata&) {
+    double left[m][k] = {}, right[k][n] = {};
+    for (int lane = 0; lane < warp; ++lane) {
+      const int group = lane / 4, place = lane % 4;
+      for (int r = 0; r < Arithmetic::a; ++r)
+        for (int i = 0; i < per_register; ++i)
+          left[group + 8 * (r % 2)][column(per_register * (place + r / 2 * 4) + i)] =
+              element(Arithmetic::dtype, a[r][lane], i);
+      for (int r = 0; r < Arithmetic::b; ++r)
+        for (int i = 0; i < per_register; ++i)
+          right[per_register * (place + 4 * r) + i][group] =
+              element(Arithmetic::dtype, b[r][lane], i);
+    }
+    for (int lane = 0; lane < warp; ++lane)
+      for (int r = 0; r < Arithmetic::c; ++r) accumulate(c[r][lane], lane, r, left, right);
+  }
+
+ private:
+  static double dot(const double (&left)[m][k], const double (&right)[k][n], int row, int col) {
+    double sum = 0;
+    for (int i = 0; i < k; ++i) sum += left[row][i] * right[i][col];
+    return sum;
+  }
+
+  static void accumulate(Register& c, int lane, int r, const double (&left)[m][k],
+                         const double (&right)[k][n]) {
+    const int group = lane / 4, col = 2 * (lane % 4);
+    if constexpr (Arithmetic::accumulate == DType::fp16) {
+      const auto half = [&](int shift, int column_of_c) {
+        const auto old = cpu::from_fp16(std::uint16_t(c >> shift));
+        return std::uint32_t{cpu::to_fp16(old + dot(left, right, group + 8 * r, column_of_c))}
+               << shift;
+      };
+      c = half(0, col) | half(16, col + 1);
+    } else {
+      const double sum = dot(left, right, group + 8 * (r / 2), col + r % 2);
+      if constexpr (Arithmetic::accumulate == DType::fp64)
+        c = std::bit_cast<std::uint64_t>(std::bit_cast<double>(c) + sum);
+      else if constexpr (Arithmetic::accumulate == DType::fp32)
+        c = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<float>(c) + sum));
+      else
+        c += static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
+    }
+  }
+};
+
+}  // namespace ridgeline::cuda

@@ -1,0 +1,163 @@
+// The table of kernels, made from the same lines that device code is made from (*.inc).
+// A line says what is done and how often; what follows from that is computed here.
+#include <algorithm>
+
+#include "kernels/cuda/arithmetic.h"
+#include "kernels/cuda/kernel.h"
+
+namespace ridgeline::cuda {
+namespace {
+
+constexpr int lanes = 32;
+
+template <class Arithmetic>
+constexpr int constants_of = 1;
+template <>
+constexpr int constants_of<MadInt32> = 2;  // a factor and a summand
+
+template <class Arithmetic, int chains, int rounds>
+constexpr Kernel chain_row(std::string_view name, std::string_view group, int first) {
+  Kernel row;
+  row.name = name;
+  row.group = group;
+  row.architectures.first = first;
+  row.dtype = Arithmetic::dtype;
+  row.accumulate = Arithmetic::accumulate;
+  row.chains = chains;
+  row.arithmetic = chains * rounds;
+  row.opcodes = Arithmetic::opcodes;
+  row.ptx = Arithmetic::ptx;
+  row.flop_each = lanes * Arithmetic::flop;
+  row.constants = constants_of<Arithmetic>;
+  row.registers_per_chain = 1;
+  row.register_bytes = Arithmetic::register_bytes;
+  return row;
+}
+
+template <class Arithmetic, int chains, int rounds>
+constexpr Kernel tensor_row(std::string_view name, std::string_view group, int first, int last) {
+  Kernel row;
+  row.name = name;
+  row.group = group;
+  row.architectures = {first, last, Arithmetic::emulated_first, Arithmetic::emulated_last};
+  row.unit = Unit::matrix;
+  row.dtype = Arithmetic::dtype;
+  row.accumulate = Arithmetic::accumulate;
+  row.sparse = Arithmetic::sparse;
+  row.chains = chains;
+  row.arithmetic = chains * rounds;
+  row.opcodes = Arithmetic::opcodes;
+  row.ptx = Arithmetic::ptx;
+  row.flop_each = Arithmetic::flop;
+  row.cycles_each = Arithmetic::cycles;
+  row.constants = (Arithmetic::sparse ? 1 : 0) + 2 * Arithmetic::a + 2 * Arithmetic::b;
+  row.registers_per_chain = Arithmetic::c;
+  row.register_bytes = Arithmetic::register_bytes;
+  return row;
+}
+
+constexpr Kernel stream_row(std::string_view name, Level level, Direction direction, int arrays,
+                            int loads, int stores, int fma, int combines, int percent) {
+  Kernel row;
+  row.name = name;
+  row.group = "core";
+  row.role = Role::memory;
+  row.level = level;
+  row.direction = direction;
+  row.arrays = arrays;
+  row.loads = loads;
+  row.stores = stores;
+  row.arithmetic = fma;
+  row.opcodes = FmaFp32::opcodes;
+  row.ptx = FmaFp32::ptx;
+  row.flop_each = lanes * FmaFp32::flop;
+  row.combines = combines;
+  row.other_percent = percent;
+  return row;
+}
+
+constexpr Kernel sweep_row(std::string_view name, int fma_per_element, int loads) {
+  const int elements = 4 * loads;
+  Kernel row =
+      stream_row(name, Level::dram, Direction::read, 1, loads, 0, elements * fma_per_element, 0, 3);
+  row.role = Role::sweep;
+  row.chains = elements;
+  row.fma_per_element = fma_per_element;
+  return row;
+}
+
+constexpr Kernel launch_row(std::string_view name) {
+  Kernel row;
+  row.name = name;
+  row.group = "core";
+  row.role = Role::launch;
+  return row;
+}
+
+#define RIDGELINE_STREAM(name, body, level, direction, arrays, loads, stores, fma, lop3, percent) \
+  stream_row(#name, Level::level, Direction::direction, arrays, loads, stores, fma, lop3, percent),
+#define RIDGELINE_SWEEP(name, n, loads) sweep_row(#name, n, loads),
+#define RIDGELINE_CHAINS(name, Arithmetic, chains, rounds) \
+  chain_row<Arithmetic, chains, rounds>(#name, group, first_architecture),
+#define RIDGELINE_TENSOR(name, Arithmetic, chains, rounds, first, last) \
+  tensor_row<Arithmetic, chains, rounds>(#name, group, first, last),
+
+constexpr auto make_table() {
+  std::string_view group = "core";
+  int first_architecture = 0;
+  const auto core = std::to_array<Kernel>({
+#include "kernels/cuda/core.inc"
+      launch_row("empty"),
+  });
+  group = "tensor_sm75";
+  const auto sm75 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm75.inc"
+  });
+  group = "tensor_sm80";
+  first_architecture = 80;
+  const auto sm80 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm80.inc"
+  });
+  group = "tensor_int4";
+  const auto int4 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_int4.inc"
+  });
+  group = "tensor_fp8";
+  const auto fp8 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_fp8.inc"
+  });
+  std::array<Kernel, core.size() + sm75.size() + sm80.size() + int4.size() + fp8.size()> all;
+  auto end = std::ranges::copy(core, all.begin()).out;
+  end = std::ranges::copy(sm75, end).out;
+  end = std::ranges::copy(sm80, end).out;
+  end = std::ranges::copy(int4, end).out;
+  std::ranges::copy(fp8, end);
+  return all;
+}
+
+constexpr auto table = make_table();
+
+}  // namespace
+
+std::string_view to_string(Role role) {
+  switch (role) {
+    case Role::compute:
+      return "compute";
+    case Role::memory:
+      return "memory";
+    case Role::sweep:
+      return "sweep";
+    case Role::launch:
+      return "launch";
+  }
+  return "?";
+}
+
+std::span<const Kernel> kernel_table() { return table; }
+
+const Kernel* find_kernel(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Kernel::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace ridgeline::cuda
