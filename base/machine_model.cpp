@@ -78,6 +78,23 @@ double sigma_of(const MachineModel& model, std::size_t index) {
   return std::sqrt(model.covariance.at(index * model.parameters.size() + index));
 }
 
+void set_parameter(MachineModel& model, Parameter parameter, double sigma) {
+  std::size_t n = model.parameters.size();
+  const std::size_t index = find_parameter(model, parameter.name).value_or(n);
+  if (index == n) {
+    std::vector<double> covariance((n + 1) * (n + 1), 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) covariance[i * (n + 1) + j] = model.covariance[i * n + j];
+    model.parameters.emplace_back();
+    model.covariance = std::move(covariance);
+    ++n;
+  }
+  model.parameters[index] = std::move(parameter);
+  for (std::size_t j = 0; j < n; ++j)
+    model.covariance[index * n + j] = model.covariance[j * n + index] = 0;
+  model.covariance[index * n + index] = sigma * sigma;
+}
+
 // Priors are independent of each other; what a fit left alone has nothing beside its variance.
 MachineModel before_fit(const MachineModel& model) {
   MachineModel prior = model;

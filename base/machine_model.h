@@ -49,6 +49,9 @@ std::optional<std::size_t> find_parameter(const MachineModel& model, std::string
 double mean_of(const MachineModel& model, std::string_view name);
 // One sigma of the parameter with this index: the root of its variance.
 double sigma_of(const MachineModel& model, std::size_t index);
+// Sets a parameter, independent of the others; without sigma it is a fact. Adds it where it is not
+// there yet.
+void set_parameter(MachineModel& model, Parameter parameter, double sigma = 0);
 // What was believed before any fit, without observations: a second fit starts from here.
 MachineModel before_fit(const MachineModel& model);
 

@@ -19,6 +19,8 @@
 #include "cli/command.h"
 #include "cli/model_options.h"
 #include "cli/network.h"
+#include "cli/token_option.h"
+#include "cli/training_options.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -27,17 +29,11 @@ namespace po = boost::program_options;
 
 void add_options(OptionsDescription& options) {
   add_network_options(options);
+  add_training_options(options);
   auto add = options.add_options();
   add("runtime", po::value<std::string>()->value_name("NAME"),
       "kernels that a runtime launches instead of layers: ideal, tensorrt, torch-eager, "
       "torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
-  add("train", po::bool_switch(), "one step of training instead of inference");
-  add("optimizer", po::value<std::string>()->value_name("sgd|momentum|adam|adamw"),
-      "with --train (default: sgd)");
-  add("mixed-precision", po::bool_switch(), "with --train: fp16 passes, fp32 master weights");
-  add("checkpoint", po::bool_switch(), "with --train: keep few activations, compute them again");
-  add("freeze-until", po::value<std::string>()->value_name("LAYER"),
-      "with --train: layers up to this one do not learn");
   add("sort", po::value<std::string>()->value_name("graph|flops|bytes|macs|intensity|name"),
       "order of the rows, largest first; default: as in the graph");
   add("top", po::value<std::string>()->value_name("N"), "show N rows, and the others as one");
@@ -53,17 +49,6 @@ void add_options(OptionsDescription& options) {
   add("md", po::bool_switch(), "print Markdown on standard output");
   add("diff", po::value<std::string>()->value_name("FILE"),
       "compare with another model: layers added, removed, changed");
-}
-
-template <class E>
-E token_option(const Options& options, const char* name, E fallback) {
-  if (!options.count(name)) return fallback;
-  const auto& word = options[name].as<std::string>();
-  if (const auto value = parse_token<E>(word)) return *value;
-  std::string allowed;
-  for (const auto& row : TokenTable<E>::rows)
-    (allowed += allowed.empty() ? "" : ", ") += row.second;
-  throw usage_error(fmt::format("--{} {}", name, word), quote(word) + " is not one of " + allowed);
 }
 
 // How to count, apart from how to read.
@@ -131,20 +116,7 @@ struct PassOptions {
 PassOptions pass_options(const Options& options) {
   PassOptions passes;
   if (options.count("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
-  if (!flag(options, "train")) {
-    for (const char* name : {"optimizer", "freeze-until"})
-      if (options.count(name)) throw usage_error(fmt::format("--{}", name), "needs --train");
-    for (const char* name : {"mixed-precision", "checkpoint"})
-      if (flag(options, name)) throw usage_error(fmt::format("--{}", name), "needs --train");
-    return passes;
-  }
-  TrainingOptions training;
-  training.optimizer = token_option(options, "optimizer", Optimizer::sgd);
-  training.mixed_precision = flag(options, "mixed-precision");
-  training.checkpoint = flag(options, "checkpoint");
-  if (options.count("freeze-until"))
-    training.freeze_until = options["freeze-until"].as<std::string>();
-  passes.training = training;
+  passes.training = training_options(options);
   return passes;
 }
 

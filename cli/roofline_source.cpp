@@ -1,5 +1,4 @@
-// A file wins over a device of the same name. A word that is neither is taken for a mistyped device
-// unless it looks like a path.
+// A profile has the modes that were measured, a device those of its release.
 #include "cli/roofline_source.h"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/profile.h"
+#include "cli/asked_mode.h"
 #include "cli/profile_store.h"
 #include "devices/catalog_model.h"
 #include "devices/identification.h"
@@ -21,12 +21,6 @@ namespace {
 std::string display_name(const std::string& path) {
   const Json name = std::filesystem::path(path).filename().string();
   return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-}
-
-bool is_device(const std::string& word) {
-  if (word.empty() || std::filesystem::exists(word)) return false;
-  const bool is_path = word.find('/') != std::string::npos || word.ends_with(".json");
-  return !is_path || catalog::find(word) != nullptr;
 }
 
 std::string value_of(const Options& options, const char* name) {
@@ -43,15 +37,6 @@ std::vector<std::string> wanted_labels(const Options& options) {
   return labels;
 }
 
-const ProfileMode& find_mode(const Profile& profile, const std::string& label, const char* option) {
-  std::string known;
-  for (const ProfileMode& mode : profile.modes) {
-    if (mode.mode.label == label) return mode;
-    known += (known.empty() ? "" : ", ") + mode.mode.label;
-  }
-  throw usage_error(option, "the profile has no mode " + quote(label), "it has " + known);
-}
-
 std::vector<Roofline> profile_rooflines(const std::string& path, const Options& options,
                                         RooflineOptions chosen, const Console& console) {
   if (options.count("jetpack"))
@@ -66,10 +51,9 @@ std::vector<Roofline> profile_rooflines(const std::string& path, const Options& 
   if (all_modes(options))
     for (const ProfileMode& mode : profile.modes) add(mode);
   else if (options.count("modes"))
-    for (const std::string& label : wanted_labels(options))
-      add(find_mode(profile, label, "--modes"));
+    for (const std::string& label : wanted_labels(options)) add(mode_of(profile, label, "--modes"));
   else if (options.count("mode"))
-    add(find_mode(profile, value_of(options, "mode"), "--mode"));
+    add(mode_of(profile, value_of(options, "mode"), "--mode"));
   else
     add(profile.modes.front());
   if (profile.modes.size() > 1 && !options.count("mode") && !options.count("modes"))
@@ -82,7 +66,7 @@ std::vector<DeviceMode> asked_modes(const catalog::Device& device,
                                     const catalog::Configuration& configuration,
                                     const Options& options) {
   const auto one = [&](const std::string& text, const char* option) {
-    return resolve(device, configuration, parse_mode_request(text, option), option);
+    return mode_of(device, configuration, text, option);
   };
   if (all_modes(options)) {
     auto modes = stock_modes(device, configuration);
@@ -126,7 +110,7 @@ std::vector<Roofline> asked_rooflines(const std::string& word, const Options& op
     throw usage_error("--modes", "cannot be combined with --mode", "choose one");
   if (options.count("modes") && value_of(options, "modes").empty())
     throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
-  if (is_device(word)) return device_rooflines(word, options, chosen, console);
+  if (names_device(word)) return device_rooflines(word, options, chosen, console);
   return profile_rooflines(word.empty() ? require_newest_profile() : word, options,
                            std::move(chosen), console);
 }

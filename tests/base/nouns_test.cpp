@@ -89,6 +89,20 @@ TEST(MachineModel, BrokenOnes) {
             "f.json: observations[0].batch: is not at least 1");
 }
 
+TEST(MachineModel, FactsAreSet) {
+  MachineModel model = sample_model();
+  set_parameter(model, {"board_w", 5, Source::assumed});
+  ASSERT_EQ(model.covariance.size(), 9u);
+  EXPECT_EQ(mean_of(model, "board_w"), 5);
+  EXPECT_EQ(sigma_of(model, 2), 0);
+  EXPECT_DOUBLE_EQ(sigma_of(model, 0), 0.1);
+  EXPECT_EQ(model.covariance[1], -1e-8);
+  set_parameter(model, {"gpu_launch_s", 7e-6, Source::measured});
+  EXPECT_EQ(mean_of(model, "gpu_launch_s"), 7e-6);
+  EXPECT_EQ(sigma_of(model, 1), 0);
+  EXPECT_EQ(model.covariance[1], 0);
+}
+
 TEST(MachineModel, BeforeItsFit) {
   const MachineModel prior = before_fit(sample_model());
   EXPECT_EQ(prior.parameters[0], (Parameter{"gpu_fp16_efficiency", 0.6, Source::datasheet}));

@@ -1,0 +1,40 @@
+// Reads the options of a training step.
+#include "cli/training_options.h"
+
+#include <fmt/format.h>
+
+#include "cli/token_option.h"
+
+namespace ridgeline::cli {
+
+namespace po = boost::program_options;
+
+void add_training_options(OptionsDescription& options) {
+  auto add = options.add_options();
+  add("train", po::bool_switch(), "one step of training instead of inference");
+  add("optimizer", po::value<std::string>()->value_name("sgd|momentum|adam|adamw"),
+      "with --train (default: sgd)");
+  add("mixed-precision", po::bool_switch(), "with --train: fp16 passes, fp32 master weights");
+  add("checkpoint", po::bool_switch(), "with --train: keep few activations, compute them again");
+  add("freeze-until", po::value<std::string>()->value_name("LAYER"),
+      "with --train: layers up to this one do not learn");
+}
+
+std::optional<TrainingOptions> training_options(const Options& options) {
+  if (!flag(options, "train")) {
+    for (const char* name : {"optimizer", "freeze-until"})
+      if (options.count(name)) throw usage_error(fmt::format("--{}", name), "needs --train");
+    for (const char* name : {"mixed-precision", "checkpoint"})
+      if (flag(options, name)) throw usage_error(fmt::format("--{}", name), "needs --train");
+    return std::nullopt;
+  }
+  TrainingOptions training;
+  training.optimizer = token_option(options, "optimizer", Optimizer::sgd);
+  training.mixed_precision = flag(options, "mixed-precision");
+  training.checkpoint = flag(options, "checkpoint");
+  if (options.count("freeze-until"))
+    training.freeze_until = options["freeze-until"].as<std::string>();
+  return training;
+}
+
+}  // namespace ridgeline::cli
