@@ -14,6 +14,14 @@
 namespace ridgeline {
 namespace {
 
+// Without those that the prediction leaves in caches.
+double bytes_to_memory(const ExplainedLayer& layer, const RoofsAbove& roofs) {
+  for (const Term& term : layer.terms)
+    if (term.name == "memory" && roofs.bytes_per_s())
+      return std::min(layer.bytes, term.time_s * *roofs.bytes_per_s());
+  return layer.bytes;
+}
+
 ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
                          const Prediction& prediction, const RoofsAbove& roofs) {
   ExplainedLayer layer;
@@ -32,11 +40,13 @@ ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
   if (layer.bytes > 0) layer.intensity = layer.operations / layer.bytes;
   layer.terms = row.terms;
   if (!(layer.time_s > 0)) return layer;
-  for (const RoofTime& roof : roofs.times_of(demand.work))
+  const double memory_bytes = bytes_to_memory(layer, roofs);
+  for (const RoofTime& roof : roofs.times_of(demand.work, memory_bytes))
     layer.roofs.push_back({roof.name, roof.time_s / layer.time_s});
   std::stable_sort(layer.roofs.begin(), layer.roofs.end(),
                    [](const RoofShare& a, const RoofShare& b) { return a.share > b.share; });
-  if (const auto least = roofs.least_time_s(demand.work)) layer.roof_share = *least / layer.time_s;
+  if (const auto least = roofs.least_time_s(demand.work, memory_bytes))
+    layer.roof_share = *least / layer.time_s;
   return layer;
 }
 
@@ -97,19 +107,18 @@ Explanation explain(const Prediction& prediction, std::span<const Demand> demand
 }
 
 std::string verdict(const Explanation& explanation) {
-  double own = 0, all = 0;
+  double own = 0;
   std::string others;
   for (const auto& [bound, share] : explanation.bound_shares) {
-    all += share;
     if (bound == explanation.bound)
       own = share;
     else
       others += fmt::format("{}{} {}", others.empty() ? "" : ", ", bound_name(bound),
                             format_percent(share));
   }
-  constexpr double worth_saying = 0.005;
-  if (1 - all > worth_saying)
-    others += fmt::format("{}overheads {}", others.empty() ? "" : ", ", format_percent(1 - all));
+  for (const Overhead& overhead : explanation.overheads)
+    others += fmt::format("{}{} {}", others.empty() ? "" : ", ", overhead.name,
+                          format_percent(overhead.time_s / explanation.time_s.value));
   std::string text = "bound by " + bound_name(explanation.bound);
   if (own > 0) text += fmt::format(": {} of the time", format_percent(own));
   return others.empty() ? text : text + "; " + others;

@@ -1,4 +1,4 @@
-// What people call a roof or a slope: one table of instruction-set names and three rules.
+// What people call a roof or a slope: one table of instruction-set names and a few rules.
 // Spelling only; nothing here is parsed back.
 #include "roofline/names.h"
 
@@ -52,6 +52,11 @@ std::string roof_name(DType dtype, Unit unit, std::string_view isa) {
       set.compare(set.size() - type.size() - 1, std::string::npos, " " + type) == 0)
     set.resize(set.size() - type.size() - 1);
   return type + " " + set;
+}
+
+std::string paper_roof_name(Processor processor, DType dtype, Unit unit, bool sparse) {
+  const char* units = processor != Processor::gpu ? "" : unit == Unit::matrix ? "tensor" : "cuda";
+  return roof_name(dtype, unit, units) + (sparse ? " sparse" : "");
 }
 
 std::string slope_name(Level level, Direction direction) {

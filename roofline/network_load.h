@@ -1,8 +1,9 @@
 // NetworkLoad: a list of Demands as the model reads it: per kernel everything that depends neither
 // on the operating point nor on the parameters, worked out once and evaluated for many modes.
-// What the numbers cost is in kernel_time.h and step_power.h.
+// What the numbers cost is in kernel_time.h, host_time.h and step_power.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,10 +19,10 @@ namespace ridgeline {
 // Kinds of node that differ in what the host does for them, and in the rate that limits them.
 enum class KernelKind {
   convolution,  // on matrix units
-  depthwise,    // convolution with one channel per group: by taps per clock
+  depthwise,    // convolution with a channel or two per group: by taps per clock
   linear,       // matrix product with weights
   product,      // matrix product of two activations, batched
-  attention,    // fused
+  attention,    // in one kernel, or a whole module where the runtime sees it as one node
   recurrent,
   normalize,
   softmax,
@@ -30,22 +31,23 @@ enum class KernelKind {
   broadcast,  // element-wise with an operand that is smaller than the result
   reduce,
   movement,  // gather, copy, resize: bytes only
-  none       // launches nothing: a view or a layer that does nothing at inference
+  none       // launches nothing
 };
+inline constexpr std::size_t kernel_kinds = 14;
 
 struct KernelLoad {
   std::string name;
   KernelKind kind = KernelKind::none;
-  Unit unit = Unit::vector;     // that does most of its arithmetic
-  DType dtype = DType::fp32;    // of that arithmetic
-  double matrix_ops = 0;        // FLOP or OP that a matrix unit could run
+  DType dtype = DType::fp32;    // that most of its arithmetic is done in
+  double matrix_ops = 0;        // FLOP or OP of products, two per MAC
   double vector_ops = 0;        // the rest
   double elements = 0;          // outputs, or taps (outputs × window) of pools and depthwise
   double activation_bytes = 0;  // read and written
   double weight_bytes = 0;      // read, and written in training
-  double reused_bytes = 0;      // of the activations, written by the kernel right before
   std::optional<Gemm> gemm;     //
-  int launches = 1;
+  int launches = 1;             //
+  int host_functions = 0;       // calls on the host that launch nothing
+  int host_modules = 0;
 };
 
 struct NetworkLoad {

@@ -10,7 +10,7 @@
 namespace ridgeline {
 
 struct PriorRow {
-  std::string_view device;  // catalog id, family or architecture that it holds for; empty = all
+  std::string_view device;  // kind or architecture that it holds for; empty = all
   std::string_view name;    // carries the unit
   double mean = 0;
   double sigma = 0;  // relative; one sigma of the logarithm
@@ -20,7 +20,8 @@ struct PriorRow {
 
 std::span<const PriorRow> prior_rows();
 
-// The model with every parameter that the formulas need and it does not have yet.
+// The model with every parameter that the formulas need and it does not have yet: rows that hold
+// for the catalog's device of its name, or those of every device where the catalog has none.
 MachineModel with_priors(MachineModel model);
 
 }  // namespace ridgeline

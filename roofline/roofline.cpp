@@ -292,13 +292,6 @@ std::string paper_slope_name(const Bandwidth& bandwidth) {
   return level + (bandwidth.source == Source::fitted ? " usable" : " peak");
 }
 
-std::string paper_roof_name(const Peak& peak) {
-  const char* units = peak.processor != Processor::gpu ? ""
-                      : peak.unit == Unit::matrix      ? "tensor"
-                                                       : "cuda";
-  return roof_name(peak.dtype, peak.unit, units) + (peak.sparse ? " sparse" : "");
-}
-
 template <class Ceiling>
 void keep_chosen_only(std::vector<Ceiling>& ceilings) {
   ceilings.erase(std::remove_if(ceilings.begin(), ceilings.end(),
@@ -353,7 +346,7 @@ Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& us
   };
   for (const Peak& peak : ceilings.peaks) {
     Roof roof;
-    roof.name = paper_roof_name(peak);
+    roof.name = paper_roof_name(peak.processor, peak.dtype, peak.unit, peak.sparse);
     roof.processor = peak.processor;
     roof.unit = peak.unit;
     roof.dtype = peak.dtype;

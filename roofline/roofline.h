@@ -21,13 +21,13 @@
 
 namespace ridgeline {
 
-enum class PointKind { sweep, given };
+enum class PointKind { sweep, given, layer };  // layers are drawn by plots/layers_figure.h
 
 template <>
 struct TokenTable<PointKind> {
   static constexpr std::string_view noun = "kind of point";
-  static constexpr std::array<std::pair<PointKind, std::string_view>, 2> rows{
-      {{PointKind::sweep, "sweep"}, {PointKind::given, "given"}}};
+  static constexpr std::array<std::pair<PointKind, std::string_view>, 3> rows{
+      {{PointKind::sweep, "sweep"}, {PointKind::given, "given"}, {PointKind::layer, "layer"}}};
 };
 
 // A compute ceiling; OP/s for integer dtypes.

@@ -46,7 +46,7 @@ RoofsAbove::RoofsAbove(const Ceilings& ceilings) {
                    [](const Peak& a, const Peak& b) { return a.flops_per_s > b.flops_per_s; });
   for (const Bandwidth& each : ceilings.bandwidths)
     if (each.processor == processor && each.level == Level::dram && each.bytes_per_s > 0)
-      bytes_per_s_ = std::max(bytes_per_s_.value_or(0), each.bytes_per_s);
+      bytes_per_s_ = std::min(bytes_per_s_.value_or(each.bytes_per_s), each.bytes_per_s);
 }
 
 std::vector<Peak> RoofsAbove::peaks_for(const FlopCount& part) const {
@@ -59,7 +59,7 @@ std::vector<Peak> RoofsAbove::peaks_for(const FlopCount& part) const {
   return {};
 }
 
-std::vector<RoofTime> RoofsAbove::times_of(const Work& work) const {
+std::vector<RoofTime> RoofsAbove::times_of(const Work& work, double memory_bytes) const {
   std::vector<RoofTime> times;
   for (const FlopCount& part : work.flop) {
     if (!(part.flop > 0)) continue;
@@ -73,13 +73,13 @@ std::vector<RoofTime> RoofsAbove::times_of(const Work& work) const {
       if (same == times.end()) times.push_back(roof);
     }
   }
-  if (bytes_per_s_) times.push_back({"DRAM", total_bytes(work) / *bytes_per_s_});
+  if (bytes_per_s_) times.push_back({"DRAM", memory_bytes / *bytes_per_s_});
   return times;
 }
 
-std::optional<double> RoofsAbove::least_time_s(const Work& work) const {
+std::optional<double> RoofsAbove::least_time_s(const Work& work, double memory_bytes) const {
   if (!bytes_per_s_) return std::nullopt;
-  double least = total_bytes(work) / *bytes_per_s_;
+  double least = memory_bytes / *bytes_per_s_;
   for (const FlopCount& part : work.flop) {
     if (!(part.flop > 0)) continue;
     const std::vector<Peak> peaks = peaks_for(part);

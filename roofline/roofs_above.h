@@ -25,12 +25,16 @@ class RoofsAbove {
   // Those of the processor that runs networks: the GPU where there is one.
   explicit RoofsAbove(const Ceilings& ceilings);
 
-  // One per peak that could run a part of the work, and the memory's.
-  std::vector<RoofTime> times_of(const Work& work) const;
+  // One per peak that could run a part of the work, and the memory's. `memory_bytes` of the work
+  // reach memory, the others stay in caches.
+  std::vector<RoofTime> times_of(const Work& work, double memory_bytes) const;
 
-  // Every part on its fastest peak, all at once, while memory streams: no run is faster. Absent
-  // where no roof is known for a part.
-  std::optional<double> least_time_s(const Work& work) const;
+  // Every part on its fastest peak, all at once, while memory streams: the roof at the work's
+  // intensity. Absent where no roof is known for a part.
+  std::optional<double> least_time_s(const Work& work, double memory_bytes) const;
+
+  // What the memory usably gives: the least that is stated for it.
+  std::optional<double> bytes_per_s() const { return bytes_per_s_; }
 
  private:
   std::vector<Peak> peaks_for(const FlopCount& part) const;  // fastest first

@@ -1,0 +1,63 @@
+// A square root of the covariance, by Eigen's LDLT (semi-definite matrices have one too).
+#include "roofline/draws.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace ridgeline {
+
+double normal(Random& random) {
+  for (;;) {
+    const double x = 2 * random.unit() - 1;
+    const double y = 2 * random.unit() - 1;
+    const double square = x * x + y * y;
+    if (square > 0 && square < 1) return x * std::sqrt(-2 * std::log(square) / square);
+  }
+}
+
+ParameterDraws::ParameterDraws(const MachineModel& model) {
+  const std::size_t n = model.parameters.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    means_.push_back(model.parameters[i].mean);
+    if (model.covariance[i * n + i] > 0) free_.push_back(i);
+  }
+  const auto size = static_cast<Eigen::Index>(free_.size());
+  Eigen::MatrixXd covariance(size, size);
+  for (Eigen::Index i = 0; i < size; ++i)
+    for (Eigen::Index j = 0; j < size; ++j) {
+      const std::size_t a = free_[static_cast<std::size_t>(i)];
+      const std::size_t b = free_[static_cast<std::size_t>(j)];
+      // Of the logarithm, to first order: relative to the mean.
+      const double scale_a = means_[a] > 0 ? means_[a] : 1;
+      const double scale_b = means_[b] > 0 ? means_[b] : 1;
+      covariance(i, j) = model.covariance[a * n + b] / (scale_a * scale_b);
+    }
+  const Eigen::LDLT<Eigen::MatrixXd> factors(covariance);
+  if (size > 0 && (factors.info() != Eigen::Success ||
+                   factors.vectorD().minCoeff() < -1e-9 * factors.vectorD().maxCoeff()))
+    throw Error(model.device, "the covariance of the model's parameters is not positive");
+  Eigen::MatrixXd root = factors.matrixL();
+  root = factors.transpositionsP().transpose() * root;
+  const Eigen::VectorXd scale = factors.vectorD().cwiseMax(0).cwiseSqrt();
+  root = root * scale.asDiagonal();
+  root_.assign(root.data(), root.data() + root.size());  // column by column
+}
+
+std::vector<double> ParameterDraws::draw(Random& random) const {
+  std::vector<double> values = means_;
+  const std::size_t size = free_.size();
+  std::vector<double> shocks(size);
+  for (double& shock : shocks) shock = normal(random);
+  for (std::size_t i = 0; i < size; ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < size; ++j) sum += root_[j * size + i] * shocks[j];
+    double& value = values[free_[i]];
+    value = value > 0 ? value * std::exp(sum) : value + sum;
+  }
+  return values;
+}
+
+}  // namespace ridgeline
