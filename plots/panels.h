@@ -1,4 +1,5 @@
-// Panels: small multiples as a value — one little plot per mode, all with the same axes.
+// Panels: small multiples as a value — little plots, one or a row of them per mode, all with the
+// same x axis; the y axis is shared by all of them or by a column.
 // Nothing of pixels; svg_panels.h draws them.
 #pragma once
 
@@ -11,12 +12,13 @@ namespace ridgeline {
 
 // A text on a line of a panel.
 struct PanelLabel {
-  enum class Place { above_end, along };
+  enum class Place { above_end, along, beside };
 
   std::string text;
-  Place place = Place::above_end;  // over the right end of a roof, or on a slope in its direction
-  XY from;                         // of the line
-  XY to;                           //
+  // Over the right end of a roof, on a slope in its direction, or next to the point `to`.
+  Place place = Place::above_end;
+  XY from;  // of the line
+  XY to;    //
   Ink ink = Ink::black;
 };
 
@@ -31,7 +33,8 @@ struct Panels {
   std::string title;
   std::string description;
   Axis x;
-  Axis y;
+  Axis y;                      // of all panels, unless columns have their own
+  std::vector<Axis> column_y;  // empty, or one per column: panels then go row by row
   std::vector<Panel> panels;
   std::vector<LegendEntry> legend;
   std::string caption;

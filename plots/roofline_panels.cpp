@@ -11,6 +11,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "plots/roofline_figure.h"
+#include "plots/text_pieces.h"
 #include "roofline/names.h"
 
 namespace ridgeline {
@@ -45,38 +46,10 @@ double main_rate(const Roofline& roofline) {
   return roofline.main_roof ? roofline.roofs[*roofline.main_roof].flops_per_s.value : 0;
 }
 
-std::string note_of(const OperatingPoint& point) {
-  std::string note;
-  const auto add = [&](const std::string& part) { note += (note.empty() ? "" : ", ") + part; };
-  if (point.gpu_units) add(fmt::format("{} SM", *point.gpu_units));
-  if (point.gpu_hz) add(format_hz(*point.gpu_hz));
-  if (point.memory_hz) add("memory " + format_hz(*point.memory_hz));
-  return note;
-}
-
 std::string short_rate(double rate) {
   std::string text = format_si(rate, "");
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
-}
-
-// The least important first, until the rest fits.
-void drop_columns(TextTable& table, int width) {
-  const auto too_wide = [&] {
-    constexpr int any_width = 1000;
-    const std::string drawn = render_text(table, any_width);
-    return display_width(drawn.substr(0, drawn.find('\n'))) > width;
-  };
-  for (const char* title :
-       {"BF16", "INT4", "memory", "TF32", "GPU", "DRAM peak", "FP8", "SMs", "usable"}) {
-    if (!too_wide()) return;
-    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                     [&](const Column& each) { return each.title == title; });
-    if (column == table.columns.end()) continue;
-    const auto index = column - table.columns.begin();
-    table.columns.erase(column);
-    for (auto& row : table.rows) row.erase(row.begin() + index);
-  }
 }
 
 class PanelBuilder {
@@ -179,7 +152,7 @@ class PanelBuilder {
   void add_panel(const Roofline& roofline) {
     Panel panel;
     panel.title = roofline.mode.label;
-    panel.note = note_of(roofline.mode);
+    panel.note = clocks_text(roofline.mode);
     add_yardstick(panel);
     const auto roofs = panel_roofs(roofline);
     const double top = roofs.empty() ? panels_.y.high : roofs.front()->flops_per_s.value;
@@ -295,7 +268,8 @@ std::string roofline_modes_table(const std::vector<Roofline>& rooflines, int wid
                       : "-");
     table.rows.push_back(std::move(row));
   }
-  drop_columns(table, width);
+  drop_columns(table, width,
+               {"BF16", "INT4", "memory", "TF32", "GPU", "DRAM peak", "FP8", "SMs", "usable"});
   return render_text(table, width);
 }
 

@@ -11,24 +11,13 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "plots/roofline_figure.h"
+#include "plots/text_pieces.h"
 #include "roofline/names.h"
 
 namespace ridgeline {
 namespace {
 
 constexpr int room_for_interval = 56, room_for_source = 68, room_for_kernel = 78;
-
-// "759 … 764 GFLOP/s"; both with their unit where the prefixes differ. "-" for an exact number.
-std::string interval_text(const Estimate& estimate, std::string_view unit) {
-  if (estimate.low == estimate.high) return "-";
-  std::string low = format_si(estimate.low, unit);
-  const std::string high = format_si(estimate.high, unit);
-  const auto low_unit = low.find(' '), high_unit = high.find(' ');
-  if (low_unit != std::string::npos && high_unit != std::string::npos &&
-      low.substr(low_unit) == high.substr(high_unit))
-    low.resize(low_unit);
-  return low + " … " + high;
-}
 
 template <class Ceiling>
 std::string name_text(const Ceiling& ceiling) {
@@ -156,32 +145,6 @@ std::string sweep_line(const Roofline& roofline) {
   if (count == 0) return "";
   return fmt::format("measured sweep: {} points at {} to {} of the roof\n", count,
                      format_percent(least), format_percent(most));
-}
-
-// Names come from files: nothing may steer the terminal.
-std::string printable(std::string text) {
-  for (char& c : text)
-    if ((c >= 0 && c < 32 && c != '\n') || c == 127) c = '?';
-  return text;
-}
-
-// Words until the line is full, continued lines indented; a word that is too long loses its middle.
-std::string wrapped(const std::string& text, int width, std::string_view indent = "  ") {
-  std::string out, line;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word =
-        elide_middle(text.substr(begin, end - begin), width - static_cast<int>(indent.size()));
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
-      out += line + "\n";
-      line = std::string(indent) + word;
-    } else {
-      line += (line.empty() ? "" : " ") + word;
-    }
-    begin = end + 1;
-  }
-  return out + line + "\n";
 }
 
 std::string notes(const Roofline& roofline, int width) {

@@ -16,10 +16,16 @@ constexpr double least_frame_height = 400;
 constexpr double leader_length = 20;  // from the frame to the labels in the right margin
 constexpr double widest_labels = 300;
 
-int legend_rows(const Figure& figure, double width) {
-  int rows = figure.legend.empty() ? 0 : 1;
+}  // namespace
+
+double legend_entry_width(const LegendEntry& entry) {
+  return 30 + text_width_px(entry.text, label_px) + 18;
+}
+
+int legend_rows(const std::vector<LegendEntry>& legend, double width) {
+  int rows = legend.empty() ? 0 : 1;
   double used = 0;
-  for (const LegendEntry& entry : figure.legend) {
+  for (const LegendEntry& entry : legend) {
     const double next = legend_entry_width(entry);
     if (used > 0 && used + next > width) {
       ++rows;
@@ -30,40 +36,16 @@ int legend_rows(const Figure& figure, double width) {
   return rows;
 }
 
-}  // namespace
-
-double legend_entry_width(const LegendEntry& entry) {
-  return 30 + text_width_px(entry.text, label_px) + 18;
-}
-
-SvgLayout svg_layout(const Figure& figure) {
-  SvgLayout layout;
+double right_margin(const Figure& figure) {
   double label_width = 0;
-  int margin_labels = 0;
   for (const Label& label : figure.labels)
-    if (label.place == LabelPlace::right_margin) {
+    if (label.place == LabelPlace::right_margin)
       label_width =
           std::max(label_width, text_width_px(label.text, label_px) * (label.emphasis ? 1.1 : 1));
-      ++margin_labels;
-    }
-  const double right_margin =
-      margin_labels > 0 ? std::min(label_width, widest_labels) + leader_length : 10;
+  return label_width > 0 ? std::min(label_width, widest_labels) + leader_length : 10;
+}
 
-  layout.width = svg_page::width;
-  layout.legend_top = 32;
-  layout.caption_lines =
-      wrapped_lines(figure.caption, caption_px, svg_page::width - 2 * svg_page::margin);
-  Viewport& view = layout.view;
-  view.left = 72;
-  view.top = layout.legend_top +
-             legend_height * legend_rows(figure, svg_page::width - svg_page::margin) + 10;
-  view.width = svg_page::width - svg_page::margin - right_margin - view.left;
-  view.height = std::max(least_frame_height, line_height * margin_labels);
-  view.x = figure.x;
-  view.y = figure.y;
-  layout.height =
-      view.bottom() + 56 + line_height * static_cast<double>(layout.caption_lines.size()) + 6;
-
+LabelMetrics svg_label_metrics(const Viewport& view) {
   LabelMetrics metrics;
   metrics.width = [](std::string_view text) { return text_width_px(text, label_px); };
   metrics.line_height = line_height;
@@ -72,7 +54,31 @@ SvgLayout svg_layout(const Figure& figure) {
   metrics.step_y = 10;
   metrics.margin_left = view.right() + leader_length;
   metrics.margin_right = svg_page::width - svg_page::margin;
-  layout.labels = place_labels(figure, view, metrics);
+  return metrics;
+}
+
+SvgLayout svg_layout(const Figure& figure) {
+  SvgLayout layout;
+  const auto margin_labels =
+      std::count_if(figure.labels.begin(), figure.labels.end(),
+                    [](const Label& label) { return label.place == LabelPlace::right_margin; });
+
+  layout.width = svg_page::width;
+  layout.legend_top = 32;
+  layout.caption_lines =
+      wrapped_lines(figure.caption, caption_px, svg_page::width - 2 * svg_page::margin);
+  Viewport& view = layout.view;
+  view.left = frame_left;
+  view.top = layout.legend_top +
+             legend_height * legend_rows(figure.legend, svg_page::width - svg_page::margin) + 10;
+  view.width = svg_page::width - svg_page::margin - right_margin(figure) - view.left;
+  view.height = std::max(least_frame_height, line_height * static_cast<double>(margin_labels));
+  view.x = figure.x;
+  view.y = figure.y;
+  layout.height =
+      view.bottom() + 56 + line_height * static_cast<double>(layout.caption_lines.size()) + 6;
+
+  layout.labels = place_labels(figure, view, svg_label_metrics(view));
   return layout;
 }
 

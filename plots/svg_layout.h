@@ -15,6 +15,7 @@ namespace ridgeline {
 namespace svg_page {
 inline constexpr double width = 800;
 inline constexpr double margin = 14;
+inline constexpr double frame_left = 72;  // room for the y axis
 inline constexpr double title_px = 15, label_px = 11.5, tick_px = 11, axis_px = 12.5,
                         caption_px = 10.5;
 inline constexpr double line_height = 14, legend_height = 18;
@@ -33,5 +34,12 @@ SvgLayout svg_layout(const Figure& figure);
 
 // Space that an entry of the legend takes, with the gap behind it.
 double legend_entry_width(const LegendEntry& entry);
+int legend_rows(const std::vector<LegendEntry>& legend, double width);
+
+// Space for the labels right of the frame.
+double right_margin(const Figure& figure);
+
+// What the label layout must know of this page's text, for a frame that stands there.
+LabelMetrics svg_label_metrics(const Viewport& view);
 
 }  // namespace ridgeline

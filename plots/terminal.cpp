@@ -19,7 +19,6 @@
 namespace ridgeline {
 namespace {
 
-constexpr int full_label_columns = 72;  // from this width on labels carry their values
 constexpr int leader_columns = 2;
 
 std::string_view marker_text(Marker marker, bool utf8) {
@@ -69,7 +68,7 @@ class Terminal {
  private:
   void measure() {
     const bool short_margin = style_.width < full_label_columns;
-    int label_columns = 0, margin_labels = 0;
+    int label_columns = style_.label_columns, margin_labels = 0;
     for (const Label& label : figure_.labels)
       if (label.place == LabelPlace::right_margin) {
         const std::string& text = short_margin ? label.short_text : label.text;
@@ -77,13 +76,13 @@ class Terminal {
         ++margin_labels;
       }
     label_columns = std::min(label_columns, style_.width * 2 / 5);
-    const int right = margin_labels > 0 ? leader_columns + label_columns : 0;
+    const int right = label_columns > 0 ? leader_columns + label_columns : 0;
 
     // As many rows as the shape of the picture wants and the labels need.
-    const int guess = std::clamp((style_.width - right) * 2 / 5, 10, 24);
+    const int guess = std::clamp((style_.width - right) * 2 / 5, 10, style_.most_rows);
     rows_ = std::max(guess, margin_labels + 1);
     y_ticks_ = ticks_of(figure_.y, rows_, 2, style_.utf8);
-    int tick_columns = 0;
+    int tick_columns = style_.tick_columns;
     for (const Tick& tick : y_ticks_)
       tick_columns = std::max(tick_columns, display_width(tick.label));
     left_ = tick_columns + 1;
