@@ -96,7 +96,8 @@ Json sweep_to_json(const SweepRow& row) {
           {"note", row.note},
           {"flops_per_s", nullable(row.flops_per_s)},
           {"bytes_per_s", nullable(row.bytes_per_s)},
-          {"working_set_bytes", row.working_set_bytes}};
+          {"working_set_bytes", row.working_set_bytes},
+          {"power_w", nullable(row.power_w)}};
 }
 
 SweepRow sweep_from_json(const JsonCursor& cursor) {
@@ -112,6 +113,7 @@ SweepRow sweep_from_json(const JsonCursor& cursor) {
   row.flops_per_s = optional_estimate(cursor, "flops_per_s", max_rate_per_s);
   row.bytes_per_s = optional_estimate(cursor, "bytes_per_s", max_rate_per_s);
   row.working_set_bytes = bounded_bytes(cursor.at("working_set_bytes"));
+  row.power_w = optional_estimate(cursor, "power_w", max_power_w);
   check_rate(cursor, row.status, "bytes_per_s", row.bytes_per_s);
   // Pure loads have no FLOP/s: an absent rate, not a rate of zero.
   if (row.fma_per_element > 0) check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);

@@ -64,6 +64,7 @@ struct SweepRow {
   std::optional<Estimate> flops_per_s;
   std::optional<Estimate> bytes_per_s;
   std::uint64_t working_set_bytes = 0;
+  std::optional<Estimate> power_w{};  // of the machine while it ran; absent without a sensor
 
   friend bool operator==(const SweepRow&, const SweepRow&) = default;
 };

@@ -49,10 +49,12 @@ TEST(Profile, ToleratesWhatOtherVersionsAddOrLack) {
   EXPECT_EQ(error_after([](Json& json) {
               json["new"] = 1;
               json["modes"][0]["compute"][0]["new"] = {1, 2};
-              for (const char* section : {"latency", "sweep", "launch", "idle_power_w", "energy"})
+              json["modes"][0]["sweep"][0].erase("power_w");
+              for (const char* section : {"latency", "launch", "idle_power_w", "energy"})
                 json["modes"][0].erase(section);
             }),
             "no error");
+  EXPECT_EQ(error_after([](Json& json) { json["modes"][0].erase("sweep"); }), "no error");
 }
 
 TEST(Profile, PureLoadsOfTheSweepHaveNoFlops) {

@@ -44,7 +44,7 @@ inline Profile sample_profile() {
   mode.memory = {{Processor::cpu, "read_avx2", Level::dram, Direction::read, "avx2", 8,
                   Status::throttled, "clock fell by 9 %", rate, std::nullopt, clock, 1073741824}};
   mode.sweep = {{Processor::cpu, "sweep_avx2", DType::fp32, 8, 4, 2.0, Status::ok, "", rate, rate,
-                 1073741824}};
+                 1073741824, Estimate{41.5, 41, 42, Source::measured}}};
   mode.latency = {{Processor::cpu, "chase", Level::l1, 16384, Status::ok, "",
                    Estimate{1.4e-9, 1.3e-9, 1.5e-9, Source::measured}},
                   {Processor::cpu, "chase", std::nullopt, 1073741824, Status::impossible,
