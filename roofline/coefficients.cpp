@@ -144,6 +144,7 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
   const double matrix = values.of(processor, "matrix_kernel_clocks", 0);
   const double other = values.of(processor, "other_kernel_clocks", 0);
   engine.kernel_clocks.fill(other);
+  engine.further_kernel_clocks = values.runtime() == Runtime::torch_eager_hooks ? 0 : other;
   for (const KernelKind kind : {KernelKind::convolution, KernelKind::depthwise, KernelKind::linear,
                                 KernelKind::product, KernelKind::recurrent})
     engine.kernel_clocks[index_of(kind)] = matrix;

@@ -28,10 +28,11 @@ struct Engine {
   std::array<double, dtype_count> attention_efficiency{};
   std::array<double, kernel_kinds> elements_per_clock{};  // of one unit; 0: not limited
   std::array<double, kernel_kinds> kernel_clocks{};       // fixed cost of a kernel
-  double cache_bytes = 0;                                 // that activations may stay in
-  double cached_traffic = 1;  // share of their bytes that still goes to memory then
-  double overlap = 0;         // of arithmetic and memory traffic within a kernel
-  double matmul_padding = 1;  // most that tiles of a product cost over its arithmetic
+  double further_kernel_clocks = 0;  // of each launch of a node after the first
+  double cache_bytes = 0;            // that activations may stay in
+  double cached_traffic = 1;         // share of their bytes that still goes to memory then
+  double overlap = 0;                // of arithmetic and memory traffic within a kernel
+  double matmul_padding = 1;         // most that tiles of a product cost over its arithmetic
   double convolution_padding = 1;
 };
 

@@ -48,19 +48,17 @@ const FlopEnergy* flop_energy_of(const Ceilings& ceilings, const Peak& peak) {
   });
 }
 
-// The main processor's dense peaks, fastest first; of equal unit and dtype only the first, since
-// energy is not known by accumulate type.
+// The main processor's dense peaks, fastest first; of each dtype the fastest unit, as one would
+// use.
 std::vector<Peak> dense_peaks(const Ceilings& ceilings, Processor processor) {
   std::vector<Peak> peaks;
   for (const Peak& peak : ceilings.peaks)
     if (peak.processor == processor && !peak.sparse && peak.flops_per_s > 0) peaks.push_back(peak);
   std::stable_sort(peaks.begin(), peaks.end(),
                    [](const Peak& a, const Peak& b) { return a.flops_per_s > b.flops_per_s; });
-  std::set<std::pair<Unit, DType>> seen;
+  std::set<DType> seen;
   peaks.erase(std::remove_if(peaks.begin(), peaks.end(),
-                             [&](const Peak& peak) {
-                               return !seen.insert({peak.unit, peak.dtype}).second;
-                             }),
+                             [&](const Peak& peak) { return !seen.insert(peak.dtype).second; }),
               peaks.end());
   return peaks;
 }

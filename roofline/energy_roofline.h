@@ -57,9 +57,9 @@ struct EnergyRooflineOptions {
   std::optional<DType> dtype;  // of the main roof; absent = fp32 where there is one
 };
 
-// Dense roofs of the main processor whose energy is known. `draws` are the same ceilings for other
-// draws of the model's parameters: the intervals come from them; none, no intervals. What is
-// missing is an Error that names it.
+// Dense roofs of the main processor whose energy is known, of each data type the fastest. `draws`
+// are the same ceilings for other draws of the model's parameters: the intervals come from them;
+// none, no intervals. What is missing is an Error that names it.
 EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceilings> draws,
                                   const EnergyRooflineOptions& options);
 

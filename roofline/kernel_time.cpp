@@ -115,7 +115,10 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
                kernel.activation_bytes *
                    (kernel.activation_bytes < engine.cache_bytes ? engine.cached_traffic : 1.0);
   time.memory_s = point.bytes_per_s > 0 ? time.bytes / point.bytes_per_s : 0;
-  time.fixed_s = engine.kernel_clocks[index_of(kernel.kind)] * kernel.launches / point.hz;
+  // Launches after the first are small helpers, such as the sum with a bias.
+  time.fixed_s = (engine.kernel_clocks[index_of(kernel.kind)] +
+                  engine.further_kernel_clocks * std::max(0, kernel.launches - 1)) /
+                 point.hz;
   time.total_s = std::max(time.compute_s, time.memory_s) +
                  (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.fixed_s;
   return time;

@@ -33,7 +33,7 @@ constexpr PriorRow rows[] = {
   {"GA102", "gpu_fp32_joule_per_flop",      5.3e-12,  0.4, assumed, "as AGX Orin, same process"},
 
   // Jetson: fitted on AGX Orin, one node at a time; host costs are clocks of a Cortex-A78AE.
-  {"jetson", "torch_host_function_clocks",    10e3, 0.5, fitted, "AGX Orin, torch.fx nodes"},
+  {"jetson", "torch_host_function_clocks",    3e3, 0.3, fitted, "AGX Orin, torch.fx nodes"},
   {"jetson", "torch_host_module_clocks",      80e3, 0.2, fitted, "AGX Orin, torch.fx nodes"},
   {"jetson", "torch_host_elementwise_clocks", 120e3, 0.1, fitted, "AGX Orin, torch.fx nodes"},
   {"jetson", "torch_host_normalize_clocks",   240e3, 0.1, fitted, "AGX Orin, torch.fx nodes"},
@@ -81,12 +81,12 @@ constexpr PriorRow rows[] = {
 
   // Graphics cards: fitted on A100-40GB-PCIe, PyTorch eager; host clocks are of an unnamed server
   // CPU that is taken to run at 3 GHz.
-  {"gpu", "torch_host_function_clocks",    15e3, 0.5, assumed, "A100 servers"},
-  {"gpu", "torch_host_module_clocks",      15e3, 0.5, assumed, "A100 servers"},
-  {"gpu", "torch_host_elementwise_clocks", 30e3, 0.4, assumed, "A100 servers"},
-  {"gpu", "torch_host_normalize_clocks",   45e3, 0.4, assumed, "A100 servers"},
-  {"gpu", "torch_host_matrix_clocks",      45e3, 0.4, assumed, "A100 servers"},
-  {"gpu", "torch_host_attention_clocks",   90e3, 0.4, assumed, "A100 servers"},
+  {"gpu", "torch_host_function_clocks",    30e3, 0.3, assumed, "A100 servers"},
+  {"gpu", "torch_host_module_clocks",      45e3, 0.3, assumed, "A100 servers"},
+  {"gpu", "torch_host_elementwise_clocks", 75e3, 0.3, assumed, "A100 servers"},
+  {"gpu", "torch_host_normalize_clocks",   100e3, 0.3, assumed, "A100 servers"},
+  {"gpu", "torch_host_matrix_clocks",      100e3, 0.3, assumed, "A100 servers"},
+  {"gpu", "torch_host_attention_clocks",   180e3, 0.3, assumed, "A100 servers"},
   {"gpu", "torch_host_further_launch",     0.4,  0.3, assumed, "A100 servers"},
   {"gpu", "host_hz",                       3.0e9, 0, assumed, "server CPUs under load"},
   {"gpu", "gpu_dram_efficiency",           0.88, 0.05, assumed, "usual of HBM2 and GDDR6 copies"},
@@ -121,14 +121,15 @@ constexpr PriorRow rows[] = {
   {"gpu", "gpu_voltage_floor_ratio",       0.776, 0.05, assumed, "as A100"},
 
   // Every device.
-  {"", "tensorrt_convolution_int8_efficiency", 0.60, 0.25, fitted, "MLPerf, AGX Orin and Xavier"},
-  {"", "tensorrt_matmul_int8_efficiency",    0.60, 0.25, fitted, "MLPerf, AGX Orin and Xavier"},
+  {"", "tensorrt_convolution_int8_efficiency", 0.85, 0.15, fitted, "MLPerf, AGX Orin and Xavier"},
+  {"", "tensorrt_matmul_int8_efficiency",    0.75, 0.2, fitted, "MLPerf, AGX Orin and Xavier"},
   {"", "tensorrt_convolution_fp16_efficiency", 0.60, 0.25, assumed, "as int8"},
   {"", "tensorrt_matmul_fp16_efficiency",    0.60, 0.25, assumed, "as int8"},
-  {"", "tensorrt_matrix_kernel_clocks",      8e3,  0.3, fitted, "MLPerf, AGX Orin and Xavier"},
-  {"", "tensorrt_other_kernel_clocks",       4e3,  0.3, fitted, "MLPerf, AGX Orin and Xavier"},
+  {"", "tensorrt_matrix_kernel_clocks",      6e3,  0.3, fitted, "MLPerf, AGX Orin and Xavier"},
+  {"", "tensorrt_other_kernel_clocks",       3e3,  0.3, fitted, "MLPerf, AGX Orin and Xavier"},
   {"", "tensorrt_convolution_padding",       3,    0.3, assumed, "TensorRT chooses tiles by timing them"},
   {"", "tensorrt_matmul_padding",            1.2,  0.1, assumed, "TensorRT chooses tiles by timing them"},
+  {"", "tensorrt_depthwise_taps_per_sm_clock", 25, 0.3, fitted, "MLPerf, SSD MobileNet"},
   {"", "tensorrt_cache_share",               0.5,  0, assumed, "half of L2 holds activations"},
   {"", "tensorrt_cached_traffic",            0.5,  0.3, assumed, "as A100"},
   {"", "tensorrt_launch_clocks",             6e3,  0.5, assumed, "enqueue from a captured graph"},
