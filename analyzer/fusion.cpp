@@ -4,9 +4,12 @@
 #include "analyzer/fusion.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/count.h"
 #include "analyzer/fusion_rules.h"
 
 namespace ridgeline {
@@ -18,10 +21,22 @@ bool takes_part(const Layer& layer) {
   return layer.standing == Standing::counted && !layer.parts.empty() && !layer.outputs.empty();
 }
 
+// All that the layers of a graph read and write.
+double moved(const Graph& graph) {
+  double bytes = 0;
+  for (const Layer& layer : graph.layers)
+    if (takes_part(layer)) bytes += total_bytes(count_layer(graph, layer, default_weights()));
+  return bytes;
+}
+
 // A runtime that compiles does not see views: their readers read what they look at.
 Graph without_views(const Graph& graph) {
-  Graph result = graph;
-  result.layers.clear();
+  Graph result;
+  result.name = graph.name;
+  result.tensors = graph.tensors;
+  result.inputs = graph.inputs;
+  result.outputs = graph.outputs;
+  result.layers.reserve(graph.layers.size());
   std::vector<TensorId> alias(graph.tensors.size());
   for (TensorId id = 0; id < alias.size(); ++id) alias[id] = id;
   const std::unordered_set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
@@ -47,21 +62,47 @@ Graph without_views(const Graph& graph) {
   return result;
 }
 
+// Layers by tensor, in one piece of memory: a network has thousands of tensors with a reader or
+// two.
+class Readers {
+ public:
+  explicit Readers(const Graph& graph) : begin_(graph.tensors.size() + 1, 0) {
+    const auto for_each = [&](auto&& visit) {
+      for (std::size_t i = 0; i < graph.layers.size(); ++i)
+        for (const auto* ids : {&graph.layers[i].inputs, &graph.layers[i].steering})
+          for (const TensorId id : *ids) visit(id, i);
+    };
+    for_each([&](TensorId id, std::size_t) { ++begin_[id + 1]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    layers_.resize(begin_.back());
+    std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+    for_each([&](TensorId id, std::size_t layer) { layers_[next[id]++] = layer; });
+  }
+
+  std::span<const std::size_t> operator[](TensorId id) const {
+    return std::span(layers_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+  }
+
+ private:
+  std::vector<std::size_t> begin_, layers_;
+};
+
 class Fuser {
  public:
-  Fuser(Graph graph, Runtime runtime)
+  // With weights, what each step saves is counted too.
+  Fuser(Graph graph, Runtime runtime, const OpWeights* weights = nullptr)
       : graph_(std::move(graph)),
         runtime_(runtime),
+        weights_(weights),
         group_of_(graph_.layers.size()),
         producer_(graph_.tensors.size(), none),
-        consumers_(graph_.tensors.size()),
+        consumers_(graph_),
         is_output_(graph_.tensors.size(), false) {
+    groups_.reserve(graph_.layers.size());
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       group_of_[i] = i;
       groups_.push_back({{i}});
       for (const TensorId id : graph_.layers[i].outputs) producer_[id] = i;
-      for (const TensorId id : graph_.layers[i].inputs) consumers_[id].push_back(i);
-      for (const TensorId id : graph_.layers[i].steering) consumers_[id].push_back(i);
     }
     for (const TensorId id : graph_.outputs) is_output_[id] = true;
   }
@@ -102,13 +143,31 @@ class Fuser {
     }
     if (!rule.applies({graph_, groups_[from], groups_[to], id}) || would_cycle(from, to))
       return false;
-    steps_.push_back({std::string(rule.name), graph_.layers[groups_[from].layers.front()].name,
-                      graph_.layers[groups_[to].layers.front()].name});
-    merge(from, to);
+    merge(rule.name, from, to);
     return true;
   }
 
-  void merge(std::size_t into, std::size_t from) {
+  void merge(std::string_view rule, std::size_t into, std::size_t from) {
+    FusionStep& step = steps_.emplace_back();
+    step.rule = rule;
+    step.into = graph_.layers[groups_[into].layers.front()].name;
+    step.from = graph_.layers[groups_[from].layers.front()].name;
+    if (weights_ == nullptr) return join(into, from);
+    Work apart = work_of(groups_[into]);
+    apart += work_of(groups_[from]);
+    join(into, from);
+    const Work together = work_of(groups_[into]);
+    step.bytes_saved = total_bytes(apart) - total_bytes(together);
+    step.flop_saved = total_flop(apart) - total_flop(together);
+  }
+
+  Work work_of(const FusionGroup& group) const {
+    const std::size_t first = group.layers.front();
+    return group.layers.size() == 1 ? count_layer(graph_, graph_.layers[first], *weights_)
+                                    : count_layer(graph_, fused(group), *weights_);
+  }
+
+  void join(std::size_t into, std::size_t from) {
     for (const std::size_t layer : groups_[from].layers) group_of_[layer] = into;
     auto& layers = groups_[into].layers;
     layers.insert(layers.end(), groups_[from].layers.begin(), groups_[from].layers.end());
@@ -154,9 +213,7 @@ class Fuser {
         if (would_cycle(siblings[0], siblings[i]) || would_cycle(siblings[i], siblings[0]) ||
             reads_from(siblings[0], siblings[i]))
           continue;
-        steps_.push_back({"siblings", graph_.layers[groups_[siblings[0]].layers.front()].name,
-                          graph_.layers[groups_[siblings[i]].layers.front()].name});
-        merge(siblings[0], siblings[i]);
+        merge("siblings", siblings[0], siblings[i]);
       }
     }
   }
@@ -187,8 +244,6 @@ class Fuser {
       if (group.layers.back() != i) continue;
       result.graph.layers.push_back(group.layers.size() == 1 ? std::move(graph_.layers[i])
                                                              : fused(group));
-      Layer& added = result.graph.layers.back();
-      if (added.sources.empty()) added.sources = {added.name};
     }
     order(result.graph);
     result.graph.name = std::move(graph_.name);
@@ -294,10 +349,11 @@ class Fuser {
 
   Graph graph_;
   Runtime runtime_;
+  const OpWeights* weights_;
   std::vector<FusionGroup> groups_;
   std::vector<std::size_t> group_of_;  // by layer
   std::vector<std::size_t> producer_;  // by tensor
-  std::vector<std::vector<std::size_t>> consumers_;
+  Readers consumers_;
   std::vector<bool> is_output_;
   std::vector<FusionStep> steps_;
 };
@@ -305,8 +361,22 @@ class Fuser {
 }  // namespace
 
 FusedGraph fuse(const Graph& graph, Runtime runtime) {
-  if (walks_one_by_one(runtime)) return Fuser(graph, runtime).run();
+  if (!fuses(runtime)) return {graph, {}};
   return Fuser(without_views(graph), runtime).run();
+}
+
+std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
+                                        const OpWeights& weights) {
+  if (!fuses(runtime)) return {};
+  Graph plain = without_views(graph);
+  const double seen_twice = moved(graph) - moved(plain);
+  std::vector<FusionStep> steps = Fuser(std::move(plain), runtime, &weights).run().steps;
+  if (seen_twice > 0) {
+    FusionStep& step = steps.emplace_back();
+    step.rule = "views";
+    step.bytes_saved = seen_twice;
+  }
+  return steps;
 }
 
 }  // namespace ridgeline

@@ -150,4 +150,12 @@ bool joins_siblings(Runtime runtime) {
   return runtime == Runtime::ideal || runtime == Runtime::tensorrt;
 }
 
+bool fuses(Runtime runtime) {
+  const auto& rules = fusion_rules();
+  return joins_siblings(runtime) || std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+           return std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime) !=
+                  rule.runtimes.end();
+         });
+}
+
 }  // namespace ridgeline

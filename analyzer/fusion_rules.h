@@ -36,6 +36,9 @@ const std::vector<FusionRule>& fusion_rules();
 // True where the runtime does that.
 bool joins_siblings(Runtime runtime);
 
+// True where any rule is the runtime's.
+bool fuses(Runtime runtime);
+
 bool is_product(const Op& op);  // convolution or matrix product
 bool has_product(const Graph& graph, const FusionGroup& group);
 

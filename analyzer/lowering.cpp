@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <unordered_map>
 
 #include "analyzer/count.h"
 #include "analyzer/fusion.h"
@@ -14,6 +13,8 @@
 
 namespace ridgeline {
 namespace {
+
+constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
 std::uint64_t size(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
@@ -71,6 +72,7 @@ std::optional<Gemm> gemm_of(const Layer& layer) {
 }
 
 OpClass class_of(const Layer& layer, const OpWeights& weights) {
+  if (layer.parts.size() == 1) return op_class(layer.parts.front().op);
   bool softmax = false;
   int products = 0;
   OpClass dominant = OpClass::view;
@@ -137,7 +139,12 @@ void absorb(Demand& into, Demand more) {
 class Lowering {
  public:
   Lowering(const Graph& graph, Runtime runtime, const OpWeights& weights)
-      : graph_(graph), runtime_(runtime), weights_(weights) {}
+      : graph_(graph),
+        runtime_(runtime),
+        weights_(weights),
+        producer_(graph.tensors.size(), nobody) {
+    demands_.reserve(graph.layers.size());
+  }
 
   std::vector<Demand> run() {
     for (const Layer& layer : graph_.layers) {
@@ -153,7 +160,7 @@ class Lowering {
       else
         demands_.push_back(demand(layer, inside ? layer.module : layer.name));
       if (!is_view(layer))
-        for (const TensorId id : layer.outputs) producer_[id] = demands_.back().name;
+        for (const TensorId id : layer.outputs) producer_[id] = demands_.size() - 1;
     }
     return std::move(demands_);
   }
@@ -162,10 +169,7 @@ class Lowering {
   // A view's output is its input under another name, so it has the same producer.
   void pass_through(const Layer& layer) {
     if (layer.inputs.empty()) return;
-    const auto found = producer_.find(layer.inputs.front());
-    if (found == producer_.end()) return;
-    const std::string name = found->second;
-    for (const TensorId id : layer.outputs) producer_[id] = name;
+    for (const TensorId id : layer.outputs) producer_[id] = producer_[layer.inputs.front()];
   }
 
   Demand demand(const Layer& layer, const std::string& name) const {
@@ -174,11 +178,15 @@ class Lowering {
     result.op_class = class_of(layer, weights_);
     result.work = count_layer(graph_, layer, weights_);
     result.gemm = gemm_of(layer);
-    for (const TensorMove& move : layer_reads(graph_, layer)) result.reads.push_back(use(move));
-    for (const TensorMove& move : layer_writes(graph_, layer)) {
-      result.writes.push_back(use(move));
-      result.writes.back().producer = name;
+    result.reads.reserve(layer.inputs.size());
+    for (const TensorMove& move : layer_reads(graph_, layer)) {
+      const std::size_t producer = producer_[move.tensor];
+      result.reads.push_back({graph_.tensors[move.tensor].name, move.bytes,
+                              producer == nobody ? std::string() : demands_[producer].name});
     }
+    result.writes.reserve(layer.outputs.size());
+    for (const TensorMove& move : layer_writes(graph_, layer))
+      result.writes.push_back({graph_.tensors[move.tensor].name, move.bytes, name});
     const double launches = layer.repeats * launches_of(layer, runtime_);
     result.launches = static_cast<int>(std::min(launches, 1e9));
     result.host_calls = host_calls_of(layer, runtime_);
@@ -187,16 +195,10 @@ class Lowering {
     return result;
   }
 
-  TensorUse use(const TensorMove& move) const {
-    const auto found = producer_.find(move.tensor);
-    return {graph_.tensors[move.tensor].name, move.bytes,
-            found == producer_.end() ? std::string() : found->second};
-  }
-
   const Graph& graph_;
   Runtime runtime_;
   const OpWeights& weights_;
-  std::unordered_map<TensorId, std::string> producer_;
+  std::vector<std::size_t> producer_;  // by tensor: index of the Demand that makes it
   std::vector<Demand> demands_;
 };
 
@@ -217,6 +219,7 @@ int launches_of(const Layer& layer, Runtime runtime) {
 }
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
+  if (!fuses(runtime)) return Lowering(graph, runtime, weights).run();
   const FusedGraph fused = fuse(graph, runtime);
   return Lowering(fused.graph, runtime, weights).run();
 }

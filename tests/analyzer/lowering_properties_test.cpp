@@ -1,0 +1,175 @@
+// What holds for every network and every runtime: nothing is lost, nothing is added, and what is
+// saved is named. The built-in networks, in both forms of attention, and networks made at random.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/count.h"
+#include "analyzer/fusion.h"
+#include "analyzer/lowering.h"
+#include "analyzer/training_summary.h"
+#include "tests/workloads/counted.h"
+
+namespace ridgeline::testing {
+namespace {
+
+Work sum_of(const std::vector<Demand>& demands) {
+  Work total;
+  for (const Demand& demand : demands) total += demand.work;
+  return total;
+}
+
+std::vector<Runtime> runtimes() {
+  std::vector<Runtime> all;
+  for (const auto& [runtime, name] : TokenTable<Runtime>::rows) all.push_back(runtime);
+  return all;
+}
+
+// Empty where all of it holds.
+std::string broken_law(const Graph& graph, Runtime runtime) {
+  const std::vector<Demand> demands = lower(graph, runtime);
+  const Work whole = work_of(graph), lowered = sum_of(demands);
+  if (demands != lower(graph, runtime)) return "differs from time to time";
+  if (lowered.macs != whole.macs) return "changes MACs";
+  double bytes = 0, flop = 0;
+  for (const FusionStep& step : itemized_fusion(graph, runtime)) {
+    if (step.bytes_saved < 0 || step.flop_saved < 0) return step.rule + " adds at " + step.from;
+    bytes += step.bytes_saved;
+    flop += step.flop_saved;
+  }
+  // Sums of doubles in another order.
+  if (std::abs(total_bytes(whole) - bytes - total_bytes(lowered)) > 1e-9 * total_bytes(whole))
+    return "moves less than was saved, or more";
+  if (std::abs(total_flop(whole) - flop - total_flop(lowered)) > 1e-9 * total_flop(whole))
+    return "computes less than was saved, or more";
+  std::set<std::string> done;
+  for (const Demand& demand : demands) {
+    for (const TensorUse& use : demand.reads)
+      if (!use.producer.empty() && use.producer != demand.name && !done.contains(use.producer))
+        return demand.name + " reads what " + use.producer + " has not made yet";
+    done.insert(demand.name);
+  }
+  return {};
+}
+
+TEST(LoweringLaws, HoldForEveryNetwork) {
+  for (const Workload& workload : all_workloads())
+    for (const AttentionForm form : {AttentionForm::fused, AttentionForm::eager}) {
+      WorkloadOptions options;
+      if (form == AttentionForm::eager) {
+        if (!workload.options.has(WorkloadOption::attention)) continue;
+        options.attention = form;
+      }
+      const Graph graph = build_workload(workload.name, options);
+      for (const Runtime runtime : runtimes())
+        EXPECT_EQ(broken_law(graph, runtime), "") << workload.name << " on " << to_string(runtime);
+    }
+}
+
+TEST(LoweringLaws, HoldForTrainingSteps) {
+  for (const char* name : {"resnet18", "mobilenet_v3_small", "vit_b_32", "gpt2", "lstm", "unet"}) {
+    const Graph step = train(build_workload(name), {.checkpoint = true}).graph;
+    for (const Runtime runtime : runtimes())
+      EXPECT_EQ(broken_law(step, runtime), "") << name << " on " << to_string(runtime);
+  }
+}
+
+// Layers of every kind that fusion looks at, each on tensors made before: branches, tensors that
+// many read, results that nobody reads.
+Graph random_network(const std::vector<std::pair<int, int>>& choices) {
+  NetworkBuilder net("random", {});
+  std::vector<Operand> made = {net.input("x", {2, 8, 8, 8})};
+  for (const auto& [kind, which] : choices) {
+    const auto pick = [&](int more) {
+      return made[static_cast<std::size_t>(which + more) % made.size()];
+    };
+    switch (kind) {
+      case 0:
+        made.push_back(net.conv("conv", pick(0), 8, {.kernel = 3, .padding = 1}));
+        break;
+      case 1:
+        made.push_back(net.batch_norm("bn", pick(0)));
+        break;
+      case 2:
+        made.push_back(net.relu("relu", pick(0)));
+        break;
+      case 3:
+        made.push_back(net.add("add", pick(0), pick(1)));
+        break;
+      case 4:
+        made.push_back(net.linear("linear", pick(0), 8));
+        break;
+      case 5:
+        made.push_back(net.matmul("matmul", pick(0), pick(1)));
+        break;
+      case 6:
+        made.push_back(net.softmax("softmax", pick(0)));
+        break;
+      case 7:
+        made.push_back(net.layer_norm("ln", pick(0)));
+        break;
+      case 8:
+        made.push_back(net.dropout("dropout", pick(0)));
+        break;
+      case 9:
+        made.push_back(net.max_pool("pool", pick(0), {.kernel = 3, .stride = 1, .padding = 1}));
+        break;
+      case 10:
+        made.push_back(net.multiply("mul", net.global_average_pool("gap", pick(0)), pick(1)));
+        break;
+      default:
+        net.output(pick(0));
+    }
+  }
+  net.output(made.back());
+  return net.finish();
+}
+
+RC_GTEST_PROP(LoweringLaws, HoldForNetworksMadeAtRandom, ()) {
+  const auto choices = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 12), rc::gen::inRange(0, 1000)));
+  const Graph graph = random_network(choices);
+  for (const Runtime runtime : runtimes()) RC_ASSERT(broken_law(graph, runtime) == "");
+}
+
+TEST(LoweringLaws, KernelsGrowWithTheBatch) {
+  for (const Workload& workload : all_workloads()) {
+    WorkloadOptions options;
+    options.batch = 3;
+    const auto one = lower(build_workload(workload.name), Runtime::tensorrt);
+    const auto three = lower(build_workload(workload.name, options), Runtime::tensorrt);
+    ASSERT_EQ(one.size(), three.size()) << workload.name;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      EXPECT_EQ(three[i].work.macs, 3 * one[i].work.macs) << workload.name << ' ' << one[i].name;
+      if (one[i].op_class != OpClass::gather)  // which reads a row of its table per token
+        EXPECT_EQ(three[i].work.weight_bytes_read, one[i].work.weight_bytes_read) << one[i].name;
+    }
+  }
+}
+
+TEST(TrainingLaws, AStepIsTheSumOfItsPasses) {
+  for (const Workload& workload : all_workloads())
+    for (const bool mixed : {false, true}) {
+      const TrainingOptions options{.optimizer = Optimizer::adam, .mixed_precision = mixed};
+      const Training training = train(build_workload(workload.name), options);
+      const TrainingSummary summary = summarize(training, options, default_weights());
+      Work sum;
+      for (const auto& [pass, work] : summary.passes) sum += work;
+      const Work whole = work_of(training.graph);
+      EXPECT_EQ(sum.macs, whole.macs) << workload.name;
+      EXPECT_NEAR(total_bytes(sum), total_bytes(whole), 1e-9 * total_bytes(whole)) << workload.name;
+      EXPECT_EQ(training.memory.peak(), training.memory.weights + training.memory.master_weights +
+                                            training.memory.gradients +
+                                            training.memory.optimizer_state +
+                                            training.memory.saved + training.memory.transient)
+          << workload.name;
+      EXPECT_EQ(training.memory.master_weights > 0, mixed) << workload.name;
+    }
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
