@@ -85,6 +85,18 @@ else()
   target_link_libraries(ridgeline_lib PUBLIC CUDA::cudart_static)
 endif()
 
+# ridgeline_cuda_objects(TARGET SOURCE CODE): CODE as in CUDA_ARCHITECTURES.
+function(ridgeline_cuda_objects target source code)
+  add_library(${target} OBJECT ${source})
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${code}"
+                        CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  # Code that is not compressed is what the tests read and prove.
+  target_compile_options(${target} PRIVATE -O3 --no-compress -Xcompiler=-Wall
+                         $<$<BOOL:${RIDGELINE_WERROR}>:-Werror=all-warnings>)
+endfunction()
+
+set(RIDGELINE_CUDA_CODE ${architectures})
 set(RIDGELINE_CODE_GROUPS "")
 set(RIDGELINE_CODE_LISTS "")
 
@@ -116,13 +128,8 @@ function(ridgeline_code_group name)
     list(APPEND code ${architecture}-virtual)
   endforeach()
 
-  add_library(ridgeline_cuda_${name} OBJECT ${PROJECT_SOURCE_DIR}/kernels/cuda/device/${name}.cu)
-  set_target_properties(ridgeline_cuda_${name} PROPERTIES CUDA_ARCHITECTURES "${code}"
-                        CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
-  target_include_directories(ridgeline_cuda_${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  # Code that is not compressed is what the tests read and prove.
-  target_compile_options(ridgeline_cuda_${name} PRIVATE -O3 --no-compress
-                         $<$<BOOL:${RIDGELINE_WERROR}>:-Werror=all-warnings> -Xcompiler=-Wall)
+  ridgeline_cuda_objects(ridgeline_cuda_${name}
+                         ${PROJECT_SOURCE_DIR}/kernels/cuda/device/${name}.cu "${code}")
   target_sources(ridgeline_lib PRIVATE $<TARGET_OBJECTS:ridgeline_cuda_${name}>)
 
   list(JOIN real ", " real)

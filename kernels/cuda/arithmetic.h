@@ -7,7 +7,7 @@
 namespace ridgeline::cuda {
 
 // --- CUDA cores: one register per chain; the constants are registers too ------------------------
-// x ← x·x + c for floating point; c = −1.875 keeps x bounded and chaotic (kernels/cpu/state.cpp).
+// x ← x·x + c for floating point, which stays bounded and chaotic (reference.cpp has the c).
 // Modulo 2³² that map would draw all chains together, so that integers take x ← x·a + c, and
 // packed bytes x ← x + Σ₄ x·b.
 

@@ -98,6 +98,9 @@ std::uint64_t chain_constant(const Kernel& kernel, int index, Random& random) {
   // a ≡ 5 (mod 8) and an odd c: all 2³² values follow one another.
   if (kernel.dtype == DType::int32)
     return (std::uint32_t(random.next()) & ~7u) | (index == 0 ? 5u : 1u);
+  // Chaotic in every format: of the short ones, those whose shortest cycle is the longest.
+  if (kernel.dtype == DType::fp16) return filled(DType::fp16, -1.6142578125);  // 174 values
+  if (kernel.dtype == DType::bf16) return filled(DType::bf16, -1.921875);      // 34 values
   return filled(kernel.dtype, -1.875);
 }
 

@@ -91,8 +91,8 @@ struct DeviceMma;
 #else
 #define RIDGELINE_MMA_SP "mma.sp.sync.aligned."
 #endif
-#define RIDGELINE_SPARSE_444(prefix, shape)                                                   \
-  asm volatile(prefix shape                                                                   \
+#define RIDGELINE_SPARSE_444(shape)                                                           \
+  asm volatile(RIDGELINE_MMA_SP shape                                                         \
                " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, "  \
                "%12, 0x0;"                                                                    \
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                               \

@@ -1,0 +1,212 @@
+// Declared instructions must be there in exactly the declared number; all others together may take
+// a few hundredths of the issue cycles that the bound unit needs. Chains are followed through the
+// registers, so that two that were merged into one cannot pass for two.
+#include "tests/kernels/cuda/code_proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+
+namespace ridgeline::testing {
+namespace {
+
+using cuda::Kernel;
+using cuda::Role;
+
+// An access of 16 bytes by 32 lanes at 128 bytes per cycle and multiprocessor, which four
+// schedulers share (kernels reference: load/store rate of all architectures from sm_75 on).
+constexpr int cycles_per_access = 16;
+
+bool listed(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const auto bar = list.find('|');
+    if (list.substr(0, bar) == word) return true;
+    list.remove_prefix(bar == list.npos ? list.size() : bar + 1);
+  }
+  return false;
+}
+
+class Proof {
+ public:
+  Proof(const Kernel& kernel, const GpuCode& code) : kernel_(kernel), code_(code) {
+    judge_whole_function();
+    if (kernel.role == Role::launch) {
+      expect(innermost_gpu_loops(code).empty(), "a loop in a kernel that does nothing");
+      return;
+    }
+    const auto loop = find_loop();
+    if (!loop) return;
+    for (const GpuInstruction& instruction : loop->code) count(instruction, *loop);
+    judge_counts();
+    if (kernel.role == Role::compute) {
+      const std::set<int> chains = judge_chains(loop->code);
+      judge_starts(chains, loop->end - int(loop->code.size()));
+    }
+  }
+  CodeProof result;
+
+ private:
+  void expect(bool holds, const std::string& problem) {
+    if (!holds) result.problems.push_back(problem);
+  }
+  void expect_equal(int found, int declared, std::string_view what) {
+    expect(found == declared, fmt::format("{}: {} declared, {} found", what, declared, found));
+  }
+
+  bool is_arithmetic(const GpuInstruction& instruction) const {
+    return kernel_.arithmetic > 0 && listed(kernel_.opcodes, instruction.name);
+  }
+  std::string_view load_name() const { return kernel_.level == Level::shared ? "LDS" : "LDG"; }
+
+  void judge_whole_function() {
+    for (const GpuInstruction& instruction : code_)
+      if (instruction.name == "LDL" || instruction.name == "STL")
+        return expect(false, "registers are spilled to local memory");
+  }
+
+  // The loop that does what the row declares; others may prepare data.
+  std::optional<GpuLoop> find_loop() {
+    std::vector<GpuLoop> found;
+    for (GpuLoop& loop : innermost_gpu_loops(code_)) {
+      const bool works = std::ranges::any_of(loop.code, [&](const GpuInstruction& instruction) {
+        return is_arithmetic(instruction) || instruction.name == load_name() ||
+               instruction.name == "STG";
+      });
+      if (works) found.push_back(std::move(loop));
+    }
+    if (found.size() == 1) return std::move(found.front());
+    expect(false, fmt::format("{} loops that do the declared work instead of one", found.size()));
+    return std::nullopt;
+  }
+
+  void count(const GpuInstruction& instruction, const GpuLoop& loop) {
+    LoopCensus& census = result.census;
+    const std::string_view name = instruction.name;
+    if (instruction.never || name == "NOP") {
+      ++census.padding;
+    } else if (is_arithmetic(instruction)) {
+      ++census.arithmetic;
+      expect(kernel_.role != Role::compute || instruction.form == 1,
+             "an operand of the arithmetic is a constant");
+    } else if (name == load_name()) {
+      ++census.loads;
+      expect_equal(instruction.access_bytes, 16, "bytes of a load");
+    } else if (name == "STG") {
+      ++census.stores;
+      expect_equal(instruction.access_bytes, 16, "bytes of a store");
+    } else if (name == "LOP3" && kernel_.combines > 0) {
+      ++census.combines;
+    } else {
+      ++census.other;
+      // Long loops are left by a call to what follows them: a jump that never returns.
+      if (name == "CALL") expect(instruction.target == int(loop.code.size()), "a call in the loop");
+    }
+  }
+
+  void judge_counts() {
+    LoopCensus& census = result.census;
+    expect_equal(census.arithmetic, kernel_.arithmetic, "arithmetic instructions");
+    expect_equal(census.loads, kernel_.loads, "loads");
+    expect_equal(census.stores, kernel_.stores, "stores");
+    expect_equal(census.combines, kernel_.combines, "LOP3");
+    const int bound = std::max(kernel_.arithmetic * kernel_.cycles_each,
+                               cycles_per_access * (kernel_.loads + kernel_.stores));
+    census.other_share = double(census.other) / bound;
+    expect(100 * census.other_share <= kernel_.other_percent,
+           fmt::format("other instructions take {:.1f} % of the bound unit's cycles",
+                       100 * census.other_share));
+    if (kernel_.role == Role::memory)
+      expect(census.arithmetic + census.combines + census.other <= bound,
+             "more instructions than the accesses leave time to issue");
+  }
+
+  // Follows each chain from register to register through one trip; a chain is called after the
+  // register that it starts in.
+  std::set<int> judge_chains(const GpuCode& loop) {
+    std::set<int> written;
+    for (const GpuInstruction& instruction : loop)
+      if (is_arithmetic(instruction) && !instruction.never) written.insert(instruction.destination);
+    std::map<int, int> chain_in;  // register → chain
+    for (const int number : written) chain_in[number] = number;
+    std::map<int, int> steps;
+    for (const GpuInstruction& instruction : loop) {
+      if (!is_arithmetic(instruction) || instruction.never) continue;
+      std::set<int> chains;
+      for (const int source : {instruction.a, instruction.b, instruction.c})
+        if (const auto found = chain_in.find(source); found != chain_in.end())
+          chains.insert(found->second);
+      if (chains.size() != 1) {
+        expect(false, fmt::format("a step takes values of {} chains", chains.size()));
+        return {};
+      }
+      chain_in[instruction.destination] = *chains.begin();
+      ++steps[*chains.begin()];
+    }
+    expect_equal(int(steps.size()), kernel_.chains, "chains");
+    std::set<int> chains;
+    for (const auto& [chain, count] : steps) {
+      chains.insert(chain);
+      expect_equal(count, kernel_.arithmetic / kernel_.chains, "steps of a chain");
+      expect(chain_in[chain] == chain, "a chain does not go on in the next trip");
+    }
+    return chains;
+  }
+
+  // Each chain starts from a register of its own in memory. A result that nobody stores needs no
+  // such look: the assembler computes nothing of it.
+  void judge_starts(const std::set<int>& chains, int loop_start) {
+    std::map<int, std::string_view> written_by;
+    for (const GpuInstruction& instruction : std::span(code_).first(std::size_t(loop_start)))
+      if (instruction.name != "?" && instruction.name != "STG" && instruction.name != "BRA")
+        written_by[instruction.destination] = instruction.name;
+    for (const int chain : chains)
+      expect(written_by[chain] == "LDG", "a chain does not start from a value of its own");
+  }
+
+  const Kernel& kernel_;
+  const GpuCode& code_;
+};
+
+bool contains(const std::string& line, std::string_view word) {
+  return line.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+CodeProof prove_code(const Kernel& kernel, const GpuCode& code) {
+  return Proof(kernel, code).result;
+}
+
+std::vector<std::string> prove_ptx(const Kernel& kernel,
+                                   const std::vector<std::vector<std::string>>& loops) {
+  if (kernel.role == Role::launch) return {};
+  struct Found {
+    int arithmetic = 0, loads = 0, stores = 0;
+  };
+  std::vector<Found> works;
+  for (const auto& loop : loops) {
+    Found found;
+    for (const std::string& line : loop) {
+      found.arithmetic += kernel.arithmetic > 0 && contains(line, kernel.ptx);
+      found.loads += line.starts_with("ld.") && contains(line, ".v4.");
+      found.stores += line.starts_with("st.global") && contains(line, ".v4.");
+    }
+    if (found.arithmetic + found.loads + found.stores > 0) works.push_back(found);
+  }
+  if (works.size() != 1)
+    return {fmt::format("PTX: {} loops that do the declared work instead of one", works.size())};
+  std::vector<std::string> problems;
+  const auto expect_equal = [&](int found, int declared, std::string_view what) {
+    if (found != declared)
+      problems.push_back(fmt::format("PTX: {}: {} declared, {} found", what, declared, found));
+  };
+  expect_equal(works[0].arithmetic, kernel.arithmetic, "arithmetic instructions");
+  expect_equal(works[0].loads, kernel.loads, "loads");
+  expect_equal(works[0].stores, kernel.stores, "stores");
+  return problems;
+}
+
+}  // namespace ridgeline::testing

@@ -1,0 +1,219 @@
+// The arithmetic of the CUDA kernels on the host: start values that stay what they should be,
+// chains that differ, and fragments of tensor cores against a plain product of matrices.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "kernels/cuda/bodies.h"
+#include "kernels/cuda/host_machine.h"
+#include "kernels/cuda/reference.h"
+
+namespace ridgeline::cuda {
+namespace {
+
+std::vector<const Kernel*> compute_kernels() {
+  std::vector<const Kernel*> kernels;
+  for (const Kernel& kernel : kernel_table())
+    if (kernel.role == Role::compute) kernels.push_back(&kernel);
+  return kernels;
+}
+
+std::uint64_t word_at(const Kernel& kernel, const std::vector<std::byte>& bytes, int index) {
+  std::uint64_t word = 0;
+  const auto size = std::size_t(kernel.register_bytes);
+  std::memcpy(&word, bytes.data() + std::size_t(index) * size, size);
+  return word;
+}
+
+// The numbers in a register of a chain.
+std::vector<double> numbers(const Kernel& kernel, std::uint64_t word) {
+  switch (kernel.accumulate) {
+    case DType::fp64:
+      return {std::bit_cast<double>(word)};
+    case DType::fp32:
+      return {double{std::bit_cast<float>(std::uint32_t(word))}};
+    case DType::fp16:
+      return {cpu::from_fp16(std::uint16_t(word)), cpu::from_fp16(std::uint16_t(word >> 16))};
+    case DType::bf16:
+      return {cpu::from_bf16(std::uint16_t(word)), cpu::from_bf16(std::uint16_t(word >> 16))};
+    default:
+      return {double(std::int32_t(word))};
+  }
+}
+
+TEST(CudaArithmetic, ChainsOfAThreadStartDifferently) {
+  for (const Kernel* kernel : compute_kernels()) {
+    const auto bytes = start_registers(*kernel, 1, 7);
+    for (int lane = 0; lane < warp; ++lane) {
+      std::set<std::uint64_t> starts;
+      for (int chain = 0; chain < kernel->chains; ++chain)
+        starts.insert(
+            word_at(*kernel, bytes,
+                    (kernel->constants + chain * kernel->registers_per_chain) * warp + lane));
+      EXPECT_EQ(int(starts.size()), kernel->chains) << kernel->name << " lane " << lane;
+    }
+  }
+}
+
+// Two trips are not one, and the values stay finite and away from overflow however long it takes.
+TEST(CudaArithmetic, ValuesChangeAndStayInRange) {
+  for (const Kernel* kernel : compute_kernels()) {
+    const auto start = start_registers(*kernel, 1, 3);
+    auto bytes = start;
+    const std::uint32_t trips = kernel->unit == Unit::matrix ? 2 : 100;
+    for (std::uint32_t trip = 0; trip < trips; ++trip) {
+      const auto before = bytes;
+      run_reference(*kernel, 1, bytes);
+      ASSERT_NE(before, bytes) << kernel->name << " trip " << trip;
+    }
+    const auto constants = std::size_t(kernel->constants * warp * kernel->register_bytes);
+    EXPECT_TRUE(std::equal(start.begin(), start.begin() + std::ptrdiff_t(constants), bytes.begin()))
+        << kernel->name;
+    const double limit = kernel->unit == Unit::matrix ? 60000 : 2;
+    if (is_integer(kernel->accumulate)) continue;
+    for (int i = kernel->constants * warp; i < kernel->registers() * warp; ++i)
+      for (const double value : numbers(*kernel, word_at(*kernel, bytes, i)))
+        ASSERT_LT(std::fabs(value), limit) << kernel->name;
+  }
+}
+
+TEST(CudaArithmetic, TripsAddUp) {
+  for (const Kernel* kernel : compute_kernels()) {
+    auto once = start_registers(*kernel, 1, 5), twice = once;
+    run_reference(*kernel, 2, once);
+    run_reference(*kernel, 1, twice);
+    run_reference(*kernel, 1, twice);
+    EXPECT_EQ(once, twice) << kernel->name;
+  }
+}
+
+TEST(CudaArithmetic, KnownSteps) {
+  float x = 0.5f;
+  const float c[1] = {-1.875f};
+  HostCore<FmaFp32>::step(x, c);
+  EXPECT_EQ(x, -1.625f);
+  std::uint32_t integer = 3;
+  const std::uint32_t factor[2] = {5, 7};
+  HostCore<MadInt32>::step(integer, factor);
+  EXPECT_EQ(integer, 22u);
+  std::uint32_t bytes = 0xff020304;  // −1, 2, 3, 4
+  const std::uint32_t ones[1] = {0x01010101};
+  HostCore<Dp4aInt8>::step(bytes, ones);
+  EXPECT_EQ(bytes, 0xff020304 + 8);
+  std::uint32_t halves = 0x38003c00;            // 0.5 and 1
+  const std::uint32_t minus[1] = {0xbf80bf80};  // −1.875
+  HostCore<FmaFp16x2>::step(halves, minus);
+  EXPECT_EQ(halves, 0xbe80bb00);  // −1.625 and −0.875
+}
+
+// The layouts of the PTX manual, written down once more from its tables ("Matrix Fragments for
+// mma.m16n8k16", "… m16n8k8", "… m16n8k32", "… m8n8k4"), independent of the formula under test.
+struct Place {
+  int row, column;
+};
+Place a_16bit_k16(int lane, int i) {  // i of 8 elements
+  const int row = lane >> 2;
+  return {(i < 2 || (4 <= i && i < 6)) ? row : row + 8,
+          (lane & 3) * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
+}
+Place b_16bit_k16(int lane, int i) {  // i of 4 elements
+  return {(lane & 3) * 2 + (i & 1) + (i >= 2 ? 8 : 0), lane >> 2};
+}
+Place a_8bit_k32(int lane, int i) {  // i of 16 elements
+  const bool upper = i < 4 || (8 <= i && i < 12);
+  return {upper ? lane >> 2 : (lane >> 2) + 8, (lane & 3) * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+}
+Place b_8bit_k32(int lane, int i) {  // i of 8 elements
+  return {(lane & 3) * 4 + (i & 3) + (i >= 4 ? 16 : 0), lane >> 2};
+}
+Place a_tf32_k8(int lane, int i) {  // i of 4 elements
+  return {(i == 0 || i == 2) ? lane >> 2 : (lane >> 2) + 8, (lane & 3) + (i >= 2 ? 4 : 0)};
+}
+Place b_tf32_k8(int lane, int i) { return {(lane & 3) + 4 * i, lane >> 2}; }
+Place a_fp64_k4(int lane, int) { return {lane >> 2, lane % 4}; }
+Place b_fp64_k4(int lane, int) { return {lane % 4, lane >> 2}; }
+Place c_m16n8(int lane, int i) {
+  return {i < 2 ? lane >> 2 : (lane >> 2) + 8, (lane & 3) * 2 + (i & 1)};
+}
+
+template <class Arithmetic>
+void expect_plain_product(Place (*a_place)(int, int), Place (*b_place)(int, int)) {
+  using Machine = HostMma<Arithmetic>;
+  typename Machine::Left a{};
+  typename Machine::Right b{};
+  typename Machine::Accumulator c{};
+  const typename Machine::Metadata metadata{};
+  // Random registers whose elements are small whole numbers: those of the start values.
+  const std::string_view name = Arithmetic::dtype == DType::fp16   ? "mma_fp16_8"
+                                : Arithmetic::dtype == DType::bf16 ? "mma_bf16_8"
+                                : Arithmetic::dtype == DType::tf32 ? "mma_tf32_8"
+                                : Arithmetic::dtype == DType::fp64 ? "mma_fp64_8"
+                                                                   : "mma_int8_8";
+  const auto registers = start_registers(*find_kernel(name), 1, 1);
+  std::memcpy(&a, registers.data(), sizeof a);
+  std::memcpy(&b, registers.data() + 2 * sizeof a, sizeof b);
+  double left[16][64] = {}, right[64][8] = {};
+  constexpr int per = Machine::per_register;
+  for (int lane = 0; lane < warp; ++lane) {
+    for (int i = 0; i < per * Arithmetic::a; ++i) {
+      const Place at = a_place(lane, i);
+      left[at.row][at.column] =
+          element(Arithmetic::dtype, a[std::size_t(i / per)][std::size_t(lane)], i % per);
+    }
+    for (int i = 0; i < per * Arithmetic::b; ++i) {
+      const Place at = b_place(lane, i);
+      right[at.row][at.column] =
+          element(Arithmetic::dtype, b[std::size_t(i / per)][std::size_t(lane)], i % per);
+    }
+  }
+  Machine::step(c, a, b, metadata);
+  for (int lane = 0; lane < warp; ++lane)
+    for (int i = 0; i < Arithmetic::c; ++i) {
+      const Place at = c_m16n8(lane, i);
+      double sum = 0;
+      for (int k = 0; k < Arithmetic::k; ++k) sum += left[at.row][k] * right[k][at.column];
+      const auto word = c[std::size_t(i)][std::size_t(lane)];
+      const double found = Arithmetic::accumulate == DType::fp64
+                               ? std::bit_cast<double>(std::uint64_t(word))
+                           : Arithmetic::accumulate == DType::fp32
+                               ? double{std::bit_cast<float>(std::uint32_t(word))}
+                               : double(std::int32_t(word));
+      ASSERT_EQ(found, sum) << name << " lane " << lane << " register " << i;
+    }
+}
+
+TEST(CudaArithmetic, FragmentsMakeThePlainProduct) {
+  expect_plain_product<MmaFp16>(a_16bit_k16, b_16bit_k16);
+  expect_plain_product<MmaBf16>(a_16bit_k16, b_16bit_k16);
+  expect_plain_product<MmaInt8>(a_8bit_k32, b_8bit_k32);
+  expect_plain_product<MmaTf32>(a_tf32_k8, b_tf32_k8);
+  expect_plain_product<MmaFp64>(a_fp64_k4, b_fp64_k4);
+}
+
+TEST(CudaKernelTable, RowsAreConsistent) {
+  std::set<std::string_view> names;
+  for (const Kernel& kernel : kernel_table()) {
+    EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name;
+    if (kernel.role == Role::compute) {
+      EXPECT_EQ(kernel.arithmetic % kernel.chains, 0) << kernel.name;
+      EXPECT_GE(kernel.arithmetic, 32) << kernel.name;
+    }
+    if (kernel.role == Role::sweep) {
+      EXPECT_EQ(kernel.flop_per_trip() / kernel.bytes_per_trip(), kernel.fma_per_element / 2.0)
+          << kernel.name;
+    }
+  }
+  EXPECT_EQ(find_kernel("mma_fp16_8")->flop_per_trip(), 160 * 4096.0);
+  EXPECT_EQ(find_kernel("fma_fp32_8")->flop_per_trip(), 192 * 64.0);
+  EXPECT_EQ(find_kernel("triad_dram")->warp_bytes(), 12 * 512u);
+  EXPECT_EQ(find_kernel("update_dram")->warp_bytes(), 16 * 512u);
+  const Architectures fp8 = find_kernel("mma_fp8_8")->architectures;
+  EXPECT_TRUE(fp8.include(89) && fp8.include(120));
+  EXPECT_FALSE(fp8.include(87) || fp8.include(90) || fp8.include(110));
+}
+
+}  // namespace
+}  // namespace ridgeline::cuda

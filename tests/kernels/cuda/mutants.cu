@@ -1,0 +1,135 @@
+// Kernels that are wrong on purpose, each beside the honest row that it claims to be.
+// They are compiled and read, never run.
+#include "kernels/cuda/device/memory.cuh"
+
+namespace ridgeline::cuda {
+
+RIDGELINE_MMA(MmaFp16, std::uint32_t,
+              RIDGELINE_MMA_424("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"))
+
+using Core = DeviceCore<FmaFp32>;
+
+// All chains start from the same register: a compiler may make one of them.
+RIDGELINE_GLOBAL identical_chains(Arguments arguments) {
+  const Registers<float, 9> registers(arguments);
+  float constants[1] = {registers[0]}, x[8];
+  for (int i = 0; i < 8; ++i) x[i] = registers[1];
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
+    chain_trip<Core, 8, 24>(x, constants);
+  for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
+  end(arguments, begun);
+}
+
+// Nobody stores the result: nothing of it is computed.
+RIDGELINE_GLOBAL missing_store(Arguments arguments) {
+  const Registers<float, 9> registers(arguments);
+  float constants[1] = {registers[0]}, x[8];
+  for (int i = 0; i < 8; ++i) x[i] = registers[1 + i];
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
+    chain_trip<Core, 8, 24>(x, constants);
+  end(arguments, begun);
+}
+
+// The same on tensor cores: volatile instructions are none to the assembler.
+RIDGELINE_GLOBAL missing_store_of_mma(Arguments arguments) {
+  using Machine = DeviceMma<MmaFp16>;
+  const Registers<std::uint32_t, 44> registers(arguments);
+  Machine::Left a[2];
+  Machine::Right b[2];
+  Machine::Accumulator c[8];
+  int next = 0;
+  load(a, registers, next);
+  load(b, registers, next);
+  load(c, registers, next);
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
+    mma_trip<Machine, 8, 20>(c, a, b, 0);
+  end(arguments, begun);
+}
+
+// The coefficient is known at compile time.
+RIDGELINE_GLOBAL constant_coefficient(Arguments arguments) {
+  const Registers<float, 9> registers(arguments);
+  float constants[1] = {-1.875f}, x[8];
+  for (int i = 0; i < 8; ++i) x[i] = registers[1 + i];
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
+    chain_trip<Core, 8, 24>(x, constants);
+  for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
+  end(arguments, begun);
+}
+
+// The chains feed one another: one long one instead of eight.
+RIDGELINE_GLOBAL crossed_chains(Arguments arguments) {
+  const Registers<float, 9> registers(arguments);
+  float constants[1] = {registers[0]}, x[8];
+  for (int i = 0; i < 8; ++i) x[i] = registers[1 + i];
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip) {
+    chain_trip<Core, 8, 24>(x, constants);
+    const float first = x[0];
+    for (int i = 0; i < 7; ++i) x[i] = x[i + 1];
+    x[7] = first;
+  }
+  for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
+  end(arguments, begun);
+}
+
+// Only one word of each load is wanted: it becomes a load of four bytes.
+RIDGELINE_GLOBAL narrowed_loads(Arguments arguments) {
+  std::uint32_t sum = 0;
+  const Begin begun = begin();
+  walk(arguments, place<16>(arguments), [&](const char* at) {
+    for (int i = 0; i < 16; ++i) {
+      const Vector v = load_vector<Cache::streaming>(at + i * warp_bytes);
+      combine(sum, v.x, v.x);
+    }
+  });
+  keep(arguments, sum);
+  end(arguments, begun);
+}
+
+// What is loaded is wanted behind the loop alone: the loads go there.
+RIDGELINE_GLOBAL moved_loads(Arguments arguments) {
+  Vector v[16] = {};
+  const Begin begun = begin();
+  walk(arguments, place<16>(arguments), [&](const char* at) {
+    for (int i = 0; i < 16; ++i) v[i] = load_vector<Cache::streaming>(at + i * warp_bytes);
+  });
+  std::uint32_t sum = 0;
+  combine(sum, v);
+  keep(arguments, sum);
+  end(arguments, begun);
+}
+
+// A short trip: the loop's own instructions take their share.
+RIDGELINE_GLOBAL short_trip(Arguments arguments) { run_chains<FmaFp32, 8, 2>(arguments); }
+
+// A division has a slow path that is called.
+RIDGELINE_GLOBAL call_in_loop(Arguments arguments) {
+  const Registers<float, 9> registers(arguments);
+  float constants[1] = {registers[0]}, x[8];
+  for (int i = 0; i < 8; ++i) x[i] = registers[1 + i];
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip) {
+    chain_trip<Core, 8, 24>(x, constants);
+    x[0] = constants[0] / x[0];
+  }
+  for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
+  end(arguments, begun);
+}
+
+// Honest twins, so that the proof is known to accept what is right.
+RIDGELINE_GLOBAL honest_chains(Arguments arguments) { run_chains<FmaFp32, 8, 24>(arguments); }
+RIDGELINE_GLOBAL honest_mma(Arguments arguments) { run_mma<MmaFp16, 8, 20>(arguments); }
+RIDGELINE_GLOBAL honest_read(Arguments arguments) { run_read<Cache::streaming, 16>(arguments); }
+
+}  // namespace ridgeline::cuda

@@ -1,0 +1,118 @@
+// Proves every CUDA kernel that this build's program holds: machine code and PTX against the table,
+// and the proof against kernels that are wrong on purpose. No GPU and no tool of NVIDIA's is
+// needed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/text_file.h"
+#include "kernels/cuda/kernel.h"
+#include "tests/kernels/cuda/code_proof.h"
+#include "tests/kernels/cuda/machine_code.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(CudaCode, EveryLoopHoldsWhatItsRowDeclares) {
+  const auto images = read_gpu_images(read_text_file(RIDGELINE_BINARY));
+  ASSERT_FALSE(images.empty());
+  std::set<std::string> proved;
+  for (const GpuImage& image : images)
+    for (const auto& [name, code] : image.kernels) {
+      const cuda::Kernel* const kernel = cuda::find_kernel(name);
+      ASSERT_NE(kernel, nullptr) << name << " is in no table";
+      EXPECT_TRUE(kernel->architectures.include(image.architecture)) << name;
+      EXPECT_THAT(prove_code(*kernel, code).problems, IsEmpty())
+          << name << " on sm_" << image.architecture;
+      proved.insert(name);
+    }
+  EXPECT_GE(proved.size(), 50u);
+}
+
+TEST(CudaCode, HoldsEveryKernelOfItsArchitectures) {
+  std::map<int, std::set<std::string>> held;
+  for (const GpuImage& image : read_gpu_images(read_text_file(RIDGELINE_BINARY)))
+    for (const auto& [name, code] : image.kernels) held[image.architecture].insert(name);
+  for (const auto& [architecture, names] : held)
+    for (const cuda::Kernel& kernel : cuda::kernel_table())
+      EXPECT_EQ(names.contains(std::string(kernel.name)),
+                kernel.architectures.include(architecture))
+          << kernel.name << " on sm_" << architecture;
+}
+
+TEST(CudaCode, PtxHoldsWhatItsRowDeclares) {
+  const auto images = read_ptx_images(read_text_file(RIDGELINE_BINARY));
+  std::set<int> architectures;
+  for (const PtxImage& image : images) {
+    architectures.insert(image.architecture);
+    for (const auto& [name, loops] : image.loops)
+      EXPECT_THAT(prove_ptx(*cuda::find_kernel(name), loops), IsEmpty())
+          << name << " for compute_" << image.architecture;
+  }
+  EXPECT_GE(architectures.size(), 2u) << "the oldest and the newest architecture";
+}
+
+struct Mutant {
+  const char* name;
+  const char* row;     // that it claims to be
+  const char* reason;  // part of what the proof must say; "" for an honest one
+};
+
+constexpr Mutant mutants[] = {
+    {"identical_chains", "fma_fp32_8", "a chain does not start from a value of its own"},
+    {"missing_store", "fma_fp32_8", "0 loops that do the declared work"},
+    {"missing_store_of_mma", "mma_fp16_8", "0 loops that do the declared work"},
+    {"constant_coefficient", "fma_fp32_8", "an operand of the arithmetic is a constant"},
+    {"crossed_chains", "fma_fp32_8", "a chain does not go on"},
+    {"narrowed_loads", "read_dram", "bytes of a load: 16 declared, 4 found"},
+    {"moved_loads", "read_dram", "0 loops that do the declared work"},
+    {"short_trip", "fma_fp32_8", "other instructions take"},
+    {"call_in_loop", "fma_fp32_8", "a call in the loop"},
+    {"honest_chains", "fma_fp32_8", ""},
+    {"honest_mma", "mma_fp16_8", ""},
+    {"honest_read", "read_dram", ""},
+};
+
+TEST(CudaCode, RejectsEachMutantAndAcceptsItsHonestTwin) {
+  const auto images = read_gpu_images(read_text_file(RIDGELINE_CUDA_MUTANTS));
+  ASSERT_FALSE(images.empty());
+  for (const GpuImage& image : images)
+    for (const Mutant& mutant : mutants) {
+      cuda::Kernel row = *cuda::find_kernel(mutant.row);
+      if (std::string_view(mutant.name) == "short_trip") row.arithmetic = 16;
+      const auto problems = prove_code(row, image.kernels.at(mutant.name)).problems;
+      if (*mutant.reason == '\0')
+        EXPECT_THAT(problems, IsEmpty()) << mutant.name;
+      else
+        EXPECT_THAT(problems, Contains(HasSubstr(mutant.reason))) << mutant.name;
+    }
+}
+
+TEST(CudaCode, RejectsARowThatDeclaresOtherThanItsLoop) {
+  for (const GpuImage& image : read_gpu_images(read_text_file(RIDGELINE_BINARY)))
+    for (const auto& [name, code] : image.kernels) {
+      const cuda::Kernel& kernel = *cuda::find_kernel(name);
+      if (kernel.role == cuda::Role::launch) continue;
+      const auto rejects = [&, &the_code = code](auto change) {
+        cuda::Kernel changed = kernel;
+        change(changed);
+        return !prove_code(changed, the_code).problems.empty();
+      };
+      if (kernel.arithmetic > 0) {
+        EXPECT_TRUE(rejects([](auto& row) { ++row.arithmetic; })) << name;
+      }
+      EXPECT_TRUE(rejects([](auto& row) { ++row.loads; })) << name;
+      EXPECT_TRUE(rejects([](auto& row) { ++row.stores; })) << name;
+      if (kernel.role == cuda::Role::compute) {
+        EXPECT_TRUE(rejects([](auto& row) { row.chains /= 2; })) << name;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
