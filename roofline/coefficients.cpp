@@ -284,12 +284,16 @@ Coefficients coefficients(const MachineModel& model, std::span<const double> mea
   result.memory_bytes_per_s = values.get(fmt::format("{}_dram_bytes_per_s", processor));
   result.dram_efficiency = values.get(fmt::format("{}_dram_efficiency", processor), 1);
   result.dram_bytes_per_clock = gpu ? values.get("gpu_dram_bytes_per_clock") : 0;
-  const std::string runtime_word = [&] {
-    std::string word(to_string(runtime));
-    std::replace(word.begin(), word.end(), '-', '_');
-    return word;
-  }();
-  result.time_error = values.get(runtime_word + "_time_error", values.get("time_error"));
+  std::string word(to_string(runtime));
+  std::replace(word.begin(), word.end(), '-', '_');
+  const auto of_runtime = [&](std::string_view name, double fallback) {
+    return values.get(fmt::format("{}_{}", word, name), values.get(name, fallback));
+  };
+  if (runtime != Runtime::ideal) {
+    result.kernel_scale = of_runtime("kernel_time_scale", 1);
+    result.host_scale = of_runtime("host_time_scale", 1);
+  }
+  result.time_error = of_runtime("time_error", 0);
   result.power_error = values.get("power_error");
   return result;
 }

@@ -90,7 +90,10 @@ struct Coefficients {
   double memory_bytes_per_s = 0;   // measured or stated, where there is no clock
   double dram_efficiency = 1;
   double dram_bytes_per_clock = 0;  // GPU clock's limit of the bandwidth; 0: none
-  double time_error = 0;            // one sigma of the logarithm: what the formulas do not know
+  // What is peculiar to a network: its kernels and its host's work against the formulas.
+  double kernel_scale = 1;
+  double host_scale = 1;
+  double time_error = 0;  // from run to run, one sigma of the logarithm
   double power_error = 0;
 };
 

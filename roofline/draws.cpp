@@ -22,27 +22,27 @@ ParameterDraws::ParameterDraws(const MachineModel& model) {
   const std::size_t n = model.parameters.size();
   for (std::size_t i = 0; i < n; ++i) {
     means_.push_back(model.parameters[i].mean);
-    if (model.covariance[i * n + i] > 0) free_.push_back(i);
+    const double variance = model.covariance[i * n + i];
+    if (variance <= 0) continue;
+    free_.push_back(i);
+    logarithmic_.push_back(is_log_normal(means_[i], variance));
   }
   const auto size = static_cast<Eigen::Index>(free_.size());
+  // Of the logarithm, to first order: relative to the mean.
+  const auto scale = [&](std::size_t i) { return logarithmic_[i] ? means_[free_[i]] : 1; };
   Eigen::MatrixXd covariance(size, size);
-  for (Eigen::Index i = 0; i < size; ++i)
-    for (Eigen::Index j = 0; j < size; ++j) {
-      const std::size_t a = free_[static_cast<std::size_t>(i)];
-      const std::size_t b = free_[static_cast<std::size_t>(j)];
-      // Of the logarithm, to first order: relative to the mean.
-      const double scale_a = means_[a] > 0 ? means_[a] : 1;
-      const double scale_b = means_[b] > 0 ? means_[b] : 1;
-      covariance(i, j) = model.covariance[a * n + b] / (scale_a * scale_b);
-    }
+  for (std::size_t i = 0; i < free_.size(); ++i)
+    for (std::size_t j = 0; j < free_.size(); ++j)
+      covariance(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+          model.covariance[free_[i] * n + free_[j]] / (scale(i) * scale(j));
   const Eigen::LDLT<Eigen::MatrixXd> factors(covariance);
   if (size > 0 && (factors.info() != Eigen::Success ||
                    factors.vectorD().minCoeff() < -1e-9 * factors.vectorD().maxCoeff()))
     throw Error(model.device, "the covariance of the model's parameters is not positive");
   Eigen::MatrixXd root = factors.matrixL();
   root = factors.transpositionsP().transpose() * root;
-  const Eigen::VectorXd scale = factors.vectorD().cwiseMax(0).cwiseSqrt();
-  root = root * scale.asDiagonal();
+  const Eigen::VectorXd spread = factors.vectorD().cwiseMax(0).cwiseSqrt();
+  root = root * spread.asDiagonal();
   root_.assign(root.data(), root.data() + root.size());  // column by column
 }
 
@@ -55,7 +55,7 @@ std::vector<double> ParameterDraws::draw(Random& random) const {
     double sum = 0;
     for (std::size_t j = 0; j < size; ++j) sum += root_[j * size + i] * shocks[j];
     double& value = values[free_[i]];
-    value = value > 0 ? value * std::exp(sum) : value + sum;
+    value = logarithmic_[i] ? value * std::exp(sum) : value + sum;
   }
   return values;
 }

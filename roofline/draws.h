@@ -1,5 +1,5 @@
-// Draws of a model's parameters from what is believed about them: log-normal where the mean is
-// positive, so that no draw turns a rate or an energy negative, else normal. Fixed seed, so the
+// Draws of a model's parameters from what is believed about them: log-normal, so that no draw turns
+// a rate or an energy negative, or normal for offsets that may have either sign. Fixed seed, so the
 // same model gives the same draws.
 #pragma once
 
@@ -10,6 +10,11 @@
 #include "base/random.h"
 
 namespace ridgeline {
+
+// Whether a parameter is believed to be log-normal: positive, and by more than its spread.
+inline bool is_log_normal(double mean, double variance) {
+  return mean > 0 && mean * mean > variance;
+}
 
 // Standard normal, by the polar method.
 double normal(Random& random);
@@ -25,8 +30,8 @@ class ParameterDraws {
  private:
   std::vector<double> means_;
   std::vector<std::size_t> free_;  // parameters with a variance
-  // Square root of the free ones' covariance, column by column; of logarithms where the mean is
-  // positive.
+  std::vector<bool> logarithmic_;  // of these
+  // Square root of the free ones' covariance, column by column; of logarithms where log-normal.
   std::vector<double> root_;
 };
 

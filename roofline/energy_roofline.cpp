@@ -261,7 +261,7 @@ std::vector<EnergySample> energy_curve(const EnergyTerms& terms, double low_flop
 }
 
 IntensityRange intensity_range(std::span<const EnergyRoofline> rooflines) {
-  constexpr double room = 6;  // beyond the outermost balance point
+  constexpr double room = 4;  // beyond the outermost balance point
   double least = INFINITY, most = 0;
   const auto include = [&](double intensity) {
     if (!(intensity > 0)) return;

@@ -73,7 +73,7 @@ struct EnergySample {
 std::vector<EnergySample> energy_curve(const EnergyTerms& terms, double low_flop_per_byte,
                                        double high_flop_per_byte);
 
-// From a decade or more below every balance point to as far above: what the picture shows.
+// Whole decades around the balance points: what the picture shows.
 struct IntensityRange {
   double low = 0;
   double high = 0;

@@ -3,6 +3,7 @@
 #include "roofline/energy_terms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ridgeline {
@@ -32,6 +33,19 @@ double uncapped_peak_w(const EnergyTerms& terms) {
 // ε_f + π₀/F: a FLOP at full speed.
 double full_speed_j(const EnergyTerms& terms) {
   return terms.joule_per_flop + terms.constant_power_w / terms.flops_per_s;
+}
+
+// Energy per FLOP falls with the intensity, so halving an interval finds where it is twice that of
+// high intensities.
+double capped_half_efficiency(const EnergyTerms& terms) {
+  const double wanted = 2 / limit_flop_per_joule(terms);
+  double low = 1e-12 * time_balance(terms), high = 1e12 * time_balance(terms);
+  constexpr int halvings = 100;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = std::sqrt(low * high);
+    (energy_per_flop_j(terms, middle) > wanted ? low : high) = middle;
+  }
+  return high;
 }
 
 }  // namespace
@@ -68,6 +82,7 @@ double effective_balance(const EnergyTerms& terms, double flop_per_byte) {
 }
 
 double half_efficiency_balance(const EnergyTerms& terms) {
+  if (capped_range(terms)) return capped_half_efficiency(terms);
   const double ridge = time_balance(terms);
   const double at_ridge = effective_balance(terms, ridge);
   if (at_ridge >= ridge) return at_ridge;

@@ -26,13 +26,13 @@ double time_per_flop_s(const EnergyTerms& terms, double flop_per_byte);  // max(
 double energy_per_flop_j(const EnergyTerms& terms, double flop_per_byte);  // ε_f + ε_m/I + π₀·time
 double power_w(const EnergyTerms& terms, double flop_per_byte);            // energy / time
 
-// Intensities at which a bound changes; of the uncapped form.
+// Intensities at which a bound changes; the first three are those of the uncapped form.
 double time_balance(const EnergyTerms& terms);                   // β_τ = F/B
 std::optional<double> energy_balance(const EnergyTerms& terms);  // β_ε = ε_m/ε_f; none for ε_f = 0
 // B̂(I) = η·β_ε + (1−η)·max(0, β_τ−I), with η = ε_f/(ε_f + π₀/F): the energy of everything but
 // arithmetic, in FLOP/byte, so that E/W = (ε_f + π₀/F)·(1 + B̂(I)/I).
 double effective_balance(const EnergyTerms& terms, double flop_per_byte);
-// Where B̂(I) = I: the efficiency is half of its limit.
+// Where the efficiency is half of its limit; without a cap that is where B̂(I) = I.
 double half_efficiency_balance(const EnergyTerms& terms);
 
 // FLOP/J that the efficiency approaches for I → ∞.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "roofline/coefficients.h"
+#include "roofline/draws.h"
 #include "roofline/step.h"
 
 namespace ridgeline {
@@ -40,9 +41,13 @@ class Space {
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(free_.size()); }
   std::size_t index(Eigen::Index i) const { return free_[static_cast<std::size_t>(i)]; }
+  bool logarithmic(Eigen::Index i) const {
+    const std::size_t n = prior_.parameters.size();
+    return is_log_normal(prior_.parameters[index(i)].mean,
+                         prior_.covariance[index(i) * n + index(i)]);
+  }
   double scale(Eigen::Index i) const {
-    const double mean = prior_.parameters[index(i)].mean;
-    return mean > 0 ? mean : 1;
+    return logarithmic(i) ? prior_.parameters[index(i)].mean : 1;
   }
   const Eigen::MatrixXd& precision() const { return precision_; }
 
@@ -51,7 +56,7 @@ class Space {
     for (const Parameter& parameter : prior_.parameters) values.push_back(parameter.mean);
     for (Eigen::Index i = 0; i < size(); ++i) {
       double& value = values[index(i)];
-      value = value > 0 ? value * std::exp(x[i]) : value + x[i];
+      value = logarithmic(i) ? value * std::exp(x[i]) : value + x[i];
     }
     return values;
   }
@@ -82,7 +87,8 @@ class Problem {
         found = by_runtime.emplace(runtime, coefficients(prior_, values, runtime)).first;
       const Step step =
           StepModel(*observation->load, found->second).at(observation->conditions, false);
-      times.push_back(std::log(step.time_s / observation->time_s) / options_.time_noise);
+      const double noise = std::hypot(options_.time_noise, found->second.time_error);
+      times.push_back(std::log(step.time_s / observation->time_s) / noise);
       if (observation->power_w && step.power_w)
         powers.push_back(std::log(*step.power_w / *observation->power_w) / options_.power_noise);
     }
@@ -178,8 +184,7 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
     model.parameters[i].mean = values[i];
   }
   const auto scale = [&](Eigen::Index i) {
-    const double mean = values[space.index(i)];
-    return prior.parameters[space.index(i)].mean > 0 ? mean : 1.0;
+    return space.logarithmic(i) ? values[space.index(i)] : 1.0;
   };
   for (Eigen::Index i = 0; i < space.size(); ++i)
     for (Eigen::Index j = 0; j < space.size(); ++j) {
@@ -196,7 +201,7 @@ std::optional<std::string> refusal(const MachineModel& prior, const Observation&
   const Coefficients means = coefficients(prior, observation.conditions.runtime);
   const Step step = StepModel(*observation.load, means).at(observation.conditions, false);
   const double log_time = std::log(observation.time_s / step.time_s);
-  const double spread = std::hypot(std::max(means.time_error, 0.15), options.time_noise);
+  const double spread = std::hypot(std::max(means.time_error, 0.2), options.time_noise);
   if (std::abs(log_time) > outlier_sigmas * spread)
     return fmt::format(
         "its time is {:.3g} times what the model expects ({:.3g} s): not the same "

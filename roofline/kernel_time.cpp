@@ -119,6 +119,9 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
   time.fixed_s = (engine.kernel_clocks[index_of(kernel.kind)] +
                   engine.further_kernel_clocks * std::max(0, kernel.launches - 1)) /
                  point.hz;
+  time.compute_s *= coefficients.kernel_scale;
+  time.memory_s *= coefficients.kernel_scale;
+  time.fixed_s *= coefficients.kernel_scale;
   time.total_s = std::max(time.compute_s, time.memory_s) +
                  (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.fixed_s;
   return time;

@@ -100,7 +100,7 @@ StepModel::StepModel(const NetworkLoad& load, const Coefficients& coefficients)
     : load_(load), coefficients_(coefficients) {
   double sum = coefficients.host.step_clocks;
   for (const KernelLoad& kernel : load.kernels) {
-    host_clocks_.push_back(host_clocks_of(kernel, coefficients.host));
+    host_clocks_.push_back(coefficients.host_scale * host_clocks_of(kernel, coefficients.host));
     host_clocks_sum_.push_back(sum += host_clocks_.back());
   }
 }
@@ -160,18 +160,19 @@ double StepModel::governed_hz(const DevicePoint& point, double host_hz) const {
 void StepModel::run_one_by_one(Step& step, const DeviceTimes& device, double host_hz,
                                bool rows) const {
   const Host& host = coefficients_.host;
+  const double scale = coefficients_.host_scale;
   for (std::size_t i = 0; i < device.kernels.size(); ++i) {
     const KernelLoad& load = load_.kernels[i];
     // Calls that launch nothing are nodes of their own.
-    double time_s = load.host_functions * host.function_clocks / host_hz;
-    const double module_s = host.module_clocks / host_hz;
+    double time_s = load.host_functions * host.function_clocks * scale / host_hz;
+    const double module_s = host.module_clocks * scale / host_hz;
     const auto stall_after = [&](double gap_s) {
       return host.stall_s / (1 + std::exp(-(gap_s - host.stall_gap_s) / host.stall_spread_s));
     };
     double stall_s = load.host_modules * stall_after(module_s);
     time_s += load.host_modules * module_s;
     if (load.kind != KernelKind::none) {
-      const double node_s = host.node_clocks[index_of(load.kind)] / host_hz;
+      const double node_s = host.node_clocks[index_of(load.kind)] * scale / host_hz;
       time_s += std::max(node_s, host.before_launch * node_s + device.kernels[i].total_s);
       stall_s += stall_after(node_s);
     }
