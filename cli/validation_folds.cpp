@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/error.h"
 #include "cli/validation_offsets.h"
@@ -14,10 +14,6 @@ namespace ridgeline::cli {
 namespace {
 
 constexpr double widening = 10;
-
-double variance_of(const MachineModel& model, std::size_t index) {
-  return model.covariance[index * model.parameters.size() + index];
-}
 
 // One model has one offset, the rigs of a table have many: power goes into the fit without it.
 void take_without_offset(const MachineModel& prior, Measurements rows, const Predictor& predictor,
@@ -34,62 +30,84 @@ void take_without_offset(const MachineModel& prior, Measurements rows, const Pre
 }  // namespace
 
 MachineModel widened(MachineModel model, double factor) {
-  for (double& element : model.covariance) element *= factor * factor;
+  const std::size_t n = model.parameters.size();
+  const auto of_network = [&](std::size_t i) {
+    return model.parameters[i].name.ends_with("_time_scale");
+  };
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      if (!of_network(i) && !of_network(j)) model.covariance[i * n + j] *= factor * factor;
   return model;
 }
 
+MachineModel no_wider(MachineModel fitted, const MachineModel& believed) {
+  const std::size_t n = fitted.parameters.size();
+  std::vector<double> scale(n, 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double variance = fitted.covariance[i * n + i];
+    if (variance <= 0) continue;
+    // Of a value that moved, the same share of it.
+    const double before = believed.parameters[i].mean, after = fitted.parameters[i].mean;
+    const double moved = before != 0 ? after / before : 1;
+    const double most = believed.covariance[i * n + i] * moved * moved;
+    scale[i] = std::min(1.0, std::sqrt(most / variance));
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) fitted.covariance[i * n + j] *= scale[i] * scale[j];
+  return fitted;
+}
+
 std::string Folds::name_of_fold(const Measurement& row) const {
-  return held_out_ == "model" ? row.device + " without " + row.model : row.device;
+  const std::string machine = machine_of(row);
+  return held_out_ == "model" ? machine + " without " + row.model : machine;
 }
 
 const MachineModel& Folds::model_for(const Measurement& row) {
   const std::string name = name_of_fold(row);
   const auto known = models_.find(name);
   if (known != models_.end()) return known->second;
-  MachineModel model = held_out_ == "model"    ? without_net(row.device, row.model)
-                       : held_out_ == "device" ? without_device(row.device)
-                                               : predictor_.prior(row.device);
+  MachineModel model = held_out_ == "model"    ? fitted(row, row.model)
+                       : held_out_ == "device" ? without_device(row)
+                                               : predictor_.prior(row);
   return models_.emplace(name, std::move(model)).first->second;
 }
 
-MachineModel Folds::fitted(const std::string& device, const std::string& without) {
-  const MachineModel prior = predictor_.prior(device);
+MachineModel Folds::fitted(const Measurement& of, const std::string& without) {
+  const std::string machine = machine_of(of);
+  const MachineModel prior = predictor_.prior(of);
   std::map<std::string, std::vector<const Measurement*>> by_source;
   for (const Measurement& row : rows_)
-    if (row.device == device && row.model != without) by_source[row.source].push_back(&row);
+    if (row.model != without && machine_of(row) == machine) by_source[row.source].push_back(&row);
   if (by_source.empty())
-    throw Error({}, fmt::format("no other net on {} to refit the priors with", device));
+    throw Error({}, fmt::format("no other net on {} to refit the priors with", machine));
   std::vector<Measurement> rows;
   for (const auto& [source, own] : by_source) take_without_offset(prior, own, predictor_, rows);
   std::vector<const Measurement*> others;
   for (const Measurement& row : rows) others.push_back(&row);
   ++fits_;
-  return predictor_.fit(widened(without_board_offset(prior), widening), others).model;
-}
-
-MachineModel Folds::without_net(const std::string& device, const std::string& model) {
-  return fitted(device, model);
+  const MachineModel believed = without_board_offset(prior);
+  return no_wider(predictor_.fit(widened(believed, widening), others).model, believed);
 }
 
 // Means of the shared parameters as the other devices teach them, each weighted by how well it
 // knows; how far devices differ stays as it was believed.
-MachineModel Folds::without_device(const std::string& device) {
-  std::set<std::string> others;
+MachineModel Folds::without_device(const Measurement& of) {
+  std::map<std::string, const Measurement*> others;
   for (const Measurement& row : rows_)
-    if (row.device != device) others.insert(row.device);
+    if (row.device != of.device) others.emplace(machine_of(row), &row);
   if (others.empty()) throw Error({}, "no other device to refit the priors with");
-  MachineModel model = predictor_.prior(device);
+  MachineModel model = predictor_.prior(of);
   std::vector<double> sum(model.parameters.size()), weight(model.parameters.size());
-  for (const std::string& other : others) {
-    if (!fitted_devices_.count(other)) fitted_devices_.emplace(other, fitted(other, {}));
-    const MachineModel& teacher = fitted_devices_.at(other);
+  for (const auto& [machine, row] : others) {
+    if (!teachers_.count(machine)) teachers_.emplace(machine, fitted(*row, {}));
+    const MachineModel& teacher = teachers_.at(machine);
     for (std::size_t i = 0; i < model.parameters.size(); ++i) {
       if (!predictor_.is_shared(model.parameters[i])) continue;
       const auto same = find_parameter(teacher, model.parameters[i].name);
       if (!same) continue;
-      const double mean = teacher.parameters[*same].mean, variance = variance_of(teacher, *same);
-      if (!(mean > 0) || !(variance > 0)) continue;
-      const double precision = mean * mean / variance;  // of the logarithm
+      const double mean = teacher.parameters[*same].mean, sigma = sigma_of(teacher, *same);
+      if (!(mean > 0) || !(sigma > 0)) continue;
+      const double precision = mean * mean / (sigma * sigma);  // of the logarithm
       sum[i] += precision * std::log(mean);
       weight[i] += precision;
     }

@@ -25,19 +25,22 @@ class Folds {
   int fits() const { return fits_; }
 
  private:
-  MachineModel without_net(const std::string& device, const std::string& model);
-  MachineModel without_device(const std::string& device);
-  MachineModel fitted(const std::string& device, const std::string& without);
+  MachineModel without_device(const Measurement& row);
+  // Refitted to the rows of its machine, without those of one net.
+  MachineModel fitted(const Measurement& of, const std::string& without);
 
   std::span<const Measurement> rows_;
   const Predictor& predictor_;
   std::string held_out_;  // "", "model" or "device"
   std::map<std::string, MachineModel> models_;
-  std::map<std::string, MachineModel> fitted_devices_;
+  std::map<std::string, MachineModel> teachers_;  // machines, fitted to all their rows
   int fits_ = 0;
 };
 
 // The same belief with `factor` times the standard deviations: what rows say then counts.
 MachineModel widened(MachineModel model, double factor);
+
+// What the rows did not teach is known no worse than it was believed.
+MachineModel no_wider(MachineModel fitted, const MachineModel& believed);
 
 }  // namespace ridgeline::cli

@@ -9,6 +9,10 @@
 
 namespace ridgeline {
 
+bool is_log_normal(const Parameter& parameter) {
+  return parameter.mean > 0 && !parameter.name.ends_with("offset_w");
+}
+
 double normal(Random& random) {
   for (;;) {
     const double x = 2 * random.unit() - 1;
@@ -25,7 +29,7 @@ ParameterDraws::ParameterDraws(const MachineModel& model) {
     const double variance = model.covariance[i * n + i];
     if (variance <= 0) continue;
     free_.push_back(i);
-    logarithmic_.push_back(is_log_normal(means_[i], variance));
+    logarithmic_.push_back(is_log_normal(model.parameters[i]));
   }
   const auto size = static_cast<Eigen::Index>(free_.size());
   // Of the logarithm, to first order: relative to the mean.
@@ -37,7 +41,7 @@ ParameterDraws::ParameterDraws(const MachineModel& model) {
           model.covariance[free_[i] * n + free_[j]] / (scale(i) * scale(j));
   const Eigen::LDLT<Eigen::MatrixXd> factors(covariance);
   if (size > 0 && (factors.info() != Eigen::Success ||
-                   factors.vectorD().minCoeff() < -1e-9 * factors.vectorD().maxCoeff()))
+                   factors.vectorD().minCoeff() < -1e-6 * factors.vectorD().maxCoeff()))
     throw Error(model.device, "the covariance of the model's parameters is not positive");
   Eigen::MatrixXd root = factors.matrixL();
   root = factors.transpositionsP().transpose() * root;

@@ -11,10 +11,8 @@
 
 namespace ridgeline {
 
-// Whether a parameter is believed to be log-normal: positive, and by more than its spread.
-inline bool is_log_normal(double mean, double variance) {
-  return mean > 0 && mean * mean > variance;
-}
+// Whether a parameter is believed to be log-normal: all but offsets, which may have either sign.
+bool is_log_normal(const Parameter& parameter);
 
 // Standard normal, by the polar method.
 double normal(Random& random);

@@ -24,13 +24,18 @@ constexpr double good_enough = 1e-5;  // relative gain of a round
 constexpr double robust_from = 1.5;   // sigmas: residuals beyond count linearly, not squared
 constexpr double outlier_sigmas = 6;  // of a measurement against the prior's own spread
 
+// What is peculiar to one network is nothing that a fit to several could learn.
+bool is_of_network(const Parameter& parameter) { return parameter.name.ends_with("_time_scale"); }
+
 // The free parameters of a model, in coordinates where the prior is normal.
 class Space {
  public:
-  explicit Space(const MachineModel& prior) : prior_(prior) {
+  Space(const MachineModel& prior, bool one_network) : prior_(prior) {
     const std::size_t n = prior.parameters.size();
-    for (std::size_t i = 0; i < n; ++i)
-      if (prior.covariance[i * n + i] > 0) free_.push_back(i);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (prior.covariance[i * n + i] <= 0) continue;
+      if (one_network || !is_of_network(prior.parameters[i])) free_.push_back(i);
+    }
     const auto size = static_cast<Eigen::Index>(free_.size());
     Eigen::MatrixXd covariance(size, size);
     for (Eigen::Index i = 0; i < size; ++i)
@@ -41,11 +46,7 @@ class Space {
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(free_.size()); }
   std::size_t index(Eigen::Index i) const { return free_[static_cast<std::size_t>(i)]; }
-  bool logarithmic(Eigen::Index i) const {
-    const std::size_t n = prior_.parameters.size();
-    return is_log_normal(prior_.parameters[index(i)].mean,
-                         prior_.covariance[index(i) * n + index(i)]);
-  }
+  bool logarithmic(Eigen::Index i) const { return is_log_normal(prior_.parameters[index(i)]); }
   double scale(Eigen::Index i) const {
     return logarithmic(i) ? prior_.parameters[index(i)].mean : 1;
   }
@@ -67,11 +68,20 @@ class Space {
   Eigen::MatrixXd precision_;
 };
 
+bool of_one_network(const std::vector<const Observation*>& observations) {
+  return std::all_of(observations.begin(), observations.end(), [&](const Observation* each) {
+    return each->network == observations.front()->network;
+  });
+}
+
 class Problem {
  public:
   Problem(const MachineModel& prior, std::vector<const Observation*> observations,
           const FitOptions& options)
-      : prior_(prior), space_(prior), observations_(std::move(observations)), options_(options) {}
+      : prior_(prior),
+        space_(prior, of_one_network(observations)),
+        observations_(std::move(observations)),
+        options_(options) {}
 
   const Space& space() const { return space_; }
 
@@ -87,7 +97,7 @@ class Problem {
         found = by_runtime.emplace(runtime, coefficients(prior_, values, runtime)).first;
       const Step step =
           StepModel(*observation->load, found->second).at(observation->conditions, false);
-      const double noise = std::hypot(options_.time_noise, found->second.time_error);
+      const double noise = std::hypot(options_.time_noise, found->second.time_error, peculiarity_);
       times.push_back(std::log(step.time_s / observation->time_s) / noise);
       if (observation->power_w && step.power_w)
         powers.push_back(std::log(*step.power_w / *observation->power_w) / options_.power_noise);
@@ -125,6 +135,8 @@ class Problem {
   Space space_;
   std::vector<const Observation*> observations_;
   FitOptions options_;
+  // Of several networks: what each has of its own is noise to the others.
+  double peculiarity_ = of_one_network(observations_) ? 0 : 0.1;
 };
 
 struct Solution {

@@ -15,7 +15,8 @@ namespace ridgeline {
 
 // One measured run of a network.
 struct Observation {
-  std::string name;                   // for messages: "resnet50 batch 8 at 30W"
+  std::string network;  // equal for runs of one network, whatever its batch: "resnet50 seq=128"
+  std::string name;     // for messages: "resnet50 batch 8 at 30W"
   const NetworkLoad* load = nullptr;  // not owned
   Conditions conditions;
   double time_s = 0;

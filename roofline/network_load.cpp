@@ -108,8 +108,11 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
     load.activation_bytes = module_bytes(*demand.gemm, load.dtype);
   load.gemm = demand.gemm;
   load.launches = demand.launches;
-  load.host_functions = demand.host_calls.functions;
-  load.host_modules = demand.host_calls.modules;
+  // A view of its own (flatten) goes through the dispatcher as a module does; bookkeeping beside a
+  // kernel (checks of shapes, unpacking) does not.
+  const bool alone = demand.launches == 0;
+  load.host_functions = alone ? 0 : demand.host_calls.functions;
+  load.host_modules = demand.host_calls.modules + (alone ? demand.host_calls.functions : 0);
   return load;
 }
 

@@ -141,9 +141,9 @@ constexpr PriorRow rows[] = {
   {"", "wall_offset_w",                      8,    0.4, fitted, "MLPerf rigs: 5.5 and 11.4 W above the module"},
   {"", "torch_eager_hooks_kernel_time_scale", 1, 0.10, fitted, "networks left out of the fit"},
   {"", "torch_eager_hooks_host_time_scale",   1, 0.06, fitted, "networks left out of the fit"},
-  {"", "torch_eager_hooks_time_error",       0.09, 0, measured, "repeated runs differ by 10 %"},
-  {"", "kernel_time_scale",                  1,    0.15, fitted, "networks left out of the fit"},
-  {"", "host_time_scale",                    1,    0.15, fitted, "networks left out of the fit"},
+  {"", "torch_eager_hooks_time_error",       0.08, 0, measured, "repeated runs differ by 10 %"},
+  {"", "kernel_time_scale",                  1,    0.12, fitted, "networks left out of the fit"},
+  {"", "host_time_scale",                    1,    0.12, fitted, "networks left out of the fit"},
   {"", "time_error",                         0.03, 0, assumed, "repeated runs with locked clocks"},
   {"", "power_error",                        0.05, 0, fitted, "networks left out of the fit"},
 };
