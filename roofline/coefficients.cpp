@@ -183,6 +183,7 @@ void read_torch_host(const Values& values, Host& host) {
 
 void read_host(const Values& values, Host& host) {
   host.default_hz = values.get("host_hz");
+  host.pipeline_exponent = values.get("pipeline_exponent");
   switch (values.runtime()) {
     case Runtime::ideal:
       return;

@@ -46,6 +46,9 @@ struct Host {
   double graph_s = 0;         // launch of a captured graph …
   double graph_node_s = 0;    // … and of each of its nodes
   double default_hz = 0;      // where the operating point has no CPU clock
+  // Host and device that take about as long do not hide each other in full: p-norm instead of the
+  // larger of the two.
+  double pipeline_exponent = 0;  // 0: they do
   // One node at a time: part of the host's work that comes before the launch, the stall when the
   // GPU waits longer than `stall_gap_s`, and how sharply that sets in.
   double before_launch = 1;

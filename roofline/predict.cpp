@@ -120,6 +120,9 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
   if (step.tail_s > 0)
     prediction.overheads.push_back(
         {"host after the last kernel", step.tail_s, step.constant_w.value_or(0) * step.tail_s});
+  if (step.jitter_s > 0)
+    prediction.overheads.push_back({"host and device waiting for each other", step.jitter_s,
+                                    step.constant_w.value_or(0) * step.jitter_s});
   prediction.time_s = estimate_of(step.time_s, drawn.time);
   if (step.power_w) {
     prediction.power_w = estimate_of(*step.power_w, drawn.power);

@@ -51,6 +51,15 @@ double host_hz_of(const OperatingPoint& point, const Host& host) {
   return *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end());
 }
 
+// Time that is lost where host and device are nearly balanced and each waits for the other at
+// times.
+double jitter(double time_s, double host_s, double device_s, double exponent) {
+  const double longer = std::max(host_s, device_s);
+  if (exponent <= 1 || longer <= 0) return 0;
+  const double ratio = std::min(host_s, device_s) / longer;
+  return time_s * (std::pow(1 + std::pow(ratio, exponent), 1 / exponent) - 1);
+}
+
 double cpu_voltage(const Power& power, double hz) {
   if (power.cpu_top_hz <= 0 || hz >= power.cpu_top_hz) return 1;
   constexpr double slope_per_ghz = 0.40;  // predictor: Vc = max(floor, 1 − 0.40·(top − f))
@@ -196,7 +205,8 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     double end = step.host_s;
     for (std::size_t i = 0; i < device.after.size(); ++i)
       end = std::max(end, host_clocks_sum_[i] * per_clock + device.after[i]);
-    step.time_s = end;
+    step.jitter_s = jitter(end, step.host_s, device.sum_s, host.pipeline_exponent);
+    step.time_s = end + step.jitter_s;
     return;
   }
   double end = host.graph_s;
@@ -212,7 +222,8 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     end = next;
   }
   step.tail_s = std::max(0.0, step.host_s - end);
-  step.time_s = end + step.tail_s;
+  step.jitter_s = jitter(end + step.tail_s, step.host_s, device.sum_s, host.pipeline_exponent);
+  step.time_s = end + step.tail_s + step.jitter_s;
 }
 
 double StepModel::power(const Step& step, const DevicePoint& point, const DeviceTimes& device,
@@ -295,7 +306,7 @@ BoundBy bound_of(const StepRow& row) {
 BoundBy bound_of(const Step& step) {
   std::array<double, TokenTable<BoundBy>::rows.size()> time{};
   for (const StepRow& row : step.rows) time[static_cast<std::size_t>(bound_of(row))] += row.time_s;
-  time[static_cast<std::size_t>(BoundBy::host)] += step.tail_s;
+  time[static_cast<std::size_t>(BoundBy::host)] += step.tail_s + step.jitter_s;
   const auto most = std::max_element(time.begin(), time.end());
   const auto bound = static_cast<BoundBy>(most - time.begin());
   if (step.capped && bound != BoundBy::host) return BoundBy::power_cap;

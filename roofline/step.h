@@ -29,6 +29,7 @@ struct Step {
   double host_s = 0;    // sum of what the host did
   double kernel_s = 0;  // sum of what the device did
   double tail_s = 0;    // after the last kernel: host work that nothing hides
+  double jitter_s = 0;  // host and device waiting for each other
   double gpu_hz = 0;    // effective clock: below the mode's under a cap or a governor
   bool capped = false;
   std::optional<double> power_w;
