@@ -8,6 +8,9 @@ Command glance_command();
 Command measure_command();
 Command roofline_command();
 Command analyze_command();
+Command explain_command();
+Command calibrate_command();
+Command validate_command();
 Command workloads_command();
 Command devices_command();
 Command modes_command();
@@ -21,6 +24,9 @@ const std::vector<Command>& commands() {
       measure_command(),    //
       roofline_command(),   //
       analyze_command(),    //
+      explain_command(),    //
+      calibrate_command(),  //
+      validate_command(),   //
       workloads_command(),  //
       devices_command(),    //
       modes_command(),      //

@@ -45,6 +45,7 @@ struct Series {
   std::vector<XY> points;             // in data units, within the axes
   Style style;                        //
   std::vector<Interval> y_intervals;  // empty, or one per point
+  std::vector<double> areas{};        // empty, or one per point: bubbles, 1 = the whole
 };
 
 // Where a label belongs; label_layout.h finds the place.

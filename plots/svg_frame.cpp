@@ -79,7 +79,10 @@ class Frame {
       for (std::size_t i = 0; i < series.points.size(); ++i) {
         const XY at = view_.screen(series.points[i]);
         if (i < series.y_intervals.size()) interval_bar(at.x, series.y_intervals[i], series.style);
-        pen_.marker(at, series.style);
+        if (i < series.areas.size())
+          pen_.bubble(at, series.areas[i], series.style.ink);
+        else
+          pen_.marker(at, series.style);
       }
     }
   }

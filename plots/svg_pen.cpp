@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ridgeline {
@@ -155,6 +156,14 @@ void SvgPen::marker(XY at, const Style& style) {
       diamond("#ffffff", color);
       break;
   }
+}
+
+void SvgPen::bubble(XY at, double area, Ink ink) {
+  constexpr double largest_radius = 48, smallest_radius = 1.5;
+  const std::string_view color = color_of(ink).line;
+  element(fmt::format(
+      R"(<circle cx="{}" cy="{}" r="{}" fill="{}" fill-opacity="0.45" stroke="{}"/>)", px(at.x),
+      px(at.y), px(std::max(smallest_radius, largest_radius * std::sqrt(area))), color, color));
 }
 
 }  // namespace ridgeline

@@ -31,6 +31,7 @@ class SvgPen {
   void line(const std::string& d, const Style& style);
   void fill(const std::string& d, Ink ink);  // a zone
   void marker(XY at, const Style& style);
+  void bubble(XY at, double area, Ink ink);  // 1 = of the largest; see-through
 
  private:
   std::string out_;

@@ -1,0 +1,155 @@
+// A file wins over a device of the same name. What a JSON file is, its "schema" says.
+#include "cli/machine_source.h"
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/profile.h"
+#include "cli/asked_mode.h"
+#include "cli/profile_store.h"
+#include "devices/catalog_model.h"
+#include "devices/identification.h"
+#include "roofline/priors.h"
+#include "roofline/profile_model.h"
+
+namespace ridgeline::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+std::string value_of(const Options& options, const char* name) {
+  return options.count(name) ? options[name].as<std::string>() : std::string();
+}
+
+void refuse(const Options& options, const char* name, const char* reason, const char* fix) {
+  if (options.count(name)) throw usage_error(fmt::format("--{}", name), reason, fix);
+}
+
+// Where the device stands by --mode or by default.
+void set_point(MachineSource& source, const Options& options) {
+  const auto& [device, configuration] = *source.known;
+  const DeviceMode mode = options.count("mode")
+                              ? mode_of(device, configuration, value_of(options, "mode"), "--mode")
+                              : default_mode(device, configuration);
+  source.point = mode.point;
+  for (const std::string& note : mode.notes)
+    source.notes.push_back(mode.point.label.empty() ? note : mode.point.label + ": " + note);
+}
+
+MachineSource device_source(catalog::Device device, const Options& options) {
+  refuse(options, "threads", "only the rows of a profile have a number of threads",
+         "write --mode cores=N");
+  MachineSource source;
+  const catalog::Configuration configuration =
+      catalog::configuration(device, value_of(options, "jetpack"));
+  source.name = device.name;
+  source.model = with_priors(catalog::machine_model(device));
+  source.known = KnownDevice{std::move(device), configuration};
+  set_point(source, options);
+  return source;
+}
+
+// The mode of a fitted model whose device is in no catalog: one that was measured.
+OperatingPoint measured_point(const MachineModel& model, const Options& options,
+                              const std::string& path) {
+  const std::string label = value_of(options, "mode");
+  std::string known;
+  for (const KeptObservation& observation : model.observations) {
+    if (label.empty() || observation.point.label == label) return observation.point;
+    if (known.find(observation.point.label) == std::string::npos)
+      known += (known.empty() ? "" : ", ") + observation.point.label;
+  }
+  const auto cores = find_parameter(model, "cpu0_cores");
+  const auto hz = find_parameter(model, "cpu_measured_hz");
+  if (label.empty() && cores && hz) {  // made of a profile, which has one mode
+    OperatingPoint point;
+    point.label = "as measured";
+    point.cpu_cores = static_cast<int>(model.parameters[*cores].mean);
+    point.cpu_hz = {model.parameters[*hz].mean};
+    return point;
+  }
+  if (known.empty())
+    throw Error(path, "the catalog has no device " + quote(model.device) +
+                          ", and the model has no measured mode to run in");
+  throw usage_error("--mode", "no such mode was measured: " + quote(label), "there are " + known);
+}
+
+MachineSource fitted_source(const JsonCursor& document, const std::string& path,
+                            const Options& options) {
+  refuse(options, "threads", "only the rows of a profile have a number of threads",
+         "write --mode cores=N");
+  MachineModel model = machine_model_from_json(document);
+  MachineSource source;
+  if (catalog::find(model.device)) {
+    catalog::Device device = catalog::load(model.device);
+    const catalog::Configuration configuration =
+        catalog::configuration(device, value_of(options, "jetpack"));
+    source.name = device.name;
+    source.known = KnownDevice{std::move(device), configuration};
+    set_point(source, options);
+  } else {
+    source.name = model.device;
+    source.point = measured_point(model, options, path);
+  }
+  source.model = with_priors(std::move(model));
+  return source;
+}
+
+MachineSource profile_source(const Profile& profile, const Options& options) {
+  refuse(options, "jetpack", "a profile has the modes that were measured",
+         "give the name of a device");
+  const int threads = options.count("threads") ? options["threads"].as<int>() : 0;
+  if (options.count("threads") && threads < 1)
+    throw usage_error("--threads", fmt::format("{} is not a number of threads", threads));
+  const ProfileMode& mode = options.count("mode")
+                                ? mode_of(profile, value_of(options, "mode"), "--mode")
+                                : profile.modes.front();
+  MachineSource source;
+  source.name = profile.machine.name;
+  ProfiledMachine machine = profiled_machine(profile, mode, threads);
+  source.model = with_priors(std::move(machine.model));
+  source.point = std::move(machine.point);
+  return source;
+}
+
+MachineSource file_source(const std::string& path, const Options& options) {
+  const Json json = read_json_file(path);
+  const JsonCursor document = file_cursor(json, path);
+  const std::string schema = document.at("schema").text();
+  if (schema == MachineModel::schema) return fitted_source(document, path, options);
+  if (schema == Profile::schema) return profile_source(profile_from_json(document), options);
+  throw Error(path, "is neither a profile nor a fitted model, but " + quote(schema),
+              "give a file of 'ridgeline measure' or of 'ridgeline calibrate'");
+}
+
+}  // namespace
+
+void add_machine_options(OptionsDescription& options) {
+  auto add = options.add_options();
+  add("on", po::value<std::string>()->value_name("DEVICE|FILE"),
+      "machine: a name of the catalog, a fitted model or a profile; default: this machine");
+  add("mode", po::value<std::string>()->value_name("MODE"),
+      "a label such as 30W or caps such as gpu=612MHz,sm=8; default: the device's own default, the "
+      "profile's first");
+  add("jetpack", po::value<std::string>()->value_name("RELEASE"),
+      "modes and clocks of a device with this release; default: the newest");
+  add("threads", po::value<int>()->value_name("N"),
+      "of a profile: the rows with N threads; default: the most that were measured");
+}
+
+MachineSource machine_source(const Options& options) {
+  const std::string word = value_of(options, "on");
+  if (names_device(word)) return device_source(named_device(word, "--on"), options);
+  if (!word.empty()) return file_source(word, options);
+  const Identity identity = identify();
+  // A profile holds rows of the CPU, and networks run on the GPU where there is one.
+  if (const catalog::Device here = this_device(identity); here.gpu)
+    return device_source(here, options);
+  return file_source(require_newest_profile(), options);
+}
+
+bool has_gpu(const MachineModel& model) {
+  return find_parameter(model, "gpu_multiprocessors").has_value();
+}
+
+}  // namespace ridgeline::cli
