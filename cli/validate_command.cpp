@@ -32,6 +32,8 @@ void add_options(OptionsDescription& options) {
       "refit the priors without the network, or the device, that is scored");
   add("where", po::value<std::string>()->value_name("COLUMN=VALUE,..."),
       "only rows with these: device=a10-24gb,batch=8; the same column twice means either");
+  add("profile", po::value<std::string>()->value_name("FILE"),
+      "profile of the processor, for rows measured on one; default: the newest of this machine");
   add("svg", po::value<std::string>()->value_name("FILE"),
       "draw predicted against measured times; - is standard output");
 }
@@ -99,9 +101,10 @@ ExitCode run(const Options& options, Console& console) {
     throw usage_error("--svg", "standard output cannot hold both the picture and the data",
                       "give --svg a file name");
   const std::vector<std::string> filter = words_of(options, "where");
-  Validation validation =
-      validate(read_measurement_table(words.front(), measurement_options(filter)),
-               model_predictor(), chosen);
+  Validation validation = validate(
+      read_measurement_table(words.front(), measurement_options(filter)),
+      model_predictor(options.count("profile") ? options["profile"].as<std::string>() : ""),
+      chosen);
   validation.filter = filter;
   const std::string picture = svg_path.empty() ? "" : picture_of(validation);
   if (svg_path == "-") {

@@ -10,9 +10,19 @@
 namespace ridgeline::cli {
 namespace {
 
-constexpr std::string_view parameter = "board_offset_w";
-// Zero has no logarithm, and no sensor tells ten milliwatts of a board.
-constexpr double least_w = 0.01;
+// What is believed of rigs in general gives way to what is estimated of this one.
+constexpr std::string_view own_parameter = "board_offset_w", wall_parameter = "wall_offset_w";
+
+void set_known(MachineModel& model, std::string_view name, double mean, double sigma) {
+  const auto index = find_parameter(model, name);
+  if (!index) return;
+  const std::size_t n = model.parameters.size();
+  model.parameters[*index].mean = mean;
+  model.parameters[*index].source = Source::fitted;
+  for (std::size_t i = 0; i < n; ++i)
+    model.covariance[*index * n + i] = model.covariance[i * n + *index] = 0;
+  model.covariance[*index * n + *index] = sigma * sigma;
+}
 
 }  // namespace
 
@@ -33,22 +43,16 @@ EstimatedOffset estimate_board_offset(const MachineModel& model, Measurements ro
   // Of a normal sample: σ = 1.4826 MAD, and the median's own error is 1.2533 σ/√n.
   const double sigma = 1.2533 * 1.4826 * median_absolute_deviation(above) /
                        std::sqrt(static_cast<double>(above.size()));
-  return {std::max(least_w, median(above)), sigma, static_cast<int>(above.size())};
+  return {std::max(0.0, median(above)), sigma, static_cast<int>(above.size())};
 }
 
 MachineModel without_board_offset(MachineModel model) {
-  return with_board_offset(std::move(model), {least_w, 0, 0});
+  return with_board_offset(std::move(model), {});
 }
 
 MachineModel with_board_offset(MachineModel model, const EstimatedOffset& offset) {
-  const auto index = find_parameter(model, parameter);
-  if (!index) return model;
-  const std::size_t n = model.parameters.size();
-  model.parameters[*index].mean = offset.power_w;
-  model.parameters[*index].source = Source::fitted;
-  for (std::size_t i = 0; i < n; ++i)
-    model.covariance[*index * n + i] = model.covariance[i * n + *index] = 0;
-  model.covariance[*index * n + *index] = offset.sigma_w * offset.sigma_w;
+  set_known(model, own_parameter, offset.power_w, offset.sigma_w);
+  set_known(model, wall_parameter, 0, 0);
   return model;
 }
 

@@ -22,7 +22,7 @@ struct EstimatedOffset {
 EstimatedOffset estimate_board_offset(const MachineModel& model, Measurements rows,
                                       const Predictor& predictor);
 
-// The model with this offset; unchanged where it has no such parameter.
+// The model with this offset and no other, as a wall's in general.
 MachineModel with_board_offset(MachineModel model, const EstimatedOffset& offset);
 MachineModel without_board_offset(MachineModel model);
 

@@ -58,8 +58,9 @@ class Run {
     std::optional<SkippedRow> first_suspicion;
     for (Measurement& row : rows) {
       try {
-        if (!priors.count(row.device)) priors.emplace(row.device, predictor_.prior(row.device));
-        const MachineModel& prior = priors.at(row.device);
+        const std::string machine = machine_of(row);
+        if (!priors.count(machine)) priors.emplace(machine, predictor_.prior(row));
+        const MachineModel& prior = priors.at(machine);
         const Forecast forecast = predictor_.forecast(prior, row, Detail::value);
         Judgement judgement = judge(row, forecast, predictor_.least_time_s(prior, row));
         if (judgement.doubt == Doubt::none) {
@@ -184,6 +185,12 @@ class Run {
 };
 
 }  // namespace
+
+std::string machine_of(const Measurement& row) {
+  const OperatingPoint& point = row.conditions.point;
+  if (point.gpu_units || point.gpu_hz || !point.cpu_cores) return row.device;
+  return fmt::format("{} with {} cores", row.device, *point.cpu_cores);
+}
 
 Validation validate(MeasurementTable table, const Predictor& predictor,
                     const ValidationOptions& options) {

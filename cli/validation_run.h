@@ -17,9 +17,12 @@ enum class Detail { value, interval };
 
 using Measurements = std::span<const Measurement* const>;
 
+// The machine that one belief holds for: the device, and of a processor the cores that worked.
+std::string machine_of(const Measurement& row);
+
 // What is believed of a device, what follows for a row, what rows teach.
 struct Predictor {
-  std::function<MachineModel(const std::string& device)> prior;
+  std::function<MachineModel(const Measurement&)> prior;  // the same for all of machine_of
   std::function<Forecast(const MachineModel&, const Measurement&, Detail)> forecast;
   std::function<FitResult(const MachineModel&, Measurements)> fit;
   // No run can be faster than this, whatever the software does.

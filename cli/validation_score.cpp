@@ -228,6 +228,10 @@ std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
     }
     found->second.push_back(&row);
   }
+  if (key == "batch")
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+      return a.second.front()->measurement.batch() < b.second.front()->measurement.batch();
+    });
   std::vector<std::pair<std::string, Score>> scores;
   for (const auto& [value, part] : parts) scores.emplace_back(value, score_of(part));
   return scores;

@@ -30,7 +30,8 @@ std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows);
 
 Score score_of(std::span<const ScoredRow* const> rows);
 
-// The score of each value of a key ("device", "mode" …), in the order of the first row.
+// The score of each value of a key ("device", "mode" …), in the order of the first row; batches
+// by size.
 std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
                                                     std::span<const ScoredRow> rows);
 std::span<const std::string_view> score_keys();

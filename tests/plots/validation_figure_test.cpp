@@ -1,0 +1,46 @@
+// The picture of predicted against measured times: what is in it and that it stays in the frame.
+#include "plots/validation_figure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plots/svg.h"
+
+namespace ridgeline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::vector<ValidationPoint> points() {
+  return {{"orin", 0.010, exact(0.011, Source::predicted)},
+          {"orin", 0.500, exact(0.400, Source::predicted)},
+          {"a100", 0.001, exact(0.002, Source::predicted)}};
+}
+
+TEST(ValidationFigure, HasEveryRowTheDiagonalAndTheBand) {
+  const Figure figure = validation_figure(points(), 0.43, "t.csv");
+  ASSERT_THAT(figure.series, SizeIs(3));  // the diagonal and two devices
+  EXPECT_THAT(figure.series[1].points, SizeIs(2));
+  EXPECT_THAT(figure.series[2].points, SizeIs(1));
+  EXPECT_EQ(figure.x.low, figure.y.low);
+  EXPECT_EQ(figure.x.high, figure.y.high);
+  ASSERT_THAT(figure.zones, SizeIs(1));
+  for (const XY& at : figure.zones[0].outline) {
+    EXPECT_GE(at.x, figure.x.low * 0.999);
+    EXPECT_LE(at.x, figure.x.high * 1.001);
+    EXPECT_GE(at.y, figure.y.low * 0.999);
+    EXPECT_LE(at.y, figure.y.high * 1.001);
+  }
+  EXPECT_THAT(figure.description, HasSubstr("43"));
+}
+
+TEST(ValidationFigure, OneRowIsEnough) {
+  const std::string picture =
+      svg(validation_figure({{"orin", 1, exact(1, Source::predicted)}}, 0, "t.csv"));
+  EXPECT_THAT(picture, HasSubstr("Predicted against measured time"));
+  EXPECT_THAT(picture, HasSubstr("t.csv"));
+}
+
+}  // namespace
+}  // namespace ridgeline
