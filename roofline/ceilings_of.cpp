@@ -42,6 +42,11 @@ void add_energies(Ceilings& ceilings, const MachineModel& model, const Coefficie
 Ceilings ceilings_of(const MachineModel& model, const OperatingPoint& point) {
   Ceilings ceilings = datasheet_ceilings(model, point);
   const Coefficients values = coefficients(model, Runtime::torch_eager);
+  // Measured, where no bus and clock tell it.
+  if (ceilings.bandwidths.empty() && values.memory_bytes_per_s > 0)
+    ceilings.bandwidths.push_back({values.processor, Level::dram, Direction::read,
+                                   values.memory_bytes_per_s,
+                                   source_of(model, "cpu_dram_bytes_per_s")});
   const double host_hz = point.cpu_hz.empty()
                              ? values.host.default_hz
                              : *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end());

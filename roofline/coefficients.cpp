@@ -153,8 +153,9 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
       values.runtime() == Runtime::torch_eager_hooks ? kernels_of_attention * matrix : matrix;
   engine.kernel_clocks[index_of(KernelKind::none)] = 0;
 
-  engine.cache_bytes =
-      values.of(processor, "cache_share", 0) * values.get(fmt::format("{}_l2_bytes", processor));
+  const double l2 = values.get(fmt::format("{}_l2_bytes", processor));
+  engine.cache_bytes = values.of(processor, "cache_share", 0) *
+                       std::max(l2, values.get(fmt::format("{}_l3_bytes", processor)));
   engine.cached_traffic = values.of(processor, "cached_traffic", 1);
   engine.overlap = std::min(1.0, values.of(processor, "kernel_overlap", 0));
   engine.matmul_padding = values.of(processor, "matmul_padding", 1);

@@ -119,7 +119,7 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
   }
   if (step.tail_s > 0)
     prediction.overheads.push_back(
-        {"host after the last kernel", step.tail_s, step.constant_w.value_or(0) * step.tail_s});
+        {"host beside the kernels", step.tail_s, step.constant_w.value_or(0) * step.tail_s});
   if (step.jitter_s > 0)
     prediction.overheads.push_back({"host and device waiting for each other", step.jitter_s,
                                     step.constant_w.value_or(0) * step.jitter_s});

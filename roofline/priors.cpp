@@ -120,6 +120,27 @@ constexpr PriorRow rows[] = {
   {"gpu", "dram_joule_per_byte",           70e-12, 0.4, assumed, "as A100"},
   {"gpu", "gpu_voltage_floor_ratio",       0.776, 0.05, assumed, "as A100"},
 
+  // Processors: the host's work and the kernels take turns on the same cores.
+  {"cpu", "torch_host_function_clocks",    6e3,  0.4, assumed, "a few microseconds per call"},
+  {"cpu", "torch_host_module_clocks",      12e3, 0.4, assumed, "a few microseconds per call"},
+  {"cpu", "torch_host_elementwise_clocks", 15e3, 0.4, assumed, "a few microseconds per call"},
+  {"cpu", "torch_host_normalize_clocks",   30e3, 0.4, assumed, "a few microseconds per call"},
+  {"cpu", "torch_host_matrix_clocks",      40e3, 0.4, assumed, "a few microseconds per call"},
+  {"cpu", "torch_host_attention_clocks",   80e3, 0.4, assumed, "a few microseconds per call"},
+  {"cpu", "torch_host_further_launch",     0.4,  0.3, assumed, "as of graphics cards"},
+  {"cpu", "cpu_convolution_fp32_efficiency", 0.6, 0.2, assumed, "oneDNN"},
+  {"cpu", "cpu_matmul_fp32_efficiency",    0.75, 0.15, assumed, "oneDNN, MKL"},
+  {"cpu", "cpu_attention_fp32_efficiency", 0.5,  0.3, assumed, "oneDNN, MKL"},
+  {"cpu", "cpu_dram_efficiency",           0.85, 0.1, assumed, "of the fastest measured direction"},
+  {"cpu", "cpu_depthwise_taps_per_core_clock", 6, 0.4, assumed, "oneDNN"},
+  {"cpu", "cpu_pool_taps_per_core_clock",  2,    0.5, assumed, "oneDNN"},
+  {"cpu", "cpu_normalize_elements_per_core_clock", 2, 0.5, assumed, "PyTorch"},
+  {"cpu", "cpu_softmax_elements_per_core_clock", 0.5, 0.5, assumed, "PyTorch"},
+  {"cpu", "cpu_cache_share",               0.5,  0, assumed, "half of the last cache holds activations"},
+  {"cpu", "cpu_cached_traffic",            0.3,  0.4, assumed, "the rest comes from the last cache"},
+  {"cpu", "cpu_convolution_padding",       1.5,  0.2, assumed, "small blocks"},
+  {"cpu", "cpu_matmul_padding",            1.2,  0.1, assumed, "small blocks"},
+
   // Every device.
   {"", "tensorrt_convolution_int8_efficiency", 0.85, 0.09, fitted, "MLPerf, AGX Orin and Xavier"},
   {"", "tensorrt_matmul_int8_efficiency",    0.75, 0.12, fitted, "MLPerf, AGX Orin and Xavier"},
@@ -130,6 +151,9 @@ constexpr PriorRow rows[] = {
   {"", "tensorrt_convolution_padding",       3,    0.18, assumed, "TensorRT chooses tiles by timing them"},
   {"", "tensorrt_matmul_padding",            1.2,  0.08, assumed, "TensorRT chooses tiles by timing them"},
   {"", "tensorrt_depthwise_taps_per_sm_clock", 25, 0.18, fitted, "MLPerf, SSD MobileNet"},
+  {"", "tensorrt_pool_taps_per_sm_clock",    12,   0.5, assumed, "vectors of channels, unlike eager pooling"},
+  {"", "tensorrt_normalize_elements_per_sm_clock", 8, 0.5, assumed, "vectors of channels, unlike eager kernels"},
+  {"", "tensorrt_broadcast_elements_per_sm_clock", 8, 0.5, assumed, "vectors of channels, unlike eager kernels"},
   {"", "tensorrt_cache_share",               0.5,  0, assumed, "half of L2 holds activations"},
   {"", "tensorrt_cached_traffic",            0.5,  0.18, assumed, "as A100"},
   {"", "tensorrt_launch_clocks",             6e3,  0.3, assumed, "enqueue from a captured graph"},
@@ -212,11 +236,11 @@ void add_derived(Priors& priors, const catalog::Device& device) {
   if (cpu_top > 0) priors.add("cpu_top_hz", cpu_top, 0, Source::datasheet);
 }
 
+// A machine that no catalog knows was measured, and only CPUs are measured without a catalog entry.
 bool holds_for(const PriorRow& row, const std::optional<catalog::Device>& device) {
   if (row.device.empty()) return true;
-  if (!device) return false;
-  if (row.device == to_string(device->kind)) return true;
-  return device->gpu && device->gpu->architecture.find(row.device) != std::string::npos;
+  if (row.device == to_string(device ? device->kind : catalog::Kind::cpu)) return true;
+  return device && device->gpu && device->gpu->architecture.find(row.device) != std::string::npos;
 }
 
 }  // namespace

@@ -52,12 +52,12 @@ double host_hz_of(const OperatingPoint& point, const Host& host) {
 }
 
 // Time that is lost where host and device are nearly balanced and each waits for the other at
-// times.
-double jitter(double time_s, double host_s, double device_s, double exponent) {
+// times: by how much their p-norm passes the longer of the two.
+double jitter(double host_s, double device_s, double exponent) {
   const double longer = std::max(host_s, device_s);
   if (exponent <= 1 || longer <= 0) return 0;
   const double ratio = std::min(host_s, device_s) / longer;
-  return time_s * (std::pow(1 + std::pow(ratio, exponent), 1 / exponent) - 1);
+  return longer * (std::pow(1 + std::pow(ratio, exponent), 1 / exponent) - 1);
 }
 
 double cpu_voltage(const Power& power, double hz) {
@@ -193,6 +193,20 @@ void StepModel::run_one_by_one(Step& step, const DeviceTimes& device, double hos
   }
 }
 
+// The cores that call the operators also run them.
+void StepModel::run_in_line(Step& step, const DeviceTimes& device, double host_hz,
+                            bool rows) const {
+  for (std::size_t i = 0; i < device.kernels.size(); ++i) {
+    const double host_s = host_hz > 0 ? host_clocks_[i] / host_hz : 0;
+    step.host_s += host_s;
+    step.time_s += host_s + device.kernels[i].total_s;
+    if (rows)
+      step.rows.push_back({host_s + device.kernels[i].total_s, host_s, 0, 0, device.kernels[i]});
+  }
+  step.tail_s = host_hz > 0 ? coefficients_.host.step_clocks / host_hz : 0;
+  step.time_s += step.tail_s;
+}
+
 // The host runs ahead, the device works through the queue: a kernel starts when it was launched and
 // the one before has ended.
 void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double host_hz,
@@ -205,7 +219,7 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     double end = step.host_s;
     for (std::size_t i = 0; i < device.after.size(); ++i)
       end = std::max(end, host_clocks_sum_[i] * per_clock + device.after[i]);
-    step.jitter_s = jitter(end, step.host_s, device.sum_s, host.pipeline_exponent);
+    step.jitter_s = jitter(step.host_s, device.sum_s, host.pipeline_exponent);
     step.time_s = end + step.jitter_s;
     return;
   }
@@ -222,7 +236,7 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     end = next;
   }
   step.tail_s = std::max(0.0, step.host_s - end);
-  step.jitter_s = jitter(end + step.tail_s, step.host_s, device.sum_s, host.pipeline_exponent);
+  step.jitter_s = jitter(step.host_s, device.sum_s, host.pipeline_exponent);
   step.time_s = end + step.tail_s + step.jitter_s;
 }
 
@@ -245,6 +259,8 @@ Step StepModel::run(const Conditions& conditions, const DevicePoint& point,
   step.kernel_s = device.sum_s;
   if (load_.runtime == Runtime::torch_eager_hooks)
     run_one_by_one(step, device, host_hz, rows);
+  else if (coefficients_.processor == Processor::cpu)
+    run_in_line(step, device, host_hz, rows);
   else
     run_asynchronously(step, device, host_hz, rows);
   const Power& power = coefficients_.power;

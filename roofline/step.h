@@ -62,6 +62,7 @@ class StepModel {
   Step run(const Conditions& conditions, const DevicePoint& point, const DeviceTimes& device,
            double host_hz, bool rows) const;
   void run_one_by_one(Step& step, const DeviceTimes& device, double host_hz, bool rows) const;
+  void run_in_line(Step& step, const DeviceTimes& device, double host_hz, bool rows) const;
   void run_asynchronously(Step& step, const DeviceTimes& device, double host_hz, bool rows) const;
   double governed_hz(const DevicePoint& point, double host_hz) const;
 
