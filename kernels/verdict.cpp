@@ -14,17 +14,18 @@ void add(std::string& note, const std::string& text) { note += note.empty() ? te
 
 }  // namespace
 
-Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz) {
+Verdict judge(const SampleSeries& series, Theory theory) {
   Verdict verdict;
   if (series.rates.empty()) return verdict;
   verdict.rate = median_estimate(series.rates, Source::measured);
   if (!series.clocks.empty()) {
     verdict.clock_hz = median_estimate(series.clocks, Source::measured);
-    if (theory_per_hz)
+    if (theory.per_hz)
       verdict.theory =
-          Estimate{*theory_per_hz * verdict.clock_hz->value, *theory_per_hz * verdict.clock_hz->low,
-                   *theory_per_hz * verdict.clock_hz->high, Source::datasheet};
+          Estimate{*theory.per_hz * verdict.clock_hz->value, *theory.per_hz * verdict.clock_hz->low,
+                   *theory.per_hz * verdict.clock_hz->high, Source::datasheet};
   }
+  if (theory.rate) verdict.theory = exact(*theory.rate, Source::datasheet);
   const Estimate& rate = *verdict.rate;
   if (verdict.theory) {
     const double share = rate.value / verdict.theory->value;
@@ -33,8 +34,8 @@ Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz) {
     if (series.rates.size() >= 5 && rate.low > impossible_above * verdict.theory->high) {
       verdict.status = Status::impossible;
       add(verdict.note, format_percent(share) +
-                            " of theory: the clock changed under the probe, or the table of "
-                            "microarchitectures is wrong for this CPU");
+                            " of theory: the clock changed under the probe, or the theory is "
+                            "not that of this processor");
     } else if (share > impossible_above) {
       add(verdict.note, format_percent(share) + " of theory, within the noise of the clock");
     } else if (share < low_below) {

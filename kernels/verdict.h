@@ -19,8 +19,12 @@ struct Verdict {
   bool noisy = false, drifted = false;
 };
 
-// `theory_per_hz` is the rate that the hardware allows per hertz of its clock.
-Verdict judge(const SampleSeries& series, std::optional<double> theory_per_hz);
+// What the hardware allows: per hertz of the clock that was measured, or at any clock.
+struct Theory {
+  std::optional<double> per_hz = {};
+  std::optional<double> rate = {};
+};
+Verdict judge(const SampleSeries& series, Theory theory);
 
 // Limits of the verdict, as documented in docs/how-it-works.md.
 inline constexpr double impossible_above = 1.02;  // of theory, beyond both intervals: an error

@@ -3,13 +3,13 @@
 #include "kernels/cpu/measure.h"
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 
 #include "base/units.h"
 #include "devices/this_machine.h"
 #include "kernels/cpu/bench.h"
 #include "kernels/cpu/theory.h"
+#include "kernels/record.h"
 #include "kernels/verdict.h"
 
 namespace ridgeline::cpu {
@@ -17,26 +17,6 @@ namespace {
 
 constexpr double quick_budget_s = 50, full_budget_s = 200;
 constexpr double latency_share = 0.15;  // of the budget
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[sizeof "2000-01-01T00:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-// Seconds per event from events per second: the interval turns over.
-std::optional<Estimate> inverse(const std::optional<Estimate>& rate) {
-  if (!rate) return std::nullopt;
-  return Estimate{1 / rate->value, 1 / rate->high, 1 / rate->low, rate->source};
-}
-
-std::optional<Estimate> scaled(const std::optional<Estimate>& rate, double factor) {
-  if (!rate || factor == 0) return std::nullopt;
-  return Estimate{rate->value * factor, rate->low * factor, rate->high * factor, rate->source};
-}
 
 ComputeRow compute_row(const PlannedTrial& trial, const Verdict& verdict) {
   const Kernel& kernel = *trial.kernel;
@@ -152,49 +132,11 @@ Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& opt
   return phase;
 }
 
-// The worst phase speaks for the run.
 void add_conditions(MeasuringConditions& conditions, const Phase& phase) {
-  const Sampling& sampling = phase.sampling;
-  conditions.complete = conditions.complete && sampling.complete;
-  conditions.disturbed = conditions.disturbed || sampling.disturbed;
-  conditions.rejected_rounds += sampling.rejected_rounds;
-  conditions.steal_fraction = std::max(conditions.steal_fraction, sampling.load.steal_fraction);
-  conditions.other_fraction = std::max(conditions.other_fraction, sampling.load.other_fraction);
+  add_sampling(conditions, phase.sampling);
   const Warning unbound{"threads could not be bound to cores", ""};
   if (!phase.bound && std::ranges::find(conditions.warnings, unbound) == conditions.warnings.end())
     conditions.warnings.push_back(unbound);
-}
-
-// How many rows something is wrong with; the rows' own notes say what. The cost of fork and join,
-// which scatters by nature, is left out.
-struct RowCounts {
-  int noisy = 0, drifted = 0, throttled = 0;
-
-  void add(const Verdict& verdict) {
-    noisy += verdict.noisy;
-    drifted += verdict.drifted;
-    throttled += verdict.status == Status::throttled;
-  }
-  void warn(MeasuringConditions& conditions) const {
-    const auto say = [&](int rows, const std::string& what, const std::string& fix) {
-      if (rows > 0)
-        conditions.warnings.push_back(
-            {std::to_string(rows) + (rows == 1 ? " row " : " rows ") + what, fix});
-    };
-    say(noisy, "known to no better than 2 %", "measure longer: --budget 300s");
-    say(drifted, "moved by more than 5 % during the run", "wait for the machine to settle");
-    say(throttled, "ran at a falling clock", "check cooling and power limits");
-  }
-};
-
-// A phase of a run that began at `start_s` and takes `total_s` shows its progress within the run.
-SamplerWorld part_of_run(const SamplerWorld& world, double start_s, double total_s) {
-  SamplerWorld part = world;
-  part.progress = [=](double, double) {
-    const double elapsed = world.now_s() - start_s;
-    world.progress(std::min(1.0, elapsed / total_s), std::max(0.0, total_s - elapsed));
-  };
-  return part;
 }
 
 }  // namespace
@@ -227,10 +169,11 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
       verdict.status = Status::unsupported;
       verdict.note = trials[i].missing;
       if (trials[i].missing.empty()) {
-        verdict = judge(phase.series[i], theory_per_hz(trials[i], core));
+        verdict = judge(phase.series[i], {.per_hz = theory_per_hz(trials[i], core)});
         if (!verdict.rate) continue;  // interrupted before its first round
       }
       add_row(mode, trials[i], verdict, phase.bytes[i]);
+      // The cost of fork and join scatters by nature.
       if (trials[i].section != Section::launch) counts.add(verdict);
     }
     add_conditions(mode.conditions, phase);

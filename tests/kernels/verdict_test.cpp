@@ -16,7 +16,7 @@ SampleSeries steady(double rate, double clock_hz) {
 }
 
 TEST(Verdict, GoodReadingsAreOkWithTheory) {
-  const Verdict verdict = judge(steady(95e9, 3e9), 32.0);
+  const Verdict verdict = judge(steady(95e9, 3e9), {.per_hz = 32.0});
   EXPECT_EQ(verdict.status, Status::ok);
   EXPECT_EQ(verdict.note, "");
   ASSERT_TRUE(verdict.theory);
@@ -26,18 +26,19 @@ TEST(Verdict, GoodReadingsAreOkWithTheory) {
 }
 
 TEST(Verdict, AboveTheoryIsImpossible) {
-  EXPECT_EQ(judge(steady(96e9 * 1.03, 3e9), 32.0).status, Status::impossible);
-  EXPECT_EQ(judge(steady(96e9 * 1.015, 3e9), 32.0).status, Status::ok);
+  EXPECT_EQ(judge(steady(96e9 * 1.03, 3e9), {.per_hz = 32.0}).status, Status::impossible);
+  EXPECT_EQ(judge(steady(96e9 * 1.015, 3e9), {.per_hz = 32.0}).status, Status::ok);
 }
 
 TEST(Verdict, WithoutTableNothingIsClaimed) {
-  const Verdict verdict = judge(steady(1e15, 3e9), std::nullopt);
+  const Verdict verdict = judge(steady(1e15, 3e9), {});
   EXPECT_EQ(verdict.status, Status::ok);
   EXPECT_FALSE(verdict.theory);
 }
 
 TEST(Verdict, LowReadingsAreNoted) {
-  EXPECT_NE(judge(steady(70e9, 3e9), 32.0).note.find("73 % of theory"), std::string::npos);
+  EXPECT_NE(judge(steady(70e9, 3e9), {.per_hz = 32.0}).note.find("73 % of theory"),
+            std::string::npos);
 }
 
 TEST(Verdict, NoiseIsNotedAndDoesNotMakeAReadingImpossible) {
@@ -46,7 +47,7 @@ TEST(Verdict, NoiseIsNotedAndDoesNotMakeAReadingImpossible) {
     series.rates.push_back(i % 2 ? 60e9 : 130e9);
     series.clocks.push_back(i % 2 ? 1.5e9 : 3e9);
   }
-  const Verdict verdict = judge(series, 32.0);
+  const Verdict verdict = judge(series, {.per_hz = 32.0});
   EXPECT_NE(verdict.status, Status::impossible);
   EXPECT_NE(verdict.note.find("noisy"), std::string::npos);
 }
@@ -58,12 +59,12 @@ TEST(Verdict, AFallingClockIsThrottled) {
     series.clocks.push_back(clock_hz);
     series.rates.push_back(31 * clock_hz);
   }
-  const Verdict verdict = judge(series, 32.0);
+  const Verdict verdict = judge(series, {.per_hz = 32.0});
   EXPECT_EQ(verdict.status, Status::throttled);
   EXPECT_NE(verdict.note.find("drifted"), std::string::npos);
 }
 
-TEST(Verdict, NothingMeasuredIsNeverAZero) { EXPECT_FALSE(judge({}, 32.0).rate); }
+TEST(Verdict, NothingMeasuredIsNeverAZero) { EXPECT_FALSE(judge({}, {.per_hz = 32.0}).rate); }
 
 TEST(Verdict, ANoisyReadingAboveTheoryIsNoted) {
   SampleSeries series;
@@ -71,7 +72,7 @@ TEST(Verdict, ANoisyReadingAboveTheoryIsNoted) {
     series.rates.push_back(i % 2 ? 104e9 : 108e9);
     series.clocks.push_back(i % 2 ? 2.8e9 : 3.3e9);
   }
-  const Verdict verdict = judge(series, 32.0);
+  const Verdict verdict = judge(series, {.per_hz = 32.0});
   EXPECT_EQ(verdict.status, Status::ok);
   EXPECT_NE(verdict.note.find("of theory"), std::string::npos) << verdict.note;
 }

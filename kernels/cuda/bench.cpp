@@ -1,0 +1,210 @@
+// Tuning: every kernel has many ways to be launched, and none is the fastest everywhere. All are
+// tried shortly, the fastest is kept, and what is published is measured anew.
+#include "kernels/cuda/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace ridgeline::cuda {
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_set = 256 * mebibyte;  // of one array in DRAM
+constexpr double trial_window_s = 1e-3;              // while tuning
+constexpr double longest_s = 0.5;  // of one launch: drivers with a display end them after two
+
+std::uint64_t set_bytes(const Kernel& kernel, const DeviceFacts& facts, std::uint64_t elements) {
+  switch (kernel.role == Role::sweep ? Level::dram : kernel.level) {
+    case Level::dram:
+      return elements;
+    case Level::l2:
+      return std::min(facts.l2_bytes / 2, elements);
+    default:
+      return 32 * 1024;  // L1 and shared memory: what a block of 128 threads covers
+  }
+}
+
+}  // namespace
+
+Bench::Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+             const SamplerWorld& world, double tuning_s)
+    : gpu_(gpu),
+      plan_(plan),
+      options_(options),
+      world_(world),
+      registers_(plan.size()),
+      setups_(plan.size()),
+      failures_(plan.size()) {
+  allocate();
+  const double start = world.now_s();
+  for (std::size_t i = 0; i < plan.size() && !lost_ && !world.interrupted(); ++i) {
+    if (!plan[i].missing.empty() || plan[i].role == Role::launch) continue;
+    const double until =
+        start + tuning_s * static_cast<double>(i + 1) / static_cast<double>(plan.size());
+    current_ = i;
+    guard(i, [&] { tune(i, until); });
+  }
+}
+
+// Reports what went wrong with a trial instead of ending the run.
+void Bench::guard(std::size_t index, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const GpuError& error) {
+    failures_[index] = error.what();
+    lost_ = lost_ || error.kind() == GpuError::Kind::lost;
+  }
+}
+
+// Three arrays of four times the L2 cache; less where memory is short, and said so.
+void Bench::allocate() {
+  const DeviceFacts& facts = gpu_.facts();
+  const Grid largest{static_cast<std::uint32_t>(facts.multiprocessors) * 32,
+                     static_cast<std::uint32_t>(facts.threads_per_multiprocessor) / 32};
+  stamps_ = DeviceBuffer(gpu_, stamp_bytes(largest));
+  const bool streams = std::ranges::any_of(plan_, [](const PlannedTrial& trial) {
+    return trial.missing.empty() && (trial.role == Role::memory || trial.role == Role::sweep);
+  });
+  if (!streams) return;
+  const std::uint64_t wanted = 3 * std::max(4 * facts.l2_bytes, least_set);
+  std::uint64_t bytes = std::min(wanted, facts.free_bytes / 2) / mebibyte * mebibyte;
+  for (;; bytes = bytes / 2 / mebibyte * mebibyte) {
+    if (bytes < 16 * mebibyte)
+      throw Error("GPU memory",
+                  fmt::format("no memory for the buffers: {} are free",
+                              format_bytes(static_cast<double>(facts.free_bytes))),
+                  "close other programs that use the GPU");
+    try {
+      elements_ = DeviceBuffer(gpu_, bytes);
+      break;
+    } catch (const GpuError& error) {
+      if (error.kind() != GpuError::Kind::out_of_memory) throw;
+    }
+  }
+  if (bytes < wanted)
+    warnings_.push_back({fmt::format("GPU memory is short: buffers of {} instead of {}",
+                                     format_bytes(static_cast<double>(bytes)),
+                                     format_bytes(static_cast<double>(wanted))),
+                         "close other programs that use the GPU"});
+  fill_elements(gpu_, elements_);
+}
+
+const DeviceBuffer& Bench::data_of(const Setup& setup) const {
+  return setup.kernel->role == Role::compute ? registers_[current_] : elements_;
+}
+
+std::vector<Setup> Bench::setups_to_try(const PlannedTrial& trial) const {
+  const DeviceFacts& facts = gpu_.facts();
+  std::vector<Setup> setups;
+  for (const Kernel* kernel : trial.candidates) {
+    const bool near = kernel->role == Role::memory &&
+                      (kernel->level == Level::l1 || kernel->level == Level::shared);
+    for (const std::uint32_t threads : {128u, 256u, 512u}) {
+      if (near && threads != 128) continue;
+      const int resident = gpu_.resident_blocks(*kernel, threads);
+      for (const int per_multiprocessor : {1, 2, 4, 8}) {
+        if (per_multiprocessor > resident) continue;
+        Setup setup;
+        setup.kernel = kernel;
+        setup.grid = {static_cast<std::uint32_t>(facts.multiprocessors * per_multiprocessor),
+                      threads};
+        if (kernel->role != Role::compute)
+          setup.set_bytes = set_bytes(*kernel, facts, elements_.bytes());
+        setups.push_back(setup);
+        if (!setup.passes()) continue;
+        setup.contiguous = true;
+        setups.push_back(setup);
+      }
+    }
+  }
+  return setups;
+}
+
+void Bench::tune(std::size_t index, double until_s) {
+  const auto setups = setups_to_try(plan_[index]);
+  if (setups.empty())
+    throw GpuError(GpuError::Kind::launch, plan_[index].name(),
+                   "no block of it fits on a multiprocessor");
+  std::uint64_t threads = 0;  // of the largest grid
+  for (const Setup& setup : setups)
+    threads = std::max(threads, std::uint64_t{setup.grid.blocks} * setup.grid.threads);
+  if (plan_[index].role == Role::compute) {
+    int bytes = 0;  // of a thread
+    for (const Kernel* kernel : plan_[index].candidates)
+      bytes = std::max(bytes, kernel->registers() * kernel->register_bytes);
+    registers_[index] = DeviceBuffer(gpu_, threads * static_cast<std::uint64_t>(bytes));
+  }
+  const Kernel* filled = nullptr;
+  double best = 0;
+  for (Setup setup : setups) {
+    if (best > 0 && world_.now_s() > until_s) break;
+    if (world_.interrupted()) break;
+    if (setup.kernel != filled && setup.kernel->role == Role::compute) {
+      Setup largest = setup;
+      largest.grid = {static_cast<std::uint32_t>(threads / 32), 32};
+      fill_registers(gpu_, largest, data_of(setup));
+    }
+    filled = setup.kernel;
+    calibrate(setup, trial_window_s);
+    const double rate = read(setup).rate;
+    if (rate <= best) continue;
+    best = rate;
+    setups_[index] = setup;
+  }
+  Setup& winner = setups_[index];
+  if (!winner.kernel) return;  // interrupted
+  if (winner.kernel->role == Role::compute) {
+    const std::string wrong = wrong_result(gpu_, winner, data_of(winner), stamps_);
+    if (!wrong.empty())
+      throw GpuError(GpuError::Kind::launch, std::string(winner.kernel->name), wrong);
+  }
+  calibrate(winner, options_.window_s);
+}
+
+// Repeats for a window of about this length: even, so that its half is whole.
+void Bench::calibrate(Setup& setup, double window_s) {
+  setup.repeats = 2;
+  for (;;) {
+    const double seconds = run_once(gpu_, setup, data_of(setup), stamps_).seconds;
+    if (seconds >= window_s || seconds >= longest_s) return;
+    // At most eightfold: the first readings are mostly launch cost.
+    const double factor = std::clamp(1.1 * window_s / std::max(seconds, 1e-7), 1.5, 8.0);
+    const double repeats = factor * setup.repeats;
+    if (repeats > 1e9) return;
+    setup.repeats = (static_cast<std::uint32_t>(repeats) + 1) / 2 * 2;
+  }
+}
+
+// The whole and half of it: what a launch costs is in both, and not in their difference.
+Reading Bench::read(const Setup& setup) {
+  Setup half = setup;
+  half.repeats = setup.repeats / 2;
+  const auto work = [](const Setup& of) {
+    return of.kernel->role == Role::compute ? of.flop() : of.bytes();
+  };
+  const Timed part = run_once(gpu_, half, data_of(half), stamps_);
+  const Timed whole = run_once(gpu_, setup, data_of(setup), stamps_);
+  if (whole.seconds <= part.seconds) return {work(setup) / whole.seconds, whole.clock_hz};
+  return {(work(setup) - work(half)) / (whole.seconds - part.seconds), whole.clock_hz};
+}
+
+std::vector<Trial> Bench::trials() {
+  std::vector<Trial> trials;
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    Trial trial{plan_[i].name(), {}};
+    if (setups_[i].kernel && failures_[i].empty())
+      trial.run = [this, i] {
+        Reading reading;
+        current_ = i;
+        if (failures_[i].empty() && !lost_) guard(i, [&] { reading = read(setups_[i]); });
+        return reading;
+      };
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+}  // namespace ridgeline::cuda

@@ -1,0 +1,118 @@
+// The bench: buffers on the device, the best way to launch each kernel, and one reading of it.
+// Repeating, averaging and judging are the sampler's and the verdict's part.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/profile.h"
+#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/plan.h"
+#include "kernels/sampler.h"
+
+namespace ridgeline::cuda {
+
+// Memory on the device that is given back.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(Gpu& gpu, std::uint64_t bytes, MemoryKind kind = MemoryKind::device)
+      : gpu_(&gpu), memory_(gpu.allocate(bytes, kind)), bytes_(bytes), kind_(kind) {}
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceBuffer() {
+    if (memory_) gpu_->release(memory_, kind_);
+  }
+  void* data() const { return memory_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  void swap(DeviceBuffer& other) noexcept {
+    std::swap(gpu_, other.gpu_);
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(kind_, other.kind_);
+  }
+  Gpu* gpu_ = nullptr;
+  void* memory_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  MemoryKind kind_ = MemoryKind::device;
+};
+
+// One way to launch a kernel. `repeats` are trips, or passes over the set for streams from DRAM.
+struct Setup {
+  const Kernel* kernel = nullptr;
+  Grid grid;
+  bool contiguous = false;      // blocks walk through regions of their own, or all side by side
+  std::uint64_t set_bytes = 0;  // of all arrays together; 0 for compute kernels
+  std::uint32_t repeats = 2;
+
+  bool passes() const;          // whether repeats are passes
+  std::uint32_t trips() const;  // of one pass
+  double flop() const;          // of one launch
+  double bytes() const;         // likewise
+  Arguments arguments() const;  // but for the buffers
+};
+
+struct Timed {
+  double seconds = 0;
+  double clock_hz = 0;  // median over the blocks; 0 where none ran long enough to tell
+};
+
+// Launches once and reads time and stamps.
+Timed run_once(Gpu& gpu, const Setup& setup, const DeviceBuffer& data, const DeviceBuffer& stamps);
+
+// Enough for the stamps of a grid and for what its memory kernels leave behind them.
+std::uint64_t stamp_bytes(Grid grid);
+
+// Fills device memory: registers of all warps of a grid, or random elements.
+void fill_registers(Gpu& gpu, const Setup& setup, const DeviceBuffer& data);
+void fill_elements(Gpu& gpu, const DeviceBuffer& data);
+
+// What a compute kernel got wrong in a few trips, against the host; empty where nothing.
+std::string wrong_result(Gpu& gpu, Setup setup, const DeviceBuffer& data,
+                         const DeviceBuffer& stamps);
+
+class Bench {
+ public:
+  // Allocates and tunes; `now_s` and `tuning_s` bound the time that tuning may take.
+  Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+        const SamplerWorld& world, double tuning_s);
+
+  // One per planned trial; those that cannot run or are launch costs have no `run`.
+  std::vector<Trial> trials();
+
+  const Setup& setup(std::size_t index) const { return setups_[index]; }
+  const std::string& failure(std::size_t index) const { return failures_[index]; }
+  bool lost() const { return lost_; }  // the device answers no more
+  const std::vector<Warning>& warnings() const { return warnings_; }
+
+ private:
+  void allocate();
+  void tune(std::size_t index, double until_s);
+  std::vector<Setup> setups_to_try(const PlannedTrial& trial) const;
+  void calibrate(Setup& setup, double window_s);
+  Reading read(const Setup& setup);
+  void guard(std::size_t index, const std::function<void()>& action);
+
+  Gpu& gpu_;
+  const std::vector<PlannedTrial>& plan_;
+  const MeasureOptions& options_;
+  const SamplerWorld& world_;
+  DeviceBuffer elements_, stamps_;
+  std::vector<DeviceBuffer> registers_;  // by trial
+  const DeviceBuffer& data_of(const Setup& setup) const;
+  std::size_t current_ = 0;  // trial whose registers are in use
+  std::vector<Setup> setups_;
+  std::vector<std::string> failures_;
+  std::vector<Warning> warnings_;
+  bool lost_ = false;
+};
+
+}  // namespace ridgeline::cuda

@@ -1,0 +1,178 @@
+// From plan to rows: tune, sample everything that can run, judge each series, probe launch costs.
+// Kernels that cannot run or that failed become `unsupported` rows with the reason.
+#include "kernels/cuda/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/statistics.h"
+#include "base/units.h"
+#include "kernels/cuda/bench.h"
+#include "kernels/cuda/launch_probe.h"
+#include "kernels/cuda/theory.h"
+#include "kernels/record.h"
+#include "kernels/verdict.h"
+
+namespace ridgeline::cuda {
+namespace {
+
+constexpr double quick_budget_s = 35, full_budget_s = 200;
+constexpr double tuning_share = 0.3;  // of the budget, at most
+
+Verdict unsupported(const std::string& reason) {
+  Verdict verdict;
+  verdict.status = Status::unsupported;
+  verdict.note = reason;
+  return verdict;
+}
+
+Theory theory_of(const Kernel& kernel, const DeviceFacts& facts) {
+  if (kernel.role == Role::memory && kernel.level == Level::dram)
+    return {.rate = facts.memory_bytes_per_s};
+  const auto per_cycle = theory_per_cycle(kernel, facts.architecture);
+  if (!per_cycle) return {};
+  return {.per_hz = *per_cycle * facts.multiprocessors};
+}
+
+// A clock below the mode's own is throttling, however steady it is.
+void compare_with_cap(Verdict& verdict, std::optional<double> cap_hz) {
+  if (!cap_hz || !verdict.clock_hz || verdict.status != Status::ok) return;
+  const double share = verdict.clock_hz->value / *cap_hz;
+  if (share >= throttled_below_cap) return;
+  verdict.status = Status::throttled;
+  verdict.note += (verdict.note.empty() ? "" : "; ") + std::string("ran at ") +
+                  format_percent(share) + " of the mode's clock";
+}
+
+void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
+             const Verdict& verdict, const DeviceFacts& facts, std::uint64_t set_bytes) {
+  const std::string isa = fmt::format("sm_{}", facts.architecture);
+  const std::string name(kernel.name);
+  const int threads = facts.multiprocessors;
+  switch (trial.role) {
+    case Role::compute:
+      mode.compute.push_back({Processor::gpu, name, kernel.unit, kernel.dtype, kernel.accumulate,
+                              isa, threads, verdict.status, verdict.note, verdict.rate,
+                              verdict.theory, verdict.clock_hz});
+      break;
+    case Role::memory:
+      mode.memory.push_back({Processor::gpu, name, kernel.level, kernel.direction, isa, threads,
+                             verdict.status, verdict.note, verdict.rate, verdict.theory,
+                             verdict.clock_hz, set_bytes});
+      break;
+    case Role::sweep: {
+      const double flop_per_byte = kernel.flop_per_trip() / kernel.bytes_per_trip();
+      mode.sweep.push_back({Processor::gpu, name, kernel.dtype, threads, kernel.fma_per_element,
+                            flop_per_byte, verdict.status, verdict.note,
+                            scaled(verdict.rate, flop_per_byte), verdict.rate, set_bytes});
+      break;
+    }
+    case Role::launch:
+      mode.launch.push_back({Processor::gpu, trial.name(), 1, verdict.status, verdict.note,
+                             verdict.rate});  // seconds, not a rate
+      break;
+  }
+}
+
+Verdict launch_verdict(Gpu& gpu, const PlannedTrial& trial, const MeasureOptions& options,
+                       const SamplerWorld& world, bool& lost) {
+  if (!trial.missing.empty()) return unsupported(trial.missing);
+  try {
+    Verdict verdict;
+    verdict.rate =
+        median_estimate(probe_launch(gpu, trial.kernel(), trial.launch, options.quick, world.now_s),
+                        Source::measured);
+    return verdict;
+  } catch (const GpuError& error) {
+    lost = lost || error.kind() == GpuError::Kind::lost;
+    return unsupported(std::string("failed: ") + error.what());
+  }
+}
+
+void warn_of_code(Gpu& gpu, const std::vector<PlannedTrial>& plan,
+                  MeasuringConditions& conditions) {
+  const bool from_ptx = std::ranges::any_of(plan, [&](const PlannedTrial& trial) {
+    return trial.missing.empty() && gpu.support(trial.kernel()).from_ptx;
+  });
+  if (from_ptx)
+    conditions.warnings.push_back(
+        {fmt::format("this build has no machine code for sm_{}: the driver compiled the kernels, "
+                     "which nobody has proved",
+                     gpu.facts().architecture),
+         fmt::format("build with RIDGELINE_CUDA_ARCHITECTURES={}", gpu.facts().architecture)});
+}
+
+}  // namespace
+
+ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                    std::optional<double> cap_hz, const SamplerWorld& world) {
+  const double start = world.now_s();
+  const double budget_s = options.budget_s > 0 ? options.budget_s
+                          : options.quick      ? quick_budget_s
+                                               : full_budget_s;
+  ProfileMode mode;
+  mode.conditions.started = utc_now();
+  warn_of_code(gpu, plan, mode.conditions);
+
+  Bench bench(gpu, plan, options, world, tuning_share * budget_s);
+  SamplerWorld part = part_of_run(world, start, budget_s);
+  // A device that is lost ends the run as an interruption does: with what there is.
+  part.interrupted = [&] { return world.interrupted() || bench.lost(); };
+
+  const std::vector<Trial> all = bench.trials();
+  std::vector<Trial> runnable;
+  std::ranges::copy_if(all, std::back_inserter(runnable),
+                       [](const Trial& trial) { return bool(trial.run); });
+  Sampling sampling;
+  if (!runnable.empty()) {
+    SamplerOptions sampler;
+    sampler.budget_s = std::max(0.95 * budget_s - (world.now_s() - start), budget_s / 2);
+    sampling = sample(runnable, sampler, part);
+    mode.conditions.rounds = sampling.rounds;
+    add_sampling(mode.conditions, sampling);
+  }
+  bool lost = bench.lost();
+
+  RowCounts counts;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const Kernel& kernel = bench.setup(i).kernel ? *bench.setup(i).kernel : plan[i].kernel();
+    SampleSeries series = all[i].run ? sampling.series[next++] : SampleSeries{};
+    std::erase_if(series.rates, [](double rate) { return rate <= 0; });  // of failed readings
+    if (plan[i].role == Role::launch) {
+      if (lost || world.interrupted()) continue;
+      add_row(mode, plan[i], kernel, launch_verdict(gpu, plan[i], options, world, lost),
+              gpu.facts(), 0);
+      continue;
+    }
+    Verdict verdict;
+    if (!plan[i].missing.empty()) {
+      verdict = unsupported(plan[i].missing);
+    } else if (!bench.failure(i).empty() && series.rates.empty()) {
+      verdict = unsupported("failed: " + bench.failure(i));
+    } else {
+      verdict = judge(series, theory_of(kernel, gpu.facts()));
+      if (!verdict.rate) continue;  // interrupted before its first round
+      compare_with_cap(verdict, cap_hz);
+      counts.add(verdict);
+    }
+    add_row(mode, plan[i], kernel, verdict, gpu.facts(), bench.setup(i).set_bytes);
+  }
+  if (lost) {
+    mode.conditions.complete = false;
+    std::string reason = "the GPU does not answer any more";
+    for (std::size_t i = 0; i < plan.size(); ++i)
+      if (!bench.failure(i).empty()) reason = bench.failure(i);
+    mode.conditions.warnings.push_back(
+        {"the GPU was lost during the run: " + reason, "see dmesg for the driver's own report"});
+  }
+  for (const Warning& warning : bench.warnings()) mode.conditions.warnings.push_back(warning);
+  if (world.interrupted()) mode.conditions.complete = false;
+  mode.conditions.duration_s = world.now_s() - start;
+  counts.warn(mode.conditions);
+  return mode;
+}
+
+}  // namespace ridgeline::cuda

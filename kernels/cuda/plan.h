@@ -1,0 +1,42 @@
+// Which kernels to run on a CUDA device. A pure function of options, table and device facts.
+// Kernels that differ in chains alone are one trial: the fastest is found out and published.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/kernel.h"
+
+namespace ridgeline::cuda {
+
+enum class LaunchKind { async_launch, round_trip, graph_node };
+std::string_view to_string(LaunchKind kind);
+
+struct MeasureOptions {
+  bool quick = false;
+  double budget_s = 0;                 // 0 = the default of quick or full
+  std::vector<std::string> only = {};  // words of which a row must match one; empty = everything
+  double window_s = 3e-3;              // timed, at least
+};
+
+struct PlannedTrial {
+  Role role = Role::compute;
+  std::vector<const Kernel*> candidates;  // at least one
+  LaunchKind launch = LaunchKind::async_launch;
+  std::string missing;  // why it cannot run here; empty = it can
+
+  const Kernel& kernel() const { return *candidates.front(); }
+  std::string name() const;  // "fma_fp32", "read_dram", "async_launch"
+  std::string what() const;  // "fp32", "DRAM read", "DRAM + 16 FMA fp32", "empty kernel"
+};
+
+using Support = std::function<CodeSupport(const Kernel&)>;
+
+// Throws a usage error for an unknown word, or words that match nothing.
+std::vector<PlannedTrial> plan(const MeasureOptions& options, int architecture,
+                               const Support& support);
+
+}  // namespace ridgeline::cuda

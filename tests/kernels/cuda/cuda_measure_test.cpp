@@ -1,0 +1,195 @@
+// The measuring loop against a GPU of known speed: what is measured is what was configured, and
+// every fault is said in one line while the finished rows stay.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/measure.h"
+#include "tests/kernels/cuda/test_gpu.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+ProfileMode measured(TestGpu& gpu, cuda::MeasureOptions options = {},
+                     std::optional<double> cap_hz = std::nullopt) {
+  const auto plan = cuda::plan(options, gpu.facts().architecture,
+                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
+  return cuda::measure(gpu, plan, options, cap_hz, gpu.world());
+}
+
+bool warns_of(const ProfileMode& mode, const std::string& text) {
+  return std::ranges::any_of(mode.conditions.warnings, [&](const Warning& warning) {
+    return warning.text.find(text) != std::string::npos;
+  });
+}
+
+constexpr double one_percent = 0.01;
+
+TEST(CudaMeasure, FindsThePeaksOfTheGpu) {
+  const TestGpuSettings settings = test_orin();
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu);
+  EXPECT_TRUE(mode.conditions.complete);
+  EXPECT_GT(mode.compute.size(), 10u);
+  for (const ComputeRow& row : mode.compute) {
+    if (row.status == Status::unsupported) continue;
+    const cuda::Kernel& kernel = *cuda::find_kernel(row.kernel);
+    const double peak = settings.flop_per_cycle(kernel) * 16 * settings.clock_hz;
+    EXPECT_EQ(row.status, Status::ok) << row.kernel << ": " << row.note;
+    ASSERT_TRUE(row.flops_per_s) << row.kernel;
+    EXPECT_NEAR(row.flops_per_s->value / peak, 1, one_percent) << row.kernel;
+    ASSERT_TRUE(row.clock_hz) << row.kernel;
+    EXPECT_NEAR(row.clock_hz->value / settings.clock_hz, 1, 1e-4) << row.kernel;
+  }
+  for (const MemoryRow& row : mode.memory) {
+    const double peak = row.level == Level::dram ? settings.dram_bytes_per_s
+                        : row.level == Level::l2 ? settings.l2_bytes_per_s
+                                                 : 120 * 16 * settings.clock_hz;
+    ASSERT_TRUE(row.bytes_per_s) << row.kernel;
+    EXPECT_NEAR(row.bytes_per_s->value / peak, 1, one_percent) << row.kernel;
+  }
+  for (const SweepRow& row : mode.sweep) {
+    const double roof =
+        std::min(settings.dram_bytes_per_s, 256 * 16 * settings.clock_hz / row.flop_per_byte);
+    EXPECT_NEAR(row.bytes_per_s->value / roof, 1, one_percent) << row.kernel;
+  }
+  EXPECT_EQ(mode.sweep.size(), 9u);
+  EXPECT_LT(gpu.now_s(), 300) << "a full run";
+}
+
+TEST(CudaMeasure, FindsTheCostOfLaunching) {
+  TestGpu gpu(test_orin());
+  const ProfileMode mode = measured(gpu, {.only = {"launch"}});
+  ASSERT_EQ(mode.launch.size(), 3u);
+  for (const LaunchRow& row : mode.launch) {
+    const double expected = row.kind == "async_launch" ? 5e-6
+                            : row.kind == "graph_node" ? 1e-6
+                                                       : 7e-6;
+    ASSERT_TRUE(row.time_s) << row.kind;
+    EXPECT_NEAR(row.time_s->value / expected, 1, one_percent) << row.kind;
+  }
+}
+
+TEST(CudaMeasure, WhatTheArchitectureLacksIsARowWithTheReason) {
+  TestGpuSettings settings = test_orin();
+  settings.facts.architecture = 90;
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.only = {"fp8", "int4"}});
+  ASSERT_EQ(mode.compute.size(), 2u);
+  EXPECT_EQ(mode.compute[0].status, Status::unsupported);
+  EXPECT_THAT(mode.compute[0].note + mode.compute[1].note, HasSubstr("wgmma"));
+  EXPECT_THAT(mode.compute[0].note + mode.compute[1].note, HasSubstr("no such instruction"));
+}
+
+TEST(CudaMeasure, AClockBelowTheModesIsThrottling) {
+  TestGpu gpu(test_orin());
+  const ProfileMode mode = measured(gpu, {.only = {"fma_fp32"}}, 1.5e9);
+  ASSERT_EQ(mode.compute.size(), 1u);
+  EXPECT_EQ(mode.compute[0].status, Status::throttled);
+  EXPECT_THAT(mode.compute[0].note, HasSubstr("87 % of the mode's clock"));
+  ASSERT_TRUE(mode.compute[0].flops_per_s);
+}
+
+TEST(CudaMeasure, AFallingClockIsThrottling) {
+  TestGpuSettings settings = test_orin();
+  settings.clock_at = [](double now_s) { return now_s < 1.2 ? 1.3e9 : 0.9e9; };
+  settings.noise = 0.02;  // keeps the run from ending before
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.budget_s = 3, .only = {"fma_fp32"}});
+  EXPECT_EQ(mode.compute.at(0).status, Status::throttled) << mode.compute.at(0).note;
+}
+
+TEST(CudaMeasure, MoreThanTheHardwareAllowsIsImpossible) {
+  TestGpuSettings settings = test_orin();
+  settings.flop_per_cycle = [](const cuda::Kernel&) { return 280.0; };
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.only = {"fma_fp32"}});
+  EXPECT_EQ(mode.compute.at(0).status, Status::impossible);
+}
+
+TEST(CudaMeasure, AWrongResultIsNoMeasurement) {
+  TestGpuSettings settings = test_orin();
+  settings.wrong_kernel = "mma_int8_8";
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.only = {"mma_int8", "fma_fp32"}});
+  ASSERT_EQ(mode.compute.size(), 2u);
+  EXPECT_EQ(mode.compute[0].status, Status::ok);
+  EXPECT_EQ(mode.compute[1].status, Status::unsupported);
+  EXPECT_THAT(mode.compute[1].note, HasSubstr("differs from the host's"));
+  EXPECT_FALSE(mode.compute[1].flops_per_s);
+}
+
+TEST(CudaMeasure, AKernelThatFailsLeavesTheOthers) {
+  TestGpuSettings settings = test_orin();
+  settings.fail_launch = 3;
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.only = {"vector"}});
+  EXPECT_TRUE(mode.conditions.complete);
+  EXPECT_THAT(mode.compute.at(0).note, HasSubstr("too many resources"));
+  EXPECT_EQ(mode.compute.at(1).status, Status::ok);
+}
+
+TEST(CudaMeasure, ALostDeviceKeepsTheFinishedRows) {
+  TestGpuSettings settings = test_orin();
+  settings.lost_after_s = 2;
+  settings.noise = 0.02;  // keeps the run from ending before
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.budget_s = 5, .only = {"vector", "launch"}});
+  EXPECT_FALSE(mode.conditions.complete);
+  EXPECT_TRUE(warns_of(mode, "the GPU was lost"));
+  EXPECT_TRUE(std::ranges::any_of(mode.compute, [](const ComputeRow& row) {
+    return row.status == Status::ok && row.flops_per_s && row.flops_per_s->value > 0;
+  }));
+  EXPECT_TRUE(mode.launch.empty());
+}
+
+TEST(CudaMeasure, LittleMemoryMakesSmallBuffersAndSaysSo) {
+  TestGpuSettings settings = test_orin();
+  settings.free_bytes = std::uint64_t{200} << 20;
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.only = {"dram"}});
+  EXPECT_TRUE(warns_of(mode, "GPU memory is short: buffers of 100 MiB instead of 768 MiB"));
+  EXPECT_EQ(mode.memory.at(0).status, Status::ok);
+  TestGpuSettings none = test_orin();
+  none.free_bytes = std::uint64_t{8} << 20;
+  TestGpu empty(none);
+  EXPECT_THROW(measured(empty, {.only = {"dram"}}), Error);
+}
+
+TEST(CudaMeasure, CodeThatTheDriverCompiledIsSaidSo) {
+  TestGpuSettings settings = test_orin();
+  settings.from_ptx = true;
+  TestGpu gpu(settings);
+  EXPECT_TRUE(warns_of(measured(gpu, {.only = {"fma_fp32"}}), "no machine code for sm_87"));
+  settings.missing_code = "this build has no code for it";
+  TestGpu other(settings);
+  const ProfileMode mode = measured(other, {.only = {"fma_fp32"}});
+  EXPECT_EQ(mode.compute.at(0).note, "this build has no code for it");
+}
+
+TEST(CudaMeasure, AQuickRunIsQuickAndGivesBackAllMemory) {
+  TestGpu gpu(test_orin());
+  measured(gpu, {.quick = true});
+  EXPECT_LT(gpu.now_s(), 45);
+  EXPECT_EQ(gpu.allocated_bytes(), 0u);
+}
+
+TEST(CudaPlan, UnknownWordsAreRefused) {
+  TestGpu gpu(test_orin());
+  EXPECT_THROW(measured(gpu, {.only = {"fp23"}}), Error);
+}
+
+TEST(CudaCodeSupport, MachineCodeRunsUpwardsWithinAMajor) {
+  EXPECT_TRUE(cuda::runs_machine_code(80, 86));
+  EXPECT_TRUE(cuda::runs_machine_code(87, 87));
+  EXPECT_FALSE(cuda::runs_machine_code(86, 80));
+  EXPECT_FALSE(cuda::runs_machine_code(86, 87));
+  EXPECT_FALSE(cuda::runs_machine_code(80, 90));
+  EXPECT_TRUE(cuda::runs_machine_code(120, 121));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

@@ -1,0 +1,84 @@
+// A GPU of known speed in place of the CUDA runtime library: it plays time, clock, noise, launch
+// cost and faults, and takes a kernel's work from its row. What the measuring loop makes of it must
+// come out as configured.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/random.h"
+#include "kernels/cuda/gpu.h"
+#include "kernels/sampler.h"
+
+namespace ridgeline::testing {
+
+struct TestGpuSettings {
+  cuda::DeviceFacts facts;
+  double clock_hz = 1.3e9;
+  // Work per multiprocessor and clock of a kernel that is launched well.
+  std::function<double(const cuda::Kernel&)> flop_per_cycle;
+  double dram_bytes_per_s = 180e9, l2_bytes_per_s = 600e9;
+  double near_bytes_per_cycle = 120;  // L1 and shared memory, per multiprocessor
+  double noise = 0.003;               // relative, of each launch's time
+  double launch_s = 5e-6;             // of the host, for each launch
+  double start_s = 2e-6;              // of the device, before a kernel does anything
+  double node_s = 1e-6;               // of a node of a graph
+  int best_threads = 1024;            // per multiprocessor; fewer leave units idle
+
+  std::function<double(double now_s)> clock_at = {};  // throttling; empty = clock_hz
+  std::uint64_t free_bytes = std::uint64_t{8} << 30;
+  int fail_launch = 0;       // the n-th launch fails, and no other
+  double lost_after_s = 0;   // from then on nothing answers; 0 = never
+  std::string wrong_kernel;  // whose results are wrong
+  std::string missing_code;  // for all kernels; "" = there is
+  bool from_ptx = false;
+};
+
+// An AGX Orin 64 GB as the catalog has it, in round numbers.
+TestGpuSettings test_orin();
+
+class TestGpu final : public cuda::Gpu {
+ public:
+  explicit TestGpu(TestGpuSettings settings);
+  ~TestGpu() override;
+
+  double now_s() const { return host_s_; }
+  SamplerWorld world();  // with the time of this GPU; quiet, never interrupted
+
+  const cuda::DeviceFacts& facts() const override { return settings_.facts; }
+  cuda::CodeSupport support(const cuda::Kernel& kernel) const override;
+  int resident_blocks(const cuda::Kernel& kernel, std::uint32_t threads) const override;
+  void* allocate(std::uint64_t bytes, cuda::MemoryKind kind) override;
+  void release(void* memory, cuda::MemoryKind kind) noexcept override;
+  void upload(void* device, const void* host, std::uint64_t bytes) override;
+  void download(void* host, const void* device, std::uint64_t bytes) override;
+  void launch(const cuda::Kernel& kernel, cuda::Grid grid,
+              const cuda::Arguments& arguments) override;
+  void record_begin() override;
+  void record_end() override;
+  double elapsed_s() override;
+  void synchronize() override;
+  void capture(const cuda::Kernel& kernel, cuda::Grid grid, const cuda::Arguments& arguments,
+               int nodes) override;
+  void replay() override;
+
+  std::uint64_t allocated_bytes() const { return allocated_; }
+
+ private:
+  double kernel_seconds(const cuda::Kernel& kernel, cuda::Grid grid,
+                        const cuda::Arguments& arguments) const;
+  void compute(const cuda::Kernel& kernel, const cuda::Arguments& arguments) const;
+  void check_lost() const;
+
+  TestGpuSettings settings_;
+  Random random_{11};
+  double host_s_ = 0, device_s_ = 0;  // now, and when the stream will be empty
+  double begin_s_ = 0, end_s_ = 0;
+  int launches_ = 0, nodes_ = 0;
+  std::uint64_t allocated_ = 0;
+  std::map<void*, std::uint64_t> buffers_;
+};
+
+}  // namespace ridgeline::testing
