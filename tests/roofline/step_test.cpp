@@ -1,0 +1,197 @@
+// Laws of the model: what is faster never takes longer, sums are sums, a mode does not depend on
+// which others were asked for; and the clock that a power cap leaves.
+#include "roofline/step.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "roofline/predict.h"
+#include "tests/roofline/modelled.h"
+
+namespace ridgeline::testing {
+namespace {
+
+constexpr std::string_view orin = "jetson-agx-orin-64gb";
+const std::vector<Runtime> runtimes = {
+    Runtime::ideal,          Runtime::tensorrt,   Runtime::torch_eager, Runtime::torch_eager_hooks,
+    Runtime::torch_compiled, Runtime::cuda_graph, Runtime::onnxruntime};
+
+Conditions at(const OperatingPoint& point, Runtime runtime) {
+  Conditions conditions;
+  conditions.point = point;
+  conditions.runtime = runtime;
+  return conditions;
+}
+
+double time_of(const StepModel& model, const OperatingPoint& point, Runtime runtime) {
+  return model.at(at(point, runtime), false).time_s;
+}
+
+class OfRuntime : public ::testing::TestWithParam<Runtime> {};
+
+TEST_P(OfRuntime, MoreClockUnitsOrBandwidthIsNeverSlower) {
+  const Runtime runtime = GetParam();
+  for (const char* name : {"resnet18", "mobilenet_v2", "bert_base", "lstm"}) {
+    for (const std::int64_t batch : {1, 16}) {
+      const NetworkLoad load = load_of(name, runtime, batch);
+      const StepModel model(load, coefficients(model_of(orin), runtime));
+      OperatingPoint point = point_of(orin, "30W");
+      double before = time_of(model, point, runtime);
+      const auto faster = [&](const char* what) {
+        const double now = time_of(model, point, runtime);
+        EXPECT_LE(now, before * (1 + 1e-9)) << name << " batch " << batch << ": " << what;
+        before = now;
+      };
+      for (double hz = 306e6; hz <= 1300e6; hz += 50e6) {
+        point.gpu_hz = hz;
+        if (hz == 306e6) before = time_of(model, point, runtime);
+        faster("GPU clock");
+      }
+      for (int units = 8; units <= 16; units += 2) {
+        point.gpu_units = units;
+        faster("SMs");
+      }
+      point.memory_hz = 204e6;
+      before = time_of(model, point, runtime);
+      for (const double hz : {665.6e6, 2133e6, 3199e6}) {
+        point.memory_hz = hz;
+        faster("memory clock");
+      }
+      for (const double hz : {1.8e9, 2.0e9, 2.2e9}) {
+        point.cpu_hz = {hz};
+        faster("CPU clock");
+      }
+    }
+  }
+}
+
+TEST_P(OfRuntime, RowsAndOverheadsAddUpToTheTotal) {
+  const Runtime runtime = GetParam();
+  const NetworkLoad load = load_of("mobilenet_v3_large", runtime, 4);
+  PredictOptions options;
+  options.draws = 40;
+  const Prediction prediction =
+      predict(model_of(orin), load, at(point_of(orin, "30W"), runtime), options);
+  double time_s = 0, energy_j = 0;
+  for (const PredictedDemand& row : prediction.demands) {
+    EXPECT_GE(row.time_s.value, 0);
+    EXPECT_LE(row.time_s.low, row.time_s.value);
+    EXPECT_GE(row.time_s.high, row.time_s.value);
+    EXPECT_GE(row.energy_j->value, 0);
+    for (const Term& term : row.terms) {
+      EXPECT_GE(term.time_s, 0);
+      EXPECT_GE(term.energy_j.value_or(0), 0);
+    }
+    time_s += row.time_s.value;
+    energy_j += row.energy_j->value;
+  }
+  for (const Overhead& overhead : prediction.overheads) {
+    time_s += overhead.time_s;
+    energy_j += overhead.energy_j;
+  }
+  EXPECT_NEAR(time_s, prediction.time_s.value, 1e-9 * time_s);
+  EXPECT_NEAR(energy_j, prediction.energy_j->value, 1e-9 * energy_j);
+  EXPECT_NEAR(prediction.energy_j->value, prediction.power_w->value * time_s, 1e-9 * energy_j);
+  EXPECT_LE(prediction.time_s.low, prediction.time_s.value);
+  EXPECT_GE(prediction.time_s.high, prediction.time_s.value);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, OfRuntime, ::testing::ValuesIn(runtimes), [](const auto& info) {
+  std::string name(to_string(info.param));
+  for (char& letter : name)
+    if (letter == '-') letter = '_';
+  return name;
+});
+
+TEST(Step, AModeDoesNotDependOnTheOthersThatWereAskedFor) {
+  const NetworkLoad load = load_of("resnet18", Runtime::torch_eager);
+  const Coefficients values = coefficients(model_of(orin), Runtime::torch_eager);
+  const StepModel busy(load, values);
+  for (const char* mode : {"MAXN", "15W", "50W"})
+    busy.at(at(point_of(orin, mode), Runtime::torch_eager));
+  const Conditions asked = at(point_of(orin, "30W"), Runtime::torch_eager);
+  EXPECT_EQ(busy.at(asked).time_s, StepModel(load, values).at(asked).time_s);
+  EXPECT_EQ(busy.at(asked, false).time_s, busy.at(asked, true).time_s);
+}
+
+// A100-40GB-PCIe, 250 W: gpt2 at batch 32 and 512 tokens asked for 1410 MHz and got 1186 to 1192
+// (EnergAIzer artifact, ISPASS 2026).
+TEST(Step, ThePowerCapLeavesTheClockThatWasSeen) {
+  const std::string_view a100 = "a100-40gb-pcie";
+  const NetworkLoad load =
+      load_of("gpt2", Runtime::torch_eager, 32, "bf16", "seq=512;attention=eager");
+  const MachineModel model = model_of(a100);
+  const Step step = StepModel(load, coefficients(model, Runtime::torch_eager))
+                        .at(at(point_of(a100, "gpu=1410MHz"), Runtime::torch_eager));
+  EXPECT_TRUE(step.capped);
+  EXPECT_NEAR(step.gpu_hz, 1190e6, 100e6);
+  EXPECT_NEAR(*step.power_w, 250, 1);
+  EXPECT_EQ(bound_of(step), BoundBy::power_cap);
+}
+
+TEST(Step, GovernorsAndStallsBelongToOneRuntimeAndFreeClocks) {
+  Conditions conditions = at(point_of(orin, "MAXN"), Runtime::torch_eager_hooks);
+  const NetworkLoad load = load_of("mobilenet_v3_small", Runtime::torch_eager_hooks, 1, "fp32");
+  const StepModel model(load, coefficients(model_of(orin), Runtime::torch_eager_hooks));
+  EXPECT_EQ(model.at(conditions).gpu_hz, 1300.5e6);
+  conditions.locked = false;
+  EXPECT_LT(model.at(conditions).gpu_hz, 1300.5e6);
+}
+
+TEST(Step, WhatThePointLacksIsNamed) {
+  const NetworkLoad load = load_of("resnet18", Runtime::tensorrt);
+  const StepModel model(load, coefficients(model_of(orin), Runtime::tensorrt));
+  OperatingPoint point = point_of(orin, "30W");
+  point.gpu_hz.reset();
+  try {
+    model.at(at(point, Runtime::tensorrt));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no GPU clock"), std::string::npos);
+  }
+}
+
+// Fastest of the STREAM kernels per mode, GB/s (branes-ai/graphs, PyTorch, clocks not locked).
+TEST(Step, UsableBandwidthIsThatOfStreamInEveryMode) {
+  struct Seen {
+    const char* device;
+    const char* mode;  // the limit follows the clocks, not the SMs
+    double bytes_per_s;
+  };
+  for (const Seen& seen : {Seen{"jetson-agx-orin-64gb", "15W", 81.2e9},
+                           {"jetson-agx-orin-64gb", "30W", 128.0e9},
+                           {"jetson-agx-orin-64gb", "50W", 170.8e9},
+                           {"jetson-agx-orin-64gb", "MAXN", 189.5e9},
+                           {"jetson-orin-nx-16gb", "gpu=612MHz,emc=2133MHz", 60.3e9},
+                           {"jetson-orin-nx-16gb", "gpu=612MHz,emc=3199MHz", 65.0e9},
+                           {"jetson-orin-nx-16gb", "gpu=408MHz,emc=3199MHz", 43.8e9},
+                           {"jetson-orin-nx-16gb", "gpu=918MHz,emc=3199MHz", 92.6e9},
+                           {"jetson-orin-nano-8gb", "gpu=408MHz,emc=2133MHz", 39.7e9},
+                           {"jetson-orin-nano-8gb", "gpu=612MHz,emc=2133MHz", 63.4e9},
+                           {"jetson-orin-nano-8gb", "gpu=918MHz,emc=3199MHz", 95.5e9},
+                           {"jetson-orin-nano-8gb", "gpu=1020MHz,emc=3199MHz", 95.3e9}}) {
+    const Coefficients values = coefficients(model_of(seen.device), Runtime::ideal);
+    const DevicePoint point = device_point(values, point_of(seen.device, seen.mode));
+    EXPECT_NEAR(point.bytes_per_s / seen.bytes_per_s, 1, 0.08) << seen.device << " " << seen.mode;
+  }
+}
+
+// MLPerf inference, single stream: resnet50 int8 at NVIDIA's tuned clocks (v2.0, 0.912 ms, 27.7 W)
+// took 0.88 of the energy of MAXN (v3.0 cTuning, 0.691 ms, 41.5 W), at the wall.
+TEST(Step, TunedClocksSaveTheEnergyThatWasMeasured) {
+  const NetworkLoad load = load_of("resnet50", Runtime::tensorrt, 1, "int8");
+  const StepModel model(load, coefficients(model_of(orin), Runtime::tensorrt));
+  const auto energy = [&](const char* mode) {
+    Conditions conditions = at(point_of(orin, mode), Runtime::tensorrt);
+    conditions.power_kind = PowerKind::wall;
+    const Step step = model.at(conditions);
+    return *step.power_w * step.time_s;
+  };
+  const double ratio = energy("gpu=930.75MHz,emc=3199MHz,cpu=1036.8MHz,cores=2") / energy("MAXN");
+  EXPECT_NEAR(ratio, 27.701 * 0.911949 / (41.533 * 0.691229), 0.088);
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
