@@ -26,7 +26,7 @@ struct Forecast {
 
 struct ScoredRow {
   Measurement measurement;
-  std::string mode;  // unique among the modes of the table's device
+  std::string mode;  // unique within its group
   Forecast forecast;
 
   // Energy of the run, where power was measured.

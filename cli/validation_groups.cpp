@@ -27,6 +27,13 @@ bool near(const OperatingPoint& a, const OperatingPoint& b) {
          near(a.memory_hz, b.memory_hz) && near(cpu_clock(a), cpu_clock(b));
 }
 
+// What repeats of one run have in common: the group, whoever measured it.
+GroupKey run_of(const Measurement& row) {
+  GroupKey key = group_of(row);
+  key.source.clear();
+  return key;
+}
+
 }  // namespace
 
 GroupKey net_of(const Measurement& row) {
@@ -50,24 +57,21 @@ std::string name_of(const GroupKey& key) {
 }
 
 std::vector<std::string> mode_names(std::span<const Measurement> rows) {
-  // Per device and label the first row of each different point.
-  std::map<std::pair<std::string, std::string>, std::vector<const OperatingPoint*>> points;
-  std::vector<const OperatingPoint*> own;
+  // Per run and label the first row of each different point.
+  std::map<std::pair<GroupKey, std::string>, std::vector<const OperatingPoint*>> points;
+  std::vector<std::pair<const OperatingPoint*, std::vector<const OperatingPoint*>*>> own;
   for (const Measurement& row : rows) {
     const OperatingPoint& point = row.conditions.point;
-    auto& known = points[{row.device, point.label}];
+    auto& known = points[{run_of(row), point.label}];
     const auto same = std::find_if(known.begin(), known.end(), [&](const OperatingPoint* other) {
       return near(point, *other);
     });
-    own.push_back(same == known.end() ? &point : *same);
+    own.emplace_back(same == known.end() ? &point : *same, &known);
     if (same == known.end()) known.push_back(&point);
   }
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string& label = own[i]->label;
-    const bool is_unique = points[{rows[i].device, label}].size() == 1;
-    names.push_back(is_unique ? label : label + " " + request_text(*own[i]));
-  }
+  for (const auto& [point, known] : own)
+    names.push_back(known->size() == 1 ? point->label : point->label + " " + request_text(*point));
   return names;
 }
 
@@ -82,9 +86,7 @@ std::vector<Indices> replicates_of(std::span<const Measurement> rows,
                                    std::span<const std::string> modes) {
   std::map<std::pair<GroupKey, std::string>, Indices> sets;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    GroupKey key = group_of(rows[i]);
-    key.source.clear();
-    sets[{std::move(key), modes[i]}].push_back(i);
+    sets[{run_of(rows[i]), modes[i]}].push_back(i);
   }
   std::vector<Indices> repeated;
   for (auto& [key, indices] : sets)

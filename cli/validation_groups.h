@@ -29,7 +29,7 @@ GroupKey net_of(const Measurement& row);  // without the batch
 // "gpt2 seq=512 batch 8 bf16 torch-eager, energaizer-dvfs"
 std::string name_of(const GroupKey& key);
 
-// The mode of each row by name: its label; and where rows of a device use one label for points
+// The mode of each row by name: its label; and where one label stands for points of the same run
 // that differ by more than a read-back does (5 %), the label with the clocks behind it.
 std::vector<std::string> mode_names(std::span<const Measurement> rows);
 

@@ -49,9 +49,9 @@ class Text {
   }
 
  private:
-  void paragraph(const std::string& text, int indent = 0) {
-    out_ += wrap(text, width_, indent) + "\n";
-  }
+  void paragraph(const std::string& text) { out_ += wrap(text, width_) + "\n"; }
+
+  void item(const std::string& text) { out_ += "  " + wrap(text, width_, 4, 2) + "\n"; }
 
   void fact(const char* name, const std::string& text) {
     out_ += fmt::format("  {:<8}", name) + wrap(text, width_, 10, 10) + "\n";
@@ -198,11 +198,11 @@ class Text {
       const auto& [reason, lines] = reasons[i];
       std::string where = fmt::format("line {}", lines.front());
       if (lines.size() > 1) where += fmt::format(" and {} more", lines.size() - 1);
-      paragraph(fmt::format("  {}: {}", where, reason), 4);
+      item(fmt::format("{}: {}", where, reason));
     }
     if (reasons.size() > skipped_shown)
-      paragraph(fmt::format("  … and {} other reasons (--json lists every row)",
-                            reasons.size() - skipped_shown));
+      item(fmt::format("… and {} other reasons (--json lists every row)",
+                       reasons.size() - skipped_shown));
   }
 
   const Validation& validation_;
