@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <utility>
 
 #include "base/csv.h"
 
@@ -14,6 +16,7 @@ constexpr int gap = 2;              // columns between columns
 constexpr int min_flexible = 8;     // "conv…_bn" can still be told apart
 constexpr int min_block_value = 4;  // columns that a value keeps beside its title
 constexpr std::string_view ellipsis = "…";
+constexpr std::string_view separators = "/.";  // between the parts of a path
 
 struct Character {
   std::string_view bytes;
@@ -77,6 +80,10 @@ std::string_view tail(std::string_view text, int width) {
   return text.substr(begin);
 }
 
+bool is_printable_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 // Names from a file must not move the cursor or colour the terminal.
 std::string without_controls(std::string_view text) {
   std::string clean;
@@ -85,35 +92,137 @@ std::string without_controls(std::string_view text) {
     const auto first = static_cast<unsigned char>(character.bytes.front());
     const bool control = (character.bytes.size() == 1 && (first < 0x20 || first >= 0x7f)) ||
                          (first == 0xc2 && static_cast<unsigned char>(character.bytes[1]) < 0xa0);
-    clean += control ? "?" : std::string(character.bytes);
+    clean += control ? std::string_view("?") : character.bytes;
     text.remove_prefix(character.bytes.size());
   }
   return clean;
 }
 
-// Titles first, then rows: all of the same length and free of control characters.
-std::vector<std::vector<std::string>> grid(const TextTable& table) {
-  std::vector<std::vector<std::string>> lines(1);
-  for (const Column& column : table.columns) lines[0].push_back(without_controls(column.title));
-  for (const auto& row : table.rows) {
-    auto& line = lines.emplace_back(table.columns.size());
-    for (std::size_t i = 0; i < std::min(row.size(), line.size()); ++i)
-      line[i] = without_controls(row[i]);
+// Titles first, then rows: all of the same length and free of control characters. Tables have ten
+// thousands of cells, nearly all of them plain: those are looked at in place.
+class Grid {
+ public:
+  explicit Grid(const TextTable& table) : columns_(table.columns.size()) {
+    cells_.reserve((table.rows.size() + 1) * columns_);
+    for (const Column& column : table.columns) add(column.title);
+    for (const auto& row : table.rows)
+      for (std::size_t i = 0; i < columns_; ++i)
+        add(i < row.size() ? std::string_view(row[i]) : std::string_view());
   }
-  return lines;
+
+  struct Cell {
+    std::string_view text;
+    int width = 0;
+  };
+
+  std::size_t columns() const { return columns_; }
+  std::size_t lines() const { return cells_.size() / columns_; }
+  const Cell& at(std::size_t line, std::size_t column) const {
+    return cells_[line * columns_ + column];
+  }
+
+ private:
+  void add(std::string_view text) {
+    if (!is_printable_ascii(text)) text = cleaned_.emplace_back(without_controls(text));
+    cells_.push_back({text, display_width(text)});
+  }
+
+  std::size_t columns_;
+  std::vector<Cell> cells_;
+  std::deque<std::string> cleaned_;
+};
+
+void append_cell(std::string& line, std::string_view text, int text_width, int width, Align align) {
+  const auto padding = static_cast<std::size_t>(width - text_width);
+  if (align == Align::right) line.append(padding, ' ');
+  line += text;
+  if (align == Align::left) line.append(padding, ' ');
 }
 
-std::string aligned_line(const std::vector<std::string>& cells, const std::vector<int>& widths,
-                         const std::vector<Column>& columns) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string cell = elide_middle(cells[i], widths[i]);
-    const std::string padding(static_cast<std::size_t>(widths[i] - display_width(cell)), ' ');
-    if (i > 0) line.append(gap, ' ');
-    line += columns[i].align == Align::right ? padding + cell : cell + padding;
+// The end of a path tells most: "/layer1/layer1.0/conv1/Conv" becomes "…layer1.0/conv1/Conv", whole
+// parts as long as that does not waste a third of the width. Other text loses its middle.
+std::string shorten(std::string_view text, int width) {
+  const bool is_path =
+      text.find('/') != std::string_view::npos ||
+      (text.find('.') != std::string_view::npos && text.find(' ') == std::string_view::npos);
+  if (!is_path || width < 2) return elide_middle(text, width);
+  const std::string_view end = tail(text, width - 1);
+  const std::size_t part = end.find_first_of(separators);
+  const bool has_whole_parts =
+      part != std::string_view::npos && 3 * display_width(end.substr(part + 1)) >= 2 * width;
+  const bool begins_at_part =
+      separators.find(text[text.size() - end.size() - 1]) != std::string_view::npos;
+  return std::string(ellipsis) +
+         std::string(has_whole_parts && !begins_at_part ? end.substr(part + 1) : end);
+}
+
+// Which columns there is room for, and how wide each of them is.
+struct Layout {
+  std::vector<int> widths;
+  std::vector<bool> shown;
+  int total = 0;  // of the shown ones and the gaps between them
+};
+
+Layout natural_layout(const Grid& grid) {
+  Layout layout{std::vector<int>(grid.columns(), 0), std::vector<bool>(grid.columns(), true), 0};
+  for (std::size_t line = 0; line < grid.lines(); ++line)
+    for (std::size_t i = 0; i < grid.columns(); ++i)
+      layout.widths[i] = std::max(layout.widths[i], grid.at(line, i).width);
+  layout.total = gap * (static_cast<int>(grid.columns()) - 1);
+  for (const int column : layout.widths) layout.total += column;
+  return layout;
+}
+
+// How many columns the flexible ones can give.
+int slack(const Layout& layout, const std::vector<Column>& columns) {
+  int sum = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (layout.shown[i] && columns[i].flexible) sum += std::max(layout.widths[i] - min_flexible, 0);
+  return sum;
+}
+
+void leave_out_spare(Layout& layout, const std::vector<Column>& columns, int width) {
+  while (layout.total - slack(layout, columns) > width) {
+    std::size_t most = columns.size();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (layout.shown[i] && columns[i].spare > (most == columns.size() ? 0 : columns[most].spare))
+        most = i;
+    if (most == columns.size()) return;
+    layout.shown[most] = false;
+    layout.total -= layout.widths[most] + gap;
   }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
+}
+
+// One column at a time off the widest flexible one, so that two of them end up alike.
+void shrink_flexible(Layout& layout, const std::vector<Column>& columns, int width) {
+  for (; layout.total > width; --layout.total) {
+    std::size_t widest = columns.size();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (layout.shown[i] && columns[i].flexible && layout.widths[i] > min_flexible &&
+          (widest == columns.size() || layout.widths[i] > layout.widths[widest]))
+        widest = i;
+    if (widest == columns.size()) return;
+    --layout.widths[widest];
+  }
+}
+
+void append_line(std::string& text, const Grid& grid, std::size_t line, const Layout& layout,
+                 const std::vector<Column>& columns) {
+  bool is_first = true;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!layout.shown[i]) continue;
+    if (!std::exchange(is_first, false)) text.append(gap, ' ');
+    const Grid::Cell& cell = grid.at(line, i);
+    const int width = layout.widths[i];
+    if (cell.width <= width) {
+      append_cell(text, cell.text, cell.width, width, columns[i].align);
+    } else {
+      const std::string shorter = shorten(cell.text, width);
+      append_cell(text, shorter, display_width(shorter), width, columns[i].align);
+    }
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  text += '\n';
 }
 
 // Breaks at spaces where it can, anywhere where it must.
@@ -131,14 +240,15 @@ std::vector<std::string> wrap(std::string_view text, int width) {
   return lines;
 }
 
-std::string render_blocks(const std::vector<std::vector<std::string>>& lines, int width) {
+std::string render_blocks(const Grid& grid, int width) {
   std::string text;
-  for (std::size_t row = 1; row < lines.size(); ++row) {
+  for (std::size_t row = 1; row < grid.lines(); ++row) {
     if (row > 1) text += '\n';
-    for (std::size_t i = 0; i < lines[row].size(); ++i) {
-      const std::string& value = lines[row][i];
+    for (std::size_t i = 0; i < grid.columns(); ++i) {
+      const std::string value(grid.at(row, i).text);
       if (value.empty()) continue;
-      const std::string title = lines[0][i].empty() ? "" : lines[0][i] + ": ";
+      std::string title(grid.at(0, i).text);
+      if (!title.empty()) title += ": ";
       if (display_width(title) + display_width(value) <= width) {
         text += title + value + "\n";
         continue;
@@ -155,6 +265,7 @@ std::string render_blocks(const std::vector<std::vector<std::string>>& lines, in
 }  // namespace
 
 int display_width(std::string_view text) {
+  if (is_printable_ascii(text)) return static_cast<int>(text.size());
   int width = 0;
   while (!text.empty()) {
     const Character character = next_character(text);
@@ -176,39 +287,28 @@ std::string elide_middle(std::string_view text, int width) {
 std::string render_text(const TextTable& table, int width) {
   if (table.columns.empty()) return "";
   width = std::max(width, 1);
-  const auto lines = grid(table);
-  std::vector<int> widths(table.columns.size(), 0);
-  for (const auto& line : lines)
-    for (std::size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], display_width(line[i]));
-  int total = gap * (static_cast<int>(widths.size()) - 1);
-  for (const int column : widths) total += column;
-
-  // One column at a time off the widest flexible one, so that two of them end up alike.
-  for (; total > width; --total) {
-    std::size_t widest = widths.size();
-    for (std::size_t i = 0; i < widths.size(); ++i)
-      if (table.columns[i].flexible && widths[i] > min_flexible &&
-          (widest == widths.size() || widths[i] > widths[widest]))
-        widest = i;
-    if (widest == widths.size()) return render_blocks(lines, width);
-    --widths[widest];
-  }
+  const Grid grid(table);
+  Layout layout = natural_layout(grid);
+  leave_out_spare(layout, table.columns, width);
+  shrink_flexible(layout, table.columns, width);
+  if (layout.total > width) return render_blocks(grid, width);
 
   std::string text;
-  for (const auto& line : lines) text += aligned_line(line, widths, table.columns);
+  text.reserve(grid.lines() * (static_cast<std::size_t>(layout.total) + 1));
+  for (std::size_t line = 0; line < grid.lines(); ++line)
+    append_line(text, grid, line, layout, table.columns);
   return text;
 }
 
 std::string render_markdown(const TextTable& table) {
   if (table.columns.empty()) return "";
   std::string text;
-  const auto lines = grid(table);
-  for (std::size_t row = 0; row < lines.size(); ++row) {
+  const Grid grid(table);
+  for (std::size_t row = 0; row < grid.lines(); ++row) {
     text += '|';
-    for (const std::string& cell : lines[row]) {
+    for (std::size_t i = 0; i < grid.columns(); ++i) {
       text += ' ';
-      for (const char c : cell) {
+      for (const char c : grid.at(row, i).text) {
         if (c == '|' || c == '\\') text += '\\';
         text += c;
       }

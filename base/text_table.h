@@ -13,7 +13,9 @@ enum class Align { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
-  bool flexible = false;  // may lose the middle of its text when the table is too wide
+  bool flexible =
+      false;      // may lose text when the table is too wide: the front of a path, or the middle
+  int spare = 0;  // left out when that is not enough, the highest first; 0: never
 };
 
 struct TextTable {
@@ -21,8 +23,8 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;  // missing cells are empty
 };
 
-// At most `width` columns wide: flexible columns shrink first; where that is not enough each row
-// becomes a block of "title: value" lines.
+// At most `width` columns wide: flexible columns shrink first, then spare ones go; where that is
+// not enough each row becomes a block of "title: value" lines.
 std::string render_text(const TextTable& table, int width);
 std::string render_markdown(const TextTable& table);
 std::string render_csv(const TextTable& table);

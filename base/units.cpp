@@ -30,12 +30,42 @@ struct Decimal {
   int exponent = 0;
 };
 
+// The same for a whole number without the way over its decimal expansion; ties go to even as there.
+Decimal round_whole(bool negative, std::uint64_t value, int digits) {
+  std::string text = std::to_string(value);
+  Decimal decimal{negative, {}, static_cast<int>(text.size()) - 1};
+  if (static_cast<int>(text.size()) <= digits) {
+    text.append(static_cast<std::size_t>(digits) - text.size(), '0');
+    decimal.digits = std::move(text);
+    return decimal;
+  }
+  std::uint64_t step = 1;
+  for (int i = digits; i <= decimal.exponent; ++i) step *= 10;
+  std::uint64_t kept = value / step;
+  const std::uint64_t rest = value % step;
+  if (rest > step / 2 || (rest == step / 2 && kept % 2 == 1)) ++kept;
+  decimal.digits = std::to_string(kept);
+  if (static_cast<int>(decimal.digits.size()) > digits) {  // 999.7 → 1000
+    decimal.digits.pop_back();
+    ++decimal.exponent;
+  }
+  return decimal;
+}
+
 Decimal round_decimal(double value, int digits) {
   digits = std::clamp(digits, 1, 17);
-  std::string text = fmt::format("{:.{}e}", std::abs(value), digits - 1);
-  const auto e = text.find('e');
-  Decimal decimal{value < 0, text.substr(0, e), std::atoi(text.c_str() + e + 1)};
+  constexpr double exact = 0x1p53;
+  if (std::abs(value) < exact && value == std::floor(value))
+    return round_whole(value < 0, static_cast<std::uint64_t>(std::abs(value)), digits);
+  std::array<char, 32> buffer;  // d.ddde±ddd
+  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value),
+                                     std::chars_format::scientific, digits - 1);
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
+  const std::size_t e = text.find('e');
+  Decimal decimal{value < 0, std::string(text.substr(0, e)), 0};
   std::erase(decimal.digits, '.');
+  const std::size_t sign = text[e + 1] == '+' ? 1 : 0;  // from_chars reads no plus
+  std::from_chars(text.data() + e + 1 + sign, written.ptr, decimal.exponent);
   return decimal;
 }
 
@@ -119,10 +149,15 @@ std::string format_percent(double fraction, int decimals) {
   const double percent = fraction * 100;
   if (!(std::abs(percent) < 1e6)) return format_number(percent) + " %";
   decimals = std::clamp(decimals, 0, 15);
-  std::string text = fmt::format("{:.{}f}", percent, decimals);
+  std::array<char, 32> buffer;  // below a million with 15 decimals
+  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), percent,
+                                     std::chars_format::fixed, decimals);
+  std::string text(buffer.data(), written.ptr);
   const bool rounds_to_zero = text.find_first_of("123456789") == std::string::npos;
-  if (rounds_to_zero && percent > 0)
-    return fmt::format("<{:.{}f} %", std::pow(10, -decimals), decimals);
+  if (rounds_to_zero && percent > 0) {
+    text.back() = '1';
+    return "<" + text + " %";
+  }
   if (rounds_to_zero && text.front() == '-') text.erase(0, 1);
   return text + " %";
 }

@@ -64,6 +64,32 @@ TEST(TextTable, EmptyAndRaggedTables) {
   EXPECT_EQ(render_text({{{"a"}, {"b"}}, {{"1"}, {"1", "2", "3"}}}, 80), "a  b\n1\n1  2\n");
 }
 
+TEST(TextTable, SpareColumnsGoWhereFlexibleOnesCannotShrinkEnough) {
+  const TextTable table{{{"name", Align::left, true},
+                         {"a", Align::right, false, 1},
+                         {"b", Align::right, false, 2},
+                         {"c", Align::right}},
+                        {{"abcdefghijkl", "1111", "2222", "3333"}}};
+  EXPECT_EQ(render_text(table, 30),
+            "name             a     b     c\nabcdefghijkl  1111  2222  3333\n");
+  EXPECT_EQ(render_text(table, 26), "name         a     b     c\nabcd…jkl  1111  2222  3333\n");
+  EXPECT_EQ(render_text(table, 25), "name             a     c\nabcdefghijkl  1111  3333\n");
+  EXPECT_EQ(render_text(table, 14), "name         c\nabcd…jkl  3333\n");
+  EXPECT_EQ(render_text(table, 13), "name:\n  abcdefghijk\n  l\na: 1111\nb: 2222\nc: 3333\n");
+}
+
+TEST(TextTable, PathsLoseTheirFrontAndOtherTextItsMiddle) {
+  const auto shown = [](const std::string& name, int width) {
+    const std::string text = render_text({{{"", Align::left, true}}, {{name}}}, width);
+    return text.substr(1, text.size() - 2);
+  };
+  EXPECT_EQ(shown("/layer1/layer1.0/conv1/Conv", 27), "/layer1/layer1.0/conv1/Conv");
+  EXPECT_EQ(shown("/layer1/layer1.0/conv1/Conv", 21), "…layer1.0/conv1/Conv");
+  EXPECT_EQ(shown("/layer1/layer1.0/conv1/Conv", 12), "…conv1/Conv");
+  EXPECT_EQ(shown("/a_name_without_an_end/Conv", 20), "…without_an_end/Conv");
+  EXPECT_EQ(shown("BatchNormalization", 14), "BatchNo…zation");
+}
+
 TEST(TextTable, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(render_text({{{"a"}}, {{"x\x1b[31m\ny\x7f"}, {"\xff"}, {"\xc2\x9b"}}}, 80),
             "a\nx?[31m?y?\n?\n?\n");
