@@ -135,6 +135,11 @@ class Absorber {
 
 }  // namespace
 
-void absorb_quantization(Graph& graph) { Absorber(graph).run(); }
+void absorb_quantization(Graph& graph) {
+  const bool has_steps =
+      std::any_of(graph.layers.begin(), graph.layers.end(),
+                  [](const Layer& layer) { return is_step(layer, Function::dequantize); });
+  if (has_steps) Absorber(graph).run();
+}
 
 }  // namespace ridgeline

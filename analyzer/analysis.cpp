@@ -12,21 +12,11 @@
 namespace ridgeline {
 namespace {
 
-RowTensor row_tensor(const Tensor& tensor) {
-  RowTensor row;
-  row.name = tensor.name;
-  row.type = tensor.type;
-  if (tensor.source != ShapeSource::unknown) row.shape = tensor.shape;
-  row.bytes = tensor_bytes(tensor);
-  row.is_weight = tensor.role == Role::weight;
-  return row;
-}
-
-std::vector<RowTensor> row_tensors(const Graph& graph, const std::vector<TensorId>& ids) {
-  std::vector<RowTensor> rows;
-  rows.reserve(ids.size());
-  for (const TensorId id : ids) rows.push_back(row_tensor(graph.tensors[id]));
-  return rows;
+std::vector<const Tensor*> tensors_of(const Graph& graph, const std::vector<TensorId>& ids) {
+  std::vector<const Tensor*> tensors;
+  tensors.reserve(ids.size());
+  for (const TensorId id : ids) tensors.push_back(&graph.tensors[id]);
+  return tensors;
 }
 
 // The part that gives a layer of several its name: the one with most to compute.
@@ -67,25 +57,25 @@ ComputeClass compute_class(const Layer& layer, const Work& work) {
 }
 
 // Of the unit that gives the layer its class; the most frequent one where it has several.
-std::string dtype_text(const Graph& graph, const Layer& layer, const Work& work) {
+std::string_view dtype_text(const Graph& graph, const Layer& layer, const Work& work) {
   const FlopCount* most = nullptr;
   for (const FlopCount& entry : work.flop)
     if (!most || entry.unit > most->unit || (entry.unit == most->unit && entry.flop > most->flop))
       most = &entry;
-  if (most) return std::string(to_string(most->dtype));
+  if (most) return to_string(most->dtype);
   const ElementType type =
       layer.outputs.empty() ? ElementType::unknown : graph.tensors[layer.outputs.front()].type;
-  return std::string(to_string(type));
+  return to_string(type);
 }
 
-AnalysisRow row_of(const Graph& graph, const Layer& layer, const OpWeights& weights) {
+AnalysisRow row_of(const Graph& graph, Layer& layer, const OpWeights& weights) {
   AnalysisRow row;
-  row.name = layer.name;
-  row.op = layer.origin;
+  row.name = std::move(layer.name);
+  row.op = std::move(layer.origin);
   const Part* part = main_part(layer, weights);
   row.op_class = part ? op_class(part->op) : OpClass::view;
-  row.inputs = row_tensors(graph, layer.inputs);
-  row.outputs = row_tensors(graph, layer.outputs);
+  row.inputs = tensors_of(graph, layer.inputs);
+  row.outputs = tensors_of(graph, layer.outputs);
   row.work = count_layer(graph, layer, weights);
   row.compute_class = compute_class(layer, row.work);
   row.dtype = dtype_text(graph, layer, row.work);
@@ -102,18 +92,20 @@ AnalysisRow row_of(const Graph& graph, const Layer& layer, const OpWeights& weig
   return row;
 }
 
-std::vector<UnknownRow> unknown_rows(const Graph& graph) {
-  std::vector<UnknownRow> rows;
-  std::map<std::pair<std::string, std::string>, std::size_t> places;
-  for (const Layer& layer : graph.layers) {
-    const Unknown* unknown = runs(layer) ? unknown_part(layer) : nullptr;
-    if (!unknown) continue;
-    const auto [place, is_new] = places.try_emplace({layer.origin, unknown->reason}, rows.size());
-    if (is_new) rows.push_back({layer.origin, unknown->reason, {}});
-    rows[place->second].layers.push_back(layer.name);
+class UnknownRows {
+ public:
+  void add(const AnalysisRow& row, const std::string& reason) {
+    const auto [place, is_new] = places_.try_emplace({row.op, reason}, rows_.size());
+    if (is_new) rows_.push_back({row.op, reason, {}});
+    rows_[place->second].layers.push_back(row.name);
   }
-  return rows;
-}
+
+  std::vector<UnknownRow> take() { return std::move(rows_); }
+
+ private:
+  std::vector<UnknownRow> rows_;
+  std::map<std::pair<std::string, std::string>, std::size_t> places_;
+};
 
 void count_parameters(const Graph& graph, Totals& totals) {
   for (const Tensor& tensor : graph.tensors) {
@@ -153,17 +145,24 @@ void warn_of_uncertain_rows(Analysis& analysis) {
 
 }  // namespace
 
-Analysis analyze(const Graph& graph, const OpWeights& weights) {
+Analysis analyze(Graph graph, const OpWeights& weights) {
   Analysis analysis;
-  analysis.inputs = row_tensors(graph, graph.inputs);
-  analysis.outputs = row_tensors(graph, graph.outputs);
-  for (const Layer& layer : graph.layers)
-    (layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows)
-        .push_back(row_of(graph, layer, weights));
+  analysis.inputs = tensors_of(graph, graph.inputs);
+  analysis.outputs = tensors_of(graph, graph.outputs);
+  analysis.rows.reserve(graph.layers.size());
+  UnknownRows unknown_rows;
+  for (Layer& layer : graph.layers) {
+    auto& rows = layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows;
+    rows.push_back(row_of(graph, layer, weights));
+    const Unknown* unknown = runs(layer) ? unknown_part(layer) : nullptr;
+    if (unknown) unknown_rows.add(rows.back(), unknown->reason);
+  }
   count_parameters(graph, analysis.totals);
   sum_rows(analysis);
-  analysis.unknown = unknown_rows(graph);
+  analysis.unknown = unknown_rows.take();
   warn_of_uncertain_rows(analysis);
+  // A vector that is moved keeps its elements where they are: the pointers stay true.
+  analysis.tensors = std::make_shared<const std::vector<Tensor>>(std::move(graph.tensors));
   return analysis;
 }
 
@@ -181,6 +180,12 @@ std::optional<double> intensity(const Work& work) {
 
 std::optional<double> intensity(const AnalysisRow& row) {
   return row.unsized.empty() ? intensity(row.work) : std::nullopt;
+}
+
+std::string output_text(const AnalysisRow& row) {
+  if (row.outputs.empty()) return "";
+  const Tensor& tensor = *row.outputs.front();
+  return tensor.source == ShapeSource::unknown ? "?" : to_string(tensor.shape);
 }
 
 ShapeSource least_sure_shapes(const Analysis& analysis) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,22 +60,14 @@ struct ModelSource {
   std::uint64_t file_bytes = 0;
 };
 
-struct RowTensor {
-  std::string name;
-  ElementType type = ElementType::unknown;
-  std::optional<Shape> shape;   // unknown: absent
-  std::optional<double> bytes;  // of the whole tensor; absent where nobody can tell
-  bool is_weight = false;
-};
-
 struct AnalysisRow {
   std::string name;
   std::string op;  // in the file's own words
   OpClass op_class = OpClass::other;
   ComputeClass compute_class = ComputeClass::none;
-  std::string dtype;  // in which it computes; of its first output where it does not
-  std::vector<RowTensor> inputs, outputs;
-  Work work;  // × repeats
+  std::string_view dtype;  // in which it computes; of its first output where it does not
+  std::vector<const Tensor*> inputs, outputs;  // of Analysis::tensors
+  Work work;                                   // × repeats
   double causally_masked_macs = 0;
   double repeats = 1;
   Standing standing = Standing::counted;
@@ -103,7 +96,9 @@ struct Analysis {
   std::optional<std::int64_t> batch;  // of the first input
   Rules rules = Rules::ridgeline;
   std::string weights_file;  // that replaced entries of the default table; empty: none
-  std::vector<RowTensor> inputs, outputs;
+  // What rows, inputs and outputs point to; shared by copies, so that they point to the same.
+  std::shared_ptr<const std::vector<Tensor>> tensors;
+  std::vector<const Tensor*> inputs, outputs;
   std::vector<AnalysisRow> rows;
   std::vector<AnalysisRow> alternatives;  // of branches that are not in the totals
   Totals totals;
@@ -115,7 +110,8 @@ struct Analysis {
   std::optional<TrainingSummary> training;  // where a training step was
 };
 
-Analysis analyze(const Graph& graph, const OpWeights& weights = default_weights());
+// Names and tensors move from the graph into the rows: hand over one that is not needed any more.
+Analysis analyze(Graph graph, const OpWeights& weights = default_weights());
 
 void sum_rows(Analysis& analysis);  // makes the totals' work anew, after rows were changed
 
@@ -123,10 +119,15 @@ void sum_rows(Analysis& analysis);  // makes the totals' work anew, after rows w
 std::optional<double> intensity(const Work& work);
 std::optional<double> intensity(const AnalysisRow& row);
 
+// Of a row's first output, for its line: "1x64x112x112", "?" where it is unknown.
+std::string output_text(const AnalysisRow& row);
+
 // From sure to unsure: that of the least sure row which is counted.
 ShapeSource least_sure_shapes(const Analysis& analysis);
 
 Json to_json(const Analysis& analysis);
+
+Json shape_json(const Tensor& tensor);  // null where it is unknown
 
 // An amount as an integer where it is one that a double holds exactly.
 Json amount_json(double amount);

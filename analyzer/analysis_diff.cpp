@@ -37,10 +37,13 @@ void match(const Rows& before, const Rows& after, std::vector<Partner>& partners
   }
 }
 
+// Nothing in the place of an unknown one.
 std::vector<std::optional<Shape>> shapes(const AnalysisRow& row) {
   std::vector<std::optional<Shape>> found;
   for (const auto* tensors : {&row.inputs, &row.outputs})
-    for (const RowTensor& tensor : *tensors) found.push_back(tensor.shape);
+    for (const Tensor* tensor : *tensors)
+      found.push_back(tensor->source == ShapeSource::unknown ? std::nullopt
+                                                             : std::optional(tensor->shape));
   return found;
 }
 
@@ -64,14 +67,12 @@ std::vector<std::string> differences(const AnalysisRow& a, const AnalysisRow& b)
 }
 
 Json short_row(const AnalysisRow& row, Rules rules) {
-  Json outputs = Json::array();
-  for (const RowTensor& tensor : row.outputs)
-    outputs.push_back(tensor.shape ? Json(*tensor.shape) : Json());
-  Json json = {{"name", row.name},
-               {"op", row.op},
-               {"class", to_string(row.compute_class)},
-               {"dtype", row.dtype},
-               {"output_shapes", std::move(outputs)}};
+  Json json = {
+      {"name", row.name},
+      {"op", row.op},
+      {"class", to_string(row.compute_class)},
+      {"dtype", row.dtype},
+      {"output_shapes", array_of(row.outputs, [](const Tensor* one) { return shape_json(*one); })}};
   add_amounts(json, row.work, rules);
   json["intensity"] = nullable(intensity(row));
   return json;

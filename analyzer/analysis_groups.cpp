@@ -34,12 +34,16 @@ std::optional<double> intensity_of(const RowGroup& group) {
 }
 
 template <class Row>
+bool precedes(const Row& a, const Row& b, RowOrder order) {
+  if (order == RowOrder::name) return a.name < b.name;
+  return key(a.work, intensity_of(a), order) > key(b.work, intensity_of(b), order);
+}
+
+template <class Row>
 void sort_by(std::vector<Row>& rows, RowOrder order) {
   if (order == RowOrder::graph) return;
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    if (order == RowOrder::name) return a.name < b.name;
-    return key(a.work, intensity_of(a), order) > key(b.work, intensity_of(b), order);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row& a, const Row& b) { return precedes(a, b, order); });
 }
 
 using Path = std::vector<std::string>;
@@ -86,8 +90,9 @@ std::string stage_of_path(const Path& path, std::size_t shared) {
 }
 
 std::string picture_size(const AnalysisRow& row) {
-  if (row.outputs.empty() || !row.outputs.front().shape) return "unknown size";
-  const Shape& shape = *row.outputs.front().shape;
+  if (row.outputs.empty() || row.outputs.front()->source == ShapeSource::unknown)
+    return "unknown size";
+  const Shape& shape = row.outputs.front()->shape;
   if (shape.size() < 3) return "no picture";
   return to_string(Shape(shape.begin() + 2, shape.end()));
 }
@@ -114,6 +119,18 @@ std::vector<std::string> stages(const std::vector<AnalysisRow>& rows) {
 }  // namespace
 
 void sort_rows(std::vector<AnalysisRow>& rows, RowOrder order) { sort_by(rows, order); }
+
+std::vector<const AnalysisRow*> sorted_rows(const std::vector<AnalysisRow>& rows, RowOrder order) {
+  std::vector<const AnalysisRow*> sorted;
+  sorted.reserve(rows.size());
+  for (const AnalysisRow& row : rows) sorted.push_back(&row);
+  if (order == RowOrder::graph) return sorted;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const AnalysisRow* a, const AnalysisRow* b) {
+    return precedes(*a, *b, order);
+  });
+  return sorted;
+}
+
 void sort_groups(std::vector<RowGroup>& groups, RowOrder order) { sort_by(groups, order); }
 
 std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping) {

@@ -41,6 +41,7 @@ struct RowGroup {
 
 // Largest first (names alphabetically); equal rows stay in graph order.
 void sort_rows(std::vector<AnalysisRow>& rows, RowOrder order);
+std::vector<const AnalysisRow*> sorted_rows(const std::vector<AnalysisRow>& rows, RowOrder order);
 void sort_groups(std::vector<RowGroup>& groups, RowOrder order);
 
 // In order of first appearance. A stage is what the layers' paths have in common down to the first

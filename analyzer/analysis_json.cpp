@@ -4,21 +4,20 @@
 #include <cmath>
 
 #include "analyzer/analysis.h"
+#include "analyzer/count.h"
 #include "base/json.h"
 
 namespace ridgeline {
 namespace {
 
-Json shape_json(const std::optional<Shape>& shape) { return shape ? Json(*shape) : Json(); }
-
 Json bytes_json(const std::optional<double>& bytes) { return bytes ? amount_json(*bytes) : Json(); }
 
-Json tensor_json(const RowTensor& tensor) {
-  return {{"name", tensor.name},
-          {"type", to_string(tensor.type)},
-          {"shape", shape_json(tensor.shape)},
-          {"bytes", bytes_json(tensor.bytes)},
-          {"weight", tensor.is_weight}};
+Json tensor_json(const Tensor* tensor) {
+  return {{"name", tensor->name},
+          {"type", to_string(tensor->type)},
+          {"shape", shape_json(*tensor)},
+          {"bytes", bytes_json(tensor_bytes(*tensor))},
+          {"weight", tensor->role == Role::weight}};
 }
 
 Json flop_split(const Work& work) {
@@ -103,6 +102,10 @@ Json source_json(const ModelSource& model) {
 }
 
 }  // namespace
+
+Json shape_json(const Tensor& tensor) {
+  return tensor.source == ShapeSource::unknown ? Json() : Json(tensor.shape);
+}
 
 Json amount_json(double amount) {
   constexpr double exact = 9007199254740992.0;  // 2^53

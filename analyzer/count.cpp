@@ -86,6 +86,7 @@ std::optional<double> tensor_bytes(const Tensor& tensor) {
 std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer) {
   std::vector<TensorMove> moves;
   if (!has_work(layer) || !moves_data(layer)) return moves;
+  moves.reserve(layer.inputs.size());
   const auto partly = elements_of_first_input(layer);
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const TensorId id = layer.inputs[i];
@@ -111,7 +112,8 @@ std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer) {
 Work count_layer(const Graph& graph, const Layer& layer, const OpWeights& weights) {
   Work work;
   if (!has_work(layer)) return work;
-  for (const Part& part : layer.parts) work += count_part(part, weights);
+  if (!layer.parts.empty()) work = count_part(layer.parts.front(), weights);
+  for (std::size_t i = 1; i < layer.parts.size(); ++i) work += count_part(layer.parts[i], weights);
   add_bytes(work, graph, layer);
   if (layer.repeats != 1) multiply(work, layer.repeats);
   return work;

@@ -44,11 +44,14 @@ constexpr Row rows[] = {
     {ElementType::unknown, 0, '-', std::nullopt},
 };
 
-const Row& row_of(ElementType type) {
-  for (const Row& row : rows)
-    if (row.type == type) return row;
-  return *std::rbegin(rows);
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < std::size(rows); ++i)
+    if (static_cast<std::size_t>(rows[i].type) != i) return false;
+  return true;
 }
+static_assert(are_in_order(), "rows are found by their number");
+
+const Row& row_of(ElementType type) { return rows[static_cast<std::size_t>(type)]; }
 
 }  // namespace
 

@@ -3,21 +3,22 @@
 #include "analyzer/shape.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace ridgeline {
 
 std::optional<std::int64_t> checked_element_count(const Shape& shape) {
   std::int64_t count = 1;
-  // A zero anywhere makes the tensor empty, however large the other dimensions are.
-  bool empty = false;
+  bool is_empty = false, overflows = false;
   for (const std::int64_t dimension : shape) {
     if (dimension < 0 || dimension > max_dimension) return std::nullopt;
-    empty = empty || dimension == 0;
+    is_empty = is_empty || dimension == 0;
+    overflows = __builtin_mul_overflow(count, dimension, &count) || overflows;
   }
-  if (empty) return 0;
-  for (const std::int64_t dimension : shape)
-    if (__builtin_mul_overflow(count, dimension, &count)) return std::nullopt;
-  return count;
+  // A zero anywhere makes the tensor empty, however large the other dimensions are.
+  if (is_empty) return 0;
+  return overflows ? std::nullopt : std::optional(count);
 }
 
 std::int64_t element_count(const Shape& shape) { return checked_element_count(shape).value_or(0); }
@@ -42,8 +43,12 @@ std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) 
 std::string to_string(const Shape& shape) {
   if (shape.empty()) return "scalar";
   std::string text;
-  for (const std::int64_t dimension : shape)
-    (text += text.empty() ? "" : "x") += std::to_string(dimension);
+  for (const std::int64_t dimension : shape) {
+    std::array<char, 20> digits;  // of any int64
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), dimension).ptr;
+    if (!text.empty()) text += 'x';
+    text.append(digits.data(), end);
+  }
   return text;
 }
 

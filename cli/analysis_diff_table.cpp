@@ -25,11 +25,6 @@ std::string ratio_text(double before, double after) {
   return before == 0 ? "" : "×" + format_number(after / before, 4);
 }
 
-std::string shape_text(const AnalysisRow& row) {
-  if (row.outputs.empty()) return "";
-  return row.outputs.front().shape ? to_string(*row.outputs.front().shape) : "?";
-}
-
 double operations(const AnalysisRow& row) {
   return total_flop(row.work) + total_integer_ops(row.work);
 }
@@ -85,7 +80,7 @@ LayerTable changed_table(const AnalysisDiff& difference, std::size_t limit) {
     if (result.table.rows.size() == limit) break;
     const AnalysisRow &a = layer.before, &b = layer.after;
     result.table.rows.push_back(
-        {change(a.name, b.name), change(a.op, b.op), change(shape_text(a), shape_text(b)),
+        {change(a.name, b.name), change(a.op, b.op), change(output_text(a), output_text(b)),
          change(amount_text(operations(a)), amount_text(operations(b))),
          change(bytes_text(total_bytes(a.work)), bytes_text(total_bytes(b.work))),
          fmt::format("{}", fmt::join(layer.what, ", "))});
@@ -104,7 +99,7 @@ LayerTable list_table(const char* title, const std::vector<AnalysisRow>& rows, s
                     0};
   for (const AnalysisRow& row : rows) {
     if (result.table.rows.size() == limit) break;
-    result.table.rows.push_back({row.name, row.op, shape_text(row), amount_text(operations(row)),
+    result.table.rows.push_back({row.name, row.op, output_text(row), amount_text(operations(row)),
                                  bytes_text(total_bytes(row.work), !row.unsized.empty())});
   }
   result.left_out = rows.size() - result.table.rows.size();

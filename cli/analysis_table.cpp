@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <vector>
 
@@ -22,10 +23,10 @@ using Cells = std::vector<std::string>;
 
 // What a line of the table shows, whether it is a layer, a group or the rest.
 struct Line {
-  std::string name;
-  std::string second;  // operator, or number of layers
+  std::string_view name;
+  std::string_view second;  // operator, or number of layers
   std::string output;
-  Work work;
+  const Work* work = nullptr;
   bool is_lower_bound = false;
   std::string note;
 };
@@ -34,69 +35,74 @@ double operations(const Work& work) { return total_flop(work) + total_integer_op
 
 bool is_idle(const Work& work) { return operations(work) == 0 && total_bytes(work) == 0; }
 
-std::string output_text(const AnalysisRow& row) {
-  if (row.outputs.empty()) return "";
-  const auto& shape = row.outputs.front().shape;
-  return shape ? to_string(*shape) : "?";
-}
-
 std::string note_text(const AnalysisRow& row) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;  // mostly none
   if (row.repeats != 1) notes.push_back("×" + format_number(row.repeats, 6));
   if (row.standing != Standing::counted) notes.emplace_back(to_string(row.standing));
   if (row.shapes == ShapeSource::bound) notes.emplace_back("at most");
   if (row.shapes == ShapeSource::unknown) notes.emplace_back("shape unknown");
   if (!row.note.empty()) notes.push_back(row.note);
-  return fmt::format("{}", fmt::join(notes, ", "));
+  return notes.empty() ? "" : fmt::format("{}", fmt::join(notes, ", "));
 }
 
 Line line_of(const AnalysisRow& row) {
-  return {row.name, row.op, output_text(row), row.work, !row.unsized.empty(), note_text(row)};
+  return {row.name, row.op, output_text(row), &row.work, !row.unsized.empty(), note_text(row)};
 }
 
-Line line_of(const RowGroup& group) {
-  return {group.name, std::to_string(group.layers), "", group.work, group.is_lower_bound, ""};
-}
-
+// The lines look into rows of the analysis, or into what is kept beside them.
 struct Lines {
   std::vector<Line> shown;
   std::size_t hidden = 0;  // without work
+  std::vector<RowGroup> groups;
+  std::deque<std::string> words;
+  Work rest;
 };
-
-void add_line(Lines& lines, Line line, bool must_be_shown, bool all) {
-  if (!all && !must_be_shown && is_idle(line.work))
-    ++lines.hidden;
-  else
-    lines.shown.push_back(std::move(line));
-}
 
 // Beyond the top, the rest is one line, so that the lines still add up to the total.
 void keep_top(Lines& lines, std::size_t top) {
   if (lines.shown.size() <= top) return;
   const std::size_t others = lines.shown.size() - top;
   Line rest;
-  rest.name = fmt::format("({} other{})", others, others == 1 ? "" : "s");
+  rest.name = lines.words.emplace_back(fmt::format("({} other{})", others, others == 1 ? "" : "s"));
+  rest.work = &lines.rest;
   for (std::size_t i = top; i < lines.shown.size(); ++i) {
-    rest.work += lines.shown[i].work;
+    lines.rest += *lines.shown[i].work;
     rest.is_lower_bound = rest.is_lower_bound || lines.shown[i].is_lower_bound;
   }
   lines.shown.resize(top);
   lines.shown.push_back(std::move(rest));
 }
 
+void add_groups(Lines& lines, const Analysis& analysis, const TableOptions& options) {
+  lines.groups = group_rows(analysis.rows, *options.group_by);
+  sort_groups(lines.groups, options.order);
+  for (const RowGroup& group : lines.groups) {
+    if (!options.all && is_idle(group.work)) {
+      ++lines.hidden;
+      continue;
+    }
+    const std::string& layers = lines.words.emplace_back(std::to_string(group.layers));
+    lines.shown.push_back({group.name, layers, "", &group.work, group.is_lower_bound, ""});
+  }
+}
+
+void add_rows(Lines& lines, const Analysis& analysis, const TableOptions& options) {
+  for (const AnalysisRow* row : sorted_rows(analysis.rows, options.order)) {
+    const bool is_shown =
+        options.all || row->compute_class == ComputeClass::unknown || !is_idle(row->work);
+    if (is_shown)
+      lines.shown.push_back(line_of(*row));
+    else
+      ++lines.hidden;
+  }
+}
+
 Lines lines_of(const Analysis& analysis, const TableOptions& options) {
   Lines lines;
-  if (options.group_by) {
-    auto groups = group_rows(analysis.rows, *options.group_by);
-    sort_groups(groups, options.order);
-    for (const RowGroup& group : groups) add_line(lines, line_of(group), false, options.all);
-    if (options.top) keep_top(lines, *options.top);
-    return lines;
-  }
-  std::vector<AnalysisRow> rows = analysis.rows;
-  sort_rows(rows, options.order);
-  for (const AnalysisRow& row : rows)
-    add_line(lines, line_of(row), row.compute_class == ComputeClass::unknown, options.all);
+  if (options.group_by)
+    add_groups(lines, analysis, options);
+  else
+    add_rows(lines, analysis, options);
   if (options.top) keep_top(lines, *options.top);
   return lines;
 }
@@ -117,45 +123,50 @@ std::vector<Column> columns(const TableOptions& options, const Shown& shown) {
   std::vector<Column> list{
       {grouped ? std::string(to_string(*options.group_by)) : "layer", Align::left, true}};
   list.push_back(grouped ? Column{"layers", Align::right} : Column{"op", Align::left, true});
-  if (shown.output) list.push_back({"output"});
-  if (shown.macs) list.push_back({"MACs", Align::right});
+  if (shown.output) list.push_back({"output", Align::left, false, 2});
+  if (shown.macs) list.push_back({"MACs", Align::right, false, 1});
   list.push_back({"FLOP", Align::right});
   if (shown.int_ops) list.push_back({"OP", Align::right});
   list.push_back({"bytes", Align::right});
   list.push_back({shown.int_ops ? "OP/byte" : "FLOP/byte", Align::right});
-  list.push_back({"share", Align::right});
+  list.push_back({"share", Align::right, false, 3});
   if (shown.note) list.push_back({"note", Align::left, true});
   return list;
 }
 
 Cells cells_of(const Line& line, double all_operations, const Shown& shown) {
-  Cells cells{line.name, line.second};
+  const Work& work = *line.work;
+  Cells cells;
+  cells.reserve(10);
+  cells.emplace_back(line.name);
+  cells.emplace_back(line.second);
   if (shown.output) cells.push_back(line.output);
-  if (shown.macs) cells.push_back(amount_text(line.work.macs));
-  cells.push_back(amount_text(total_flop(line.work)));
-  if (shown.int_ops) cells.push_back(amount_text(total_integer_ops(line.work)));
-  cells.push_back(bytes_text(total_bytes(line.work), line.is_lower_bound));
-  cells.push_back(intensity_text(line.is_lower_bound ? std::nullopt : intensity(line.work)));
-  cells.push_back(all_operations > 0 ? format_percent(operations(line.work) / all_operations, 1)
-                                     : "");
+  if (shown.macs) cells.push_back(amount_text(work.macs));
+  cells.push_back(amount_text(total_flop(work)));
+  if (shown.int_ops) cells.push_back(amount_text(total_integer_ops(work)));
+  cells.push_back(bytes_text(total_bytes(work), line.is_lower_bound));
+  cells.push_back(intensity_text(line.is_lower_bound ? std::nullopt : intensity(work)));
+  cells.push_back(all_operations > 0 ? format_percent(operations(work) / all_operations, 1) : "");
   if (shown.note) cells.push_back(line.note);
   return cells;
 }
 
-Line total_line(const Analysis& analysis, const TableOptions& options) {
-  Line line{"total", "", "", analysis.totals.work, false, ""};
+Cells total_cells(const Analysis& analysis, const TableOptions& options, const Shown& shown) {
+  Line line{"total", "", "", &analysis.totals.work, false, ""};
   for (const AnalysisRow& row : analysis.rows)
     line.is_lower_bound = line.is_lower_bound || !row.unsized.empty();
-  if (options.group_by) line.second = std::to_string(analysis.totals.layers);
-  return line;
+  const std::string layers = std::to_string(analysis.totals.layers);
+  if (options.group_by) line.second = layers;
+  return cells_of(line, operations(analysis.totals.work), shown);
 }
 
 TextTable table_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
   const Shown shown = columns_of(analysis, options, lines);
   const double all = operations(analysis.totals.work);
   TextTable table{columns(options, shown), {}};
+  table.rows.reserve(lines.shown.size() + 1);
   for (const Line& line : lines.shown) table.rows.push_back(cells_of(line, all, shown));
-  table.rows.push_back(cells_of(total_line(analysis, options), all, shown));
+  table.rows.push_back(total_cells(analysis, options, shown));
   return table;
 }
 
@@ -245,17 +256,16 @@ std::string analysis_csv(const Analysis& analysis, const TableOptions& options) 
                                    group.is_lower_bound ? std::nullopt : intensity(group.work)));
     return text;
   }
-  std::vector<AnalysisRow> rows = analysis.rows;
-  sort_rows(rows, options.order);
+  auto rows = sorted_rows(analysis.rows, options.order);
   rows.resize(std::min(rows.size(), limit));
   text = csv_line({"layer", "op", "class", "dtype", "output"}, amount_titles,
                   {"repeats", "standing", "shapes", "note"});
-  for (const AnalysisRow& row : rows)
-    text += csv_line(
-        {row.name, row.op, std::string(to_string(row.compute_class)), row.dtype, output_text(row)},
-        csv_amounts(row.work, analysis.rules, intensity(row)),
-        {csv_amount(row.repeats), std::string(to_string(row.standing)),
-         std::string(to_string(row.shapes)), row.note});
+  for (const AnalysisRow* row : rows)
+    text += csv_line({row->name, row->op, std::string(to_string(row->compute_class)),
+                      std::string(row->dtype), output_text(*row)},
+                     csv_amounts(row->work, analysis.rules, intensity(*row)),
+                     {csv_amount(row->repeats), std::string(to_string(row->standing)),
+                      std::string(to_string(row->shapes)), row->note});
   return text;
 }
 

@@ -73,7 +73,7 @@ CountingOptions counting_options(const Options& options) {
     counting.pagoda = parse_pagoda_options(rest, where);
   else if (!rest.empty())
     throw usage_error(where, "the rules ridgeline take no options");
-  counting.pagoda.batch = count_option(options, "batch", 1, 1);
+  counting.pagoda.batch = batch_option(options).value_or(1);
   if (options.count("weights")) {
     if (counting.rules == Rules::pagoda)
       throw usage_error("--weights", "the rules pagoda have costs of their own",
@@ -131,13 +131,15 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
       network.warnings.push_back("layer " + quote(layer) + " has no gradient rule");
     network.graph = std::move(training.graph);
   }
+  std::vector<Demand> demands;
+  if (passes.runtime) demands = lower(network.graph, *passes.runtime, counting.weights);
   Analysis analysis;
   if (passes.runtime && !keep_layers)
     analysis = analyze(fuse(network.graph, *passes.runtime).graph, counting.weights);
   else
-    analysis = analyze(network.graph, counting.weights);
+    analysis = analyze(std::move(network.graph), counting.weights);
   analysis.runtime = passes.runtime;
-  if (passes.runtime) analysis.demands = lower(network.graph, *passes.runtime, counting.weights);
+  analysis.demands = std::move(demands);
   analysis.training = std::move(summary);
   return analysis;
 }

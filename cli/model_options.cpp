@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "workloads/options.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -130,9 +131,16 @@ std::int64_t count_option(const Options& options, const char* name, std::int64_t
   return dimension_option(text, fmt::format("--{} {}", name, text), least);
 }
 
+std::optional<std::int64_t> batch_option(const Options& options) {
+  WorkloadOptions parsed;
+  if (options.count("batch"))
+    set_option(parsed, WorkloadOption::batch, options["batch"].as<std::string>());
+  return parsed.batch;
+}
+
 onnx::ImportOptions import_options(const Options& options) {
   onnx::ImportOptions import;
-  if (options.count("batch")) import.batch = count_option(options, "batch", 1, 1);
+  import.batch = batch_option(options);
   if (options.count("assume-dim")) import.assumed_dim = count_option(options, "assume-dim", 0, 1);
   for (const std::string& text : words_of(options, "shape")) {
     const std::string where = "--shape " + text;

@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "analyzer/onnx/weight_inputs.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/nearest.h"
@@ -28,7 +29,7 @@ std::string option_word(std::string_view name) {
 class Binder {
  public:
   Binder(const GraphProto& graph, const ImportOptions& options, const std::string& file)
-      : options_(options), file_(file) {
+      : graph_(graph), options_(options), file_(file) {
     std::unordered_set<std::string_view> initializers;
     for (const TensorProto& tensor : graph.initializers) initializers.insert(tensor.name);
     std::unordered_set<std::string_view> names;
@@ -113,14 +114,18 @@ class Binder {
           fmt::format("--shape {}", option_word(input.name)),
           fmt::format("has {} dimensions, the input has {}", given->second.size(), dims.size()));
     for (std::size_t i = 0; i < dims.size(); ++i)
-      if (is_free(dims[i]) && !dims[i].symbol.empty())
+      if (!is_free(dims[i]))
+        result_.overrides_file = result_.overrides_file || *dims[i].value != given->second[i];
+      else if (!dims[i].symbol.empty())
         bind_symbol(dims[i].symbol, given->second[i],
                     fmt::format("--shape {}", option_word(input.name)));
   }
 
   // The batch is dimension 0 where that is free; in a file whose shapes are all fixed it is the
-  // number that the first input begins with, wherever an input begins with it.
+  // number that the first input begins with, wherever an input begins with it. Inputs that nodes
+  // read as weights have no batch.
   void bind_batch(std::int64_t batch) {
+    weights_ = weight_inputs(graph_);
     bool has_free = false;
     for (const ValueInfo* input : inputs_) {
       if (!begins(*input) || !is_free(input->type.dims->front())) continue;
@@ -132,13 +137,13 @@ class Binder {
     }
     if (has_free) {
       // Exporters trace with a batch of one; what they bake in is that.
-      result_.batch_change = BatchChange{1, batch};
+      result_.batch_change = BatchChange{1, batch, true};
       return;
     }
     for (const ValueInfo* input : inputs_) {
       if (!begins(*input)) continue;
       const std::int64_t in_file = *input->type.dims->front().value;
-      if (!result_.batch_change) result_.batch_change = BatchChange{in_file, batch};
+      if (!result_.batch_change) result_.batch_change = BatchChange{in_file, batch, false};
       if (result_.batch_change->in_file == in_file) batch_inputs_.insert(input->name);
     }
     if (!result_.batch_change)
@@ -148,7 +153,7 @@ class Binder {
 
   bool begins(const ValueInfo& input) const {
     return is_tensor(input) && input.type.dims && !input.type.dims->empty() &&
-           !options_.shapes.contains(std::string(input.name));
+           !options_.shapes.contains(std::string(input.name)) && !weights_.contains(input.name);
   }
 
   BoundInput bound(const ValueInfo& input) {
@@ -225,8 +230,10 @@ class Binder {
     std::string_view symbol;
   };
 
+  const GraphProto& graph_;
   const ImportOptions& options_;
   const std::string& file_;
+  std::set<std::string_view> weights_;  // of its inputs
   std::vector<const ValueInfo*> inputs_;
   std::set<std::string_view> batch_inputs_;
   std::vector<Missing> missing_;
@@ -237,7 +244,7 @@ class Binder {
 }  // namespace
 
 std::optional<Shape> Bindings::resolve(const TypeProto& type) const {
-  if (!type.dims) return std::nullopt;
+  if (!type.dims || overrides_file) return std::nullopt;
   Shape shape;
   for (const Dimension& dimension : *type.dims) {
     if (dimension.value && *dimension.value >= 0) {
@@ -251,6 +258,9 @@ std::optional<Shape> Bindings::resolve(const TypeProto& type) const {
       return std::nullopt;
     }
   }
+  const bool begins_with_batch = batch_change && !batch_change->was_free && !shape.empty() &&
+                                 shape.front() == batch_change->in_file;
+  if (begins_with_batch) shape.front() = batch_change->now;
   if (!checked_element_count(shape)) return std::nullopt;
   return shape;
 }

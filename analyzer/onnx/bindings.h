@@ -19,6 +19,7 @@ namespace ridgeline::onnx {
 struct BatchChange {
   std::int64_t in_file = 0;  // 1 where the file leaves it free
   std::int64_t now = 0;
+  bool was_free = false;  // the file leaves it open
 };
 
 struct BoundInput {
@@ -33,8 +34,10 @@ struct Bindings {
   std::optional<std::int64_t> assumed;
   std::optional<BatchChange> batch_change;
   std::optional<std::int64_t> batch;  // dimension 0 of the first input that has one
+  bool overrides_file = false;        // --shape gave another size than the one that the file fixes
 
-  // A shape that the file declares, with symbols put in; nothing where one is free.
+  // A shape that the file declares, with symbols put in and the batch changed as the user wants;
+  // nothing where a size is free, or where the file speaks of other inputs than the user's.
   std::optional<Shape> resolve(const TypeProto& type) const;
 };
 

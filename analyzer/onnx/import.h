@@ -25,15 +25,8 @@ struct ImportOptions {
   bool absorb_quantization = true;                 // else every step is a layer of its own
 };
 
-struct UnknownOperator {
-  std::string op;  // "ai.onnx.contrib.NegPos"
-  std::string reason;
-  std::vector<std::string> nodes;
-};
-
 struct Import {
   Graph graph;
-  std::vector<UnknownOperator> unknown;  // in order of first appearance
   std::vector<std::string> warnings;
   std::int64_t ir_version = 0;
   std::string producer;

@@ -172,6 +172,13 @@ const Shape* NodeContext::declared_instead_of(std::initializer_list<std::size_t>
 void NodeContext::adopt(std::size_t index, Value* value) {
   if (!wants(index)) return;
   walk_.alias(node_.outputs[index], value);
+  // Nothing writes the tensor of the output's own name any more; it is described as what it names.
+  Value& left = *outputs_[index];
+  left.type = value->type;
+  left.shape = value->shape;
+  left.source = value->source;
+  left.is_sequence = value->is_sequence;
+  left.constant = value->constant;
   outputs_[index] = nullptr;
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/onnx/name_map.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -38,26 +38,29 @@ void collect_captures(const GraphProto& graph, std::vector<std::string_view>& na
     if (!own.contains(name)) names.push_back(name);
 }
 
-using Producers = std::unordered_map<std::string_view, std::size_t>;
+using Producers = NameMap<std::size_t>;  // index of a node
 
 Producers find_producers(const std::vector<Node>& nodes,
                          const std::function<bool(std::string_view)>& is_own,
                          const std::string& file) {
-  Producers producers;
-  producers.reserve(nodes.size());
+  Producers producers(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const std::string_view output : nodes[i].outputs) {
       if (output.empty()) continue;
-      const auto [other, is_new] = producers.emplace(output, i);
+      const auto [other, is_new] = producers.insert(output, i);
       if (!is_new)
         throw Error(file, describe(nodes[i]) + " writes tensor " + quote(output) + ", and " +
-                              describe(nodes[other->second]) + " writes it too");
+                              describe(nodes[*other]) + " writes it too");
       if (is_own(output))
         throw Error(file, describe(nodes[i]) + " writes tensor " + quote(output) +
                               ", which is already an input or a weight");
     }
   return producers;
 }
+
+struct Edge {  // between nodes
+  std::size_t producer, consumer;
+};
 
 }  // namespace
 
@@ -86,29 +89,34 @@ NodeOrder order_nodes(const std::vector<Node>& nodes,
                       const std::function<bool(std::string_view)>& is_own,
                       const std::string& file) {
   const Producers producers = find_producers(nodes, is_own, file);
-  std::vector<std::vector<std::size_t>> consumers(nodes.size());
-  std::vector<std::size_t> unmet(nodes.size(), 0);
+  std::vector<Edge> edges;
+  edges.reserve(nodes.size() * 2);
   NodeOrder order;
   std::vector<std::string_view> reads;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     reads.clear();
     collect_reads(nodes[i], reads);
     for (const std::string_view name : reads) {
-      const auto producer = producers.find(name);
-      if (producer == producers.end()) {
+      const std::size_t* producer = producers.find(name);
+      if (producer == nullptr) {
         if (is_known(name)) continue;
         throw Error(file, describe(nodes[i]) + " reads tensor " + quote(name) +
                               ", which nothing makes: no input, weight or node has this name");
       }
-      consumers[producer->second].push_back(i);
-      ++unmet[i];
-      order.as_in_file = order.as_in_file && producer->second < i;
+      edges.push_back({*producer, i});
+      order.as_in_file = order.as_in_file && *producer < i;
     }
   }
   order.nodes.reserve(nodes.size());
   if (order.as_in_file) {
     for (std::size_t i = 0; i < nodes.size(); ++i) order.nodes.push_back(i);
     return order;
+  }
+  std::vector<std::vector<std::size_t>> consumers(nodes.size());
+  std::vector<std::size_t> unmet(nodes.size(), 0);
+  for (const Edge& edge : edges) {
+    consumers[edge.producer].push_back(edge.consumer);
+    ++unmet[edge.consumer];
   }
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t i = 0; i < nodes.size(); ++i)

@@ -175,6 +175,7 @@ Attribute read_attribute(Wire wire, int depth) {
 
 Node read_node(Wire wire, int depth) {
   Node node;
+  node.inputs.reserve(4);  // few have more
   while (wire.next()) {
     switch (wire.field()) {
       case 1:

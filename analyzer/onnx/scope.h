@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 
+#include "analyzer/onnx/name_map.h"
 #include "analyzer/onnx/value.h"
 
 namespace ridgeline::onnx {
@@ -15,18 +15,19 @@ class Scope {
 
   Value* find(std::string_view name) const {
     for (const Scope* scope = this; scope != nullptr; scope = scope->parent_)
-      if (const auto found = scope->values_.find(name); found != scope->values_.end())
-        return found->second;
+      if (Value* const* found = scope->values_.find(name)) return *found;
     return nullptr;
   }
 
-  bool owns(std::string_view name) const { return values_.contains(name); }
+  bool owns(std::string_view name) const { return values_.find(name) != nullptr; }
 
-  void bind(std::string_view name, Value* value) { values_[name] = value; }
+  void bind(std::string_view name, Value* value) { values_.set(name, value); }
+
+  void reserve(std::size_t names) { values_.reserve(names); }
 
  private:
   const Scope* parent_;
-  std::unordered_map<std::string_view, Value*> values_;
+  NameMap<Value*> values_;
 };
 
 }  // namespace ridgeline::onnx

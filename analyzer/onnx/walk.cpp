@@ -102,14 +102,12 @@ std::int64_t Walk::opset_of(const Node& node) {
 }
 
 std::string Walk::layer_name(const Node& node) const {
-  std::string name = path_;
-  if (!node.name.empty())
-    name += node.name;
-  else if (!node.outputs.empty() && !node.outputs.front().empty())
-    name += node.outputs.front();
-  else
-    name += node.op_type;
-  return name;
+  std::string_view own = node.name;
+  if (own.empty() && !node.outputs.empty()) own = node.outputs.front();
+  if (own.empty()) own = node.op_type;
+  std::string name;
+  name.reserve(path_.size() + own.size());
+  return name.append(path_).append(own);
 }
 
 void Walk::walk_node(const Node& node) {
@@ -149,7 +147,6 @@ void Walk::apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> 
     fall_back_to_declared(context);
     context.parts_.clear();
     context.emit(Unknown{unknown_because});
-    add_unknown(qualified_name(node), unknown_because, layer_name(node));
   }
   const bool depends_on_no_data = std::all_of(
       context.inputs_.begin(), context.inputs_.end(),
@@ -166,9 +163,9 @@ void Walk::apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> 
 // What the file says of a tensor that no rule could find out.
 bool Walk::take_declared(Value& value) {
   if (call_ != nullptr) return false;  // names inside a function are not those of the graph
-  const auto found = declared_.find(value.name);
-  if (found == declared_.end()) return false;
-  const TypeProto& type = found->second->type;
+  const auto* found = declared_.find(value.name);
+  if (found == nullptr) return false;
+  const TypeProto& type = (*found)->type;
   value.type = type.element;
   value.is_sequence = type.kind == TypeKind::sequence;
   value.shape = bindings_.resolve(type);
@@ -217,6 +214,8 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
   layer.repeats = repeats_;
   layer.nested = depth_ > 0;
   layer.standing = is_folded ? Standing::folded : Standing::counted;
+  layer.inputs.reserve(context.inputs_.size());
+  layer.outputs.reserve(context.outputs_.size());
   for (std::size_t i = 0; i < context.inputs_.size(); ++i) {
     const Value* value = context.inputs_[i];
     if (value == nullptr) continue;
@@ -261,23 +260,20 @@ void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
   }
 }
 
-void Walk::add_unknown(const std::string& op, const std::string& reason, const std::string& node) {
-  const auto [place, is_new] = unknown_index_.emplace(op + "\n" + reason, unknown_.size());
-  if (is_new) unknown_.push_back({op, reason, {}});
-  unknown_[place->second].nodes.push_back(node);
-}
-
 Import Walk::run() {
   const GraphProto& graph = file_.model().graph;
   Scope scope(nullptr);
   scope_ = &scope;
   check_model();
   bindings_ = bind_inputs(graph, options_, file_name());
-  for (const ValueInfo& info : graph.value_info) declared_[info.name] = &info;
-  for (const ValueInfo& info : graph.outputs) declared_[info.name] = &info;
+  declared_.reserve(graph.value_info.size() + graph.outputs.size());
+  for (const ValueInfo& info : graph.value_info) declared_.set(info.name, &info);
+  for (const ValueInfo& info : graph.outputs) declared_.set(info.name, &info);
+  scope.reserve(graph.initializers.size() + graph.inputs.size() + graph.nodes.size());
   add_initializers(graph);
   add_inputs();
   given_values_ = values_.size();
+  layers_.reserve(graph.nodes.size());
   walk_nodes(graph.nodes);
   return finish();
 }

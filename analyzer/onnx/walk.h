@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "analyzer/onnx/bindings.h"
 #include "analyzer/onnx/import.h"
 #include "analyzer/onnx/model_file.h"
+#include "analyzer/onnx/name_map.h"
 #include "analyzer/onnx/node_context.h"
 #include "analyzer/onnx/scope.h"
 #include "analyzer/onnx/value.h"
@@ -43,8 +43,6 @@ class Walk {
   void mark_alternative(std::size_t first, std::size_t last);
   void drop_layers(std::size_t first);
   double flop_of_layers(std::size_t first, std::size_t last) const;
-  std::vector<UnknownOperator> unknown() const { return unknown_; }
-  void forget_unknown_since(const std::vector<UnknownOperator>& before);
   std::string layer_name(const Node& node) const;
 
   // The batch that the user put in the place of the file's own: a Reshape may have baked that in.
@@ -75,7 +73,6 @@ class Walk {
   bool fall_back_to_declared(NodeContext& context);
   void add_layer(NodeContext& context, bool is_folded);
   void mark_parameters(const NodeContext& context, const Layer& layer);
-  void add_unknown(const std::string& op, const std::string& reason, const std::string& node);
   std::int64_t opset_of(const Node& node);
   const FunctionProto* function_of(const Node& node) const;
   const Attribute* find_attribute(const Node& node, std::string_view name) const;
@@ -93,7 +90,7 @@ class Walk {
   std::vector<bool> parameters_;  // by value id
   std::vector<Layer> layers_;
   std::vector<TensorId> inputs_;
-  std::unordered_map<std::string_view, const ValueInfo*> declared_;
+  NameMap<const ValueInfo*> declared_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const FunctionProto*>>
       functions_;
   std::map<std::string_view, std::int64_t> opsets_;
@@ -106,8 +103,6 @@ class Walk {
   int depth_ = 0;
   std::size_t nodes_walked_ = 0;
 
-  std::vector<UnknownOperator> unknown_;
-  std::unordered_map<std::string, std::size_t> unknown_index_;
   std::vector<std::string> warnings_;
 };
 

@@ -121,8 +121,8 @@ std::vector<Value*> Walk::run_body(const GraphProto& body, const std::vector<Val
   repeats_ *= repeats;
   path_ += path + "/";
   ++depth_;
-  for (const ValueInfo& info : body.value_info) declared_[info.name] = &info;
-  for (const ValueInfo& info : body.outputs) declared_[info.name] = &info;
+  for (const ValueInfo& info : body.value_info) declared_.set(info.name, &info);
+  for (const ValueInfo& info : body.outputs) declared_.set(info.name, &info);
   add_initializers(body);
   for (std::size_t i = 0; i < body.inputs.size(); ++i) inside.bind(body.inputs[i].name, inputs[i]);
   walk_nodes(body.nodes);
@@ -143,13 +143,6 @@ void Walk::mark_alternative(std::size_t first, std::size_t last) {
 
 void Walk::drop_layers(std::size_t first) {
   layers_.erase(layers_.begin() + static_cast<std::ptrdiff_t>(first), layers_.end());
-}
-
-void Walk::forget_unknown_since(const std::vector<UnknownOperator>& before) {
-  unknown_ = before;
-  unknown_index_.clear();
-  for (std::size_t i = 0; i < unknown_.size(); ++i)
-    unknown_index_.emplace(unknown_[i].op + "\n" + unknown_[i].reason, i);
 }
 
 // Bytes do not matter for the choice between branches; arithmetic decides.

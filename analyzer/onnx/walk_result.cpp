@@ -23,9 +23,9 @@ void Walk::check_model() {
       throw Error(file_name(),
                   fmt::format("operator set {} of ai.onnx is unknown; 1 to {} are known",
                               import.version, newest_opset));
-  std::unordered_set<std::string_view> names;
+  NameMap<bool> names(model.graph.nodes.size());
   for (const Node& node : model.graph.nodes)
-    if (!node.name.empty() && !names.insert(node.name).second)
+    if (!node.name.empty() && !names.insert(node.name, true).second)
       warn("two nodes have the name " + quote(node.name));
 }
 
@@ -33,10 +33,9 @@ void Walk::check_model() {
 // changed the inputs.
 void Walk::check_declared(const Value& value) {
   if (!options_.shapes.empty() || !options_.dims.empty() || options_.batch) return;
-  const auto found = declared_.find(value.name);
-  if (found == declared_.end() || !value.shape || value.is_sequence || !found->second->type.dims)
-    return;
-  const auto& dims = *found->second->type.dims;
+  const auto* found = declared_.find(value.name);
+  if (found == nullptr || !value.shape || value.is_sequence || !(*found)->type.dims) return;
+  const auto& dims = *(*found)->type.dims;
   bool differs = dims.size() != value.shape->size();
   for (std::size_t i = 0; !differs && i < dims.size(); ++i)
     differs = dims[i].value && *dims[i].value >= 0 && *dims[i].value != (*value.shape)[i];
@@ -65,12 +64,12 @@ Import Walk::finish() {
   }
   parameters_.resize(values_.size(), false);
   result.graph.tensors.reserve(values_.size());
-  for (const Value& value : values_) {
+  for (Value& value : values_) {
     Tensor tensor;
-    tensor.name = value.name;
+    tensor.name = std::move(value.name);
     tensor.type = value.type;
     if (value.shape && !value.is_sequence) {
-      tensor.shape = *value.shape;
+      tensor.shape = std::move(*value.shape);
       tensor.source = value.source;
     }
     tensor.role = value.constant ? Role::weight : Role::activation;
@@ -81,7 +80,6 @@ Import Walk::finish() {
   }
   for (const TensorId id : inputs_) result.graph.tensors[id].role = Role::input;
   result.graph.layers = std::move(layers_);
-  result.unknown = std::move(unknown_);
   result.warnings = std::move(warnings_);
   result.ir_version = model.ir_version;
   result.producer = model.producer;

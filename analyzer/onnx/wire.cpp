@@ -26,7 +26,7 @@ void Wire::fail(const std::string& what) const {
   throw Error(source_->name, fmt::format("byte {}: {}", offset(), what));
 }
 
-std::uint64_t Wire::varint() {
+std::uint64_t Wire::long_varint() {
   const char* at = rest_.data();
   source_->load(at, std::min(rest_.size(), max_varint_bytes));
   try {

@@ -68,7 +68,19 @@ class Wire {
 
   static constexpr std::size_t max_varint_bytes = 10;
 
-  std::uint64_t varint();
+  std::uint64_t varint() {
+    // Most tags, lengths and numbers are one byte.
+    if (!rest_.empty()) {
+      source_->load(rest_.data(), 1);
+      const auto first = static_cast<unsigned char>(rest_.front());
+      if (first < 0x80) {
+        rest_.remove_prefix(1);
+        return first;
+      }
+    }
+    return long_varint();
+  }
+  std::uint64_t long_varint();
   std::string_view take(std::uint64_t count);
   void expect(Kind kind) const;
 

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <deque>
+
 #include "analyzer/analysis_groups.h"
 #include "base/json.h"
 #include "tests/analyzer/networks.h"
@@ -222,7 +224,11 @@ AnalysisRow named_row(const std::string& name, Shape output = {}) {
   AnalysisRow row;
   row.name = name;
   row.op = "Relu";
-  row.outputs.push_back({"y", ElementType::fp32, std::move(output), 4, false});
+  static std::deque<Tensor> tensors;  // rows only point to theirs
+  Tensor& tensor = tensors.emplace_back();
+  tensor.shape = std::move(output);
+  tensor.source = ShapeSource::fixed;
+  row.outputs.push_back(&tensor);
   return row;
 }
 

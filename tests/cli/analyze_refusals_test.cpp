@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
             "NoSuchDimension", {"net.onnx", "--assume-dim", "1", "--dim", "height=3"}, 2, "height"},
         Refusal{"BatchZero", {"net.onnx", "--batch", "0"}, 2, "\"0\" is not a number from 1"},
         Refusal{"BatchWord", {"net.onnx", "--batch", "many"}, 2, "--batch many: "},
-        Refusal{"BatchHuge", {"net.onnx", "--batch", "99999999999999999999"}, 2, "2^40"},
+        Refusal{"BatchHuge", {"net.onnx", "--batch", "2000000"}, 2, "1048576"},
         Refusal{"BatchNegative", {"net.onnx", "--batch=-1"}, 2, "\"-1\" is not a number"},
         Refusal{"ShapeWithoutName", {"net.onnx", "--shape", "1x2"}, 2, shape_example},
         Refusal{"ShapeEmptyName", {"net.onnx", "--shape", "=1x2"}, 2, shape_example},

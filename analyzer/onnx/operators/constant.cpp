@@ -54,17 +54,18 @@ void constant(NodeContext& context) {
 void constant_of_shape(NodeContext& context) {
   context.emit(Copy{});
   context.not_data(0);
-  ElementType type = ElementType::fp32;
-  Element fill = 0;
-  if (const Attribute* value = context.attribute("value"); value != nullptr && value->tensor) {
-    type = value->tensor->type;
-    const auto contents = context.walk().file().contents(*value->tensor);
-    fill = contents && contents->size() == 1 ? contents->front() : std::nullopt;
-  }
+  const Attribute* value = context.attribute("value");
+  const TensorProto* given = value != nullptr && value->tensor ? &*value->tensor : nullptr;
+  const ElementType type = given != nullptr ? given->type : ElementType::fp32;
   const Shape shape = context.needed_integers(0);
   context.set(0, type, shape);
-  if (is_foldable(type, shape))
-    context.set_contents(0, Contents(static_cast<std::size_t>(element_count(shape)), fill));
+  if (!is_foldable(type, shape)) return;
+  Element fill = 0;
+  if (given != nullptr) {
+    const auto contents = context.walk().file().contents(*given);
+    fill = contents && contents->size() == 1 ? contents->front() : std::nullopt;
+  }
+  context.set_contents(0, Contents(static_cast<std::size_t>(element_count(shape)), fill));
 }
 
 void eye_like(NodeContext& context) {

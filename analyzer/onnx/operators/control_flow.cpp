@@ -65,9 +65,7 @@ void take_branch(NodeContext& context, bool then_branch) {
   const char* const attributes[] = {"else_branch", "then_branch"};
   const BranchTrial taken = try_branch(context, attributes[then_branch], labels[then_branch]);
   if (taken.error) throw *taken.error;
-  const auto unknown = walk.unknown();
   const BranchTrial other = try_branch(context, attributes[!then_branch], labels[!then_branch]);
-  walk.forget_unknown_since(unknown);
   walk.mark_alternative(other.first, other.last);
   for (std::size_t i = 0; i < context.output_count(); ++i) context.adopt(i, taken.outputs[i]);
 }

@@ -109,6 +109,8 @@ void max_roi_pool(NodeContext& context) {
     const std::int64_t rest = data[2 + axis] % (*pooled)[axis] != 0 ? 1 : 0;
     taps = multiplied(context, {taps, std::max<std::int64_t>(1, whole + rest)});
   }
+  context.warn(
+      "which part a region covers depends on data: counted for regions of the whole image");
   context.emit(Pool{Pooling::max, element_count(shape), taps});
 }
 

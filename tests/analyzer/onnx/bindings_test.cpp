@@ -118,6 +118,33 @@ TEST(Bindings, ABatchLeavesInputsAloneThatBeginWithSomethingElse) {
   EXPECT_EQ(shape_text(result.graph, "z"), "50x3");
 }
 
+TEST(Bindings, ABatchLeavesInputsAloneThatNodesReadAsWeights) {
+  OnnxBuilder model;
+  model.opset(17)
+      .input("w", ElementType::fp32, {6, 1, 3, 3})
+      .input("x", ElementType::fp32, {6, 1, 8, 8})
+      .input("m", ElementType::fp32, {6, 5})
+      .output("z");
+  model.node("Conv", {"x", "w"}, {"y"});
+  model.node("MatMul", {"y", "m"}, {"z"});
+  const auto result = imported(model, {.batch = 2});
+  EXPECT_EQ(shape_text(result.graph, "w"), "6x1x3x3");
+  EXPECT_EQ(shape_text(result.graph, "z"), "2x6x6x5");
+}
+
+// A shape that the file declares speaks of the file's own batch.
+TEST(Bindings, ABatchChangesDeclaredShapesToo) {
+  OnnxBuilder model = relu_of({2, 3});
+  model.node("Odd", {"y"}, {"a"}).domain("my");
+  model.node("Relu", {"a"}, {"z"});
+  model.value_info("a", ElementType::fp32, {2, 7}).output("z");
+  model.opset(1, "my");
+  EXPECT_EQ(shape_text(imported(model).graph, "z"), "2x7");
+  EXPECT_EQ(shape_text(imported(model, {.batch = 8}).graph, "z"), "8x7");
+  // What it would be at another size nobody knows.
+  EXPECT_EQ(shape_text(imported(model, {.shapes = {{"x", {2, 4}}}}).graph, "z"), "unknown");
+}
+
 TEST(Bindings, InitializersThatAreListedAsInputsAreWeights) {
   OnnxBuilder model;
   model.opset(9).ir_version(3);

@@ -42,6 +42,8 @@ TEST(If, CountsTheLargerBranchWhereTheConditionIsData) {
   EXPECT_EQ(layer_named(result.graph, "choice/else/Neg2").standing, Standing::counted);
   EXPECT_THAT(result.warnings, Contains(HasSubstr("depends on data")));
   EXPECT_EQ(result.graph.tensors[result.graph.outputs.front()].name, "y");
+  for (const Tensor& tensor : result.graph.tensors)
+    EXPECT_NE(tensor.source, ShapeSource::unknown) << tensor.name;
 
   const auto chosen = imported(model, {.branch = onnx::Branch::then_branch});
   EXPECT_EQ(layer_named(chosen.graph, "choice/then/Relu0").standing, Standing::counted);
@@ -68,9 +70,12 @@ TEST(If, WhatADeadBranchDoesNotKnowIsOfNoConcern) {
   odd.node("Mystery", {"x"}, {"m"}).name("m");
   odd.output("m");
   model.node("If", {"c"}, {"y"})
+      .name("choice")
       .attribute("then_branch", odd)
       .attribute("else_branch", branch("Relu", 1));
-  EXPECT_TRUE(imported(model).unknown.empty());
+  const Graph graph = imported(model).graph;
+  EXPECT_EQ(layer_named(graph, "choice/then/m").standing, Standing::alternative);
+  EXPECT_EQ(unknown_layers(graph), 1u);
 }
 
 TEST(If, ABranchThatDoesNotFitTheShapesIsNotCounted) {

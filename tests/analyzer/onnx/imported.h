@@ -24,6 +24,13 @@ inline const Layer& layer_named(const Graph& graph, std::string_view name) {
   return none;
 }
 
+inline std::size_t unknown_layers(const Graph& graph) {
+  std::size_t count = 0;
+  for (const Layer& layer : graph.layers)
+    for (const Part& part : layer.parts) count += std::holds_alternative<Unknown>(part.op) ? 1 : 0;
+  return count;
+}
+
 inline const Tensor& tensor_named(const Graph& graph, std::string_view name) {
   for (const Tensor& tensor : graph.tensors)
     if (tensor.name == name) return tensor;
