@@ -87,6 +87,15 @@ class Readers {
   std::vector<std::size_t> begin_, layers_;
 };
 
+// A name as it reads after the name of a neighbour: without the modules that both are in.
+std::string_view beside(std::string_view name, std::string_view neighbour) {
+  const auto differ = std::mismatch(name.begin(), name.end(), neighbour.begin(), neighbour.end());
+  const std::string_view common =
+      name.substr(0, static_cast<std::size_t>(differ.first - name.begin()));
+  const std::size_t last = common.find_last_of("./");
+  return last == std::string_view::npos ? name : name.substr(last + 1);
+}
+
 class Fuser {
  public:
   // With weights, what each step saves is counted too.
@@ -264,7 +273,10 @@ class Fuser {
     const bool folds = has_product(graph_, group);
     for (const std::size_t index : group.layers) {
       const Layer& layer = graph_.layers[index];
-      (result.name += result.name.empty() ? "" : " + ") += layer.name;
+      if (result.name.empty())
+        result.name = layer.name;
+      else
+        (result.name += " + ") += beside(layer.name, graph_.layers[group.layers.front()].name);
       result.sources.push_back(layer.name);
       result.shapes = std::max(result.shapes, layer.shapes);
       result.partly_moved.insert(result.partly_moved.end(), layer.partly_moved.begin(),

@@ -93,11 +93,19 @@ bool pointwise_chain(const FusionCandidate& c) {
          all_parts(c.graph, c.consumer, is_pointwise);
 }
 
+// A pool over the whole image waits for all of it, so the image leaves the chip first.
+bool pools_all(const FusionCandidate& c) {
+  const Layer& pool = layer_at(c.graph, c.consumer.layers.front());
+  const Shape& out = c.graph.tensors[pool.outputs.front()].shape;
+  return std::all_of(out.begin() + std::min<std::ptrdiff_t>(2, std::ssize(out)), out.end(),
+                     [](std::int64_t size) { return size == 1; });
+}
+
 bool pool_into_convolution(const FusionCandidate& c) {
   return product_count(c.graph, c.producer) == 1 && c.consumer.layers.size() == 1 &&
-         all_parts(c.graph, c.consumer, is_pool) && any_part(c.graph, c.producer, [](const Op& op) {
-           return std::holds_alternative<Convolution>(op);
-         });
+         all_parts(c.graph, c.consumer, is_pool) && !pools_all(c) &&
+         any_part(c.graph, c.producer,
+                  [](const Op& op) { return std::holds_alternative<Convolution>(op); });
 }
 
 bool softmax_into_scores(const FusionCandidate& c) {
@@ -118,6 +126,16 @@ bool row_wise_island(const FusionCandidate& c) {
   const auto test = [](const Op& op) { return is_row_wise(op) || is_pointwise(op); };
   return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test) &&
          (any_part(c.graph, c.producer, is_row_wise) || any_part(c.graph, c.consumer, is_row_wise));
+}
+
+// Data that is only moved, and moved again, is moved once: transpositions and concatenations in a
+// row. A slice is left out: it reads less than its producer would then.
+bool copy_chain(const FusionCandidate& c) {
+  const auto test = [](const Op& op) {
+    const auto* copy = std::get_if<Copy>(&op);
+    return copy != nullptr && !copy->elements_read;
+  };
+  return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test);
 }
 
 using R = Runtime;
@@ -142,6 +160,7 @@ const std::vector<FusionRule>& fusion_rules() {
       {"pointwise_chain", pointwise_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
       {"row_wise", row_wise_island, {R::ideal, R::tensorrt, R::torch_compiled, R::onnxruntime}},
       {"convolution_and_pool", pool_into_convolution, {R::ideal}},
+      {"copy_chain", copy_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
   };
   return table;
 }

@@ -121,6 +121,20 @@ TEST(Fusion, SiblingsReadTheirInputOnce) {
   EXPECT_EQ(wide, 12);
 }
 
+TEST(Fusion, APoolOverTheWholeImageStandsAlone) {
+  const auto resnet = lower(build_workload("resnet50"), Runtime::ideal);
+  const auto counts = classes_of(resnet);
+  EXPECT_EQ(counts.at(OpClass::pool), 1);
+  EXPECT_EQ(resnet.front().name, "conv1 + bn1 + relu + maxpool");
+}
+
+// Two blocks of it join results of a branch before they join the branches.
+TEST(Fusion, WhatIsOnlyMovedIsMovedOnce) {
+  const Graph graph = build_workload("inception_v3");
+  EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::copy), 15);
+  EXPECT_EQ(classes_of(lower(graph, Runtime::ideal)).at(OpClass::copy), 11);
+}
+
 TEST(Fusion, EagerModeFusesNothing) {
   for (const Runtime runtime : {Runtime::torch_eager, Runtime::torch_eager_hooks})
     EXPECT_TRUE(fuse(build_workload("resnet50"), runtime).steps.empty());

@@ -1,15 +1,19 @@
 // How long reading, importing and counting a model take: ResNet-50 with its 100 MB of weights on
-// disk, and chains of nodes, which must take time in proportion to their length.
+// disk, and chains of nodes, which must take time in proportion to their length; and how long it
+// takes to build each network that is known by name and to lower it.
 // Google Benchmark runs it and fits the complexity; nothing is checked here.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <string>
 
 #include "analyzer/analysis.h"
+#include "analyzer/lowering.h"
 #include "analyzer/onnx/import.h"
 #include "tests/analyzer/networks.h"
 #include "tests/support/onnx_builder.h"
 #include "tests/support/temporary_directory.h"
+#include "workloads/registry.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -100,6 +104,20 @@ BENCHMARK(read_resnet50)->Unit(benchmark::kMillisecond);
 BENCHMARK(import_resnet50)->Unit(benchmark::kMillisecond);
 BENCHMARK(count_resnet50)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_import_count_resnet50)->Unit(benchmark::kMillisecond);
+
+void build_and_lower(benchmark::State& state, std::string_view name, Runtime runtime) {
+  for (auto _ : state) benchmark::DoNotOptimize(lower(build_workload(name), runtime).size());
+}
+
+const bool has_workloads = [] {
+  for (const Workload& workload : all_workloads())
+    for (const Runtime runtime : {Runtime::ideal, Runtime::torch_eager})
+      benchmark::RegisterBenchmark(
+          fmt::format("build_and_lower/{}/{}", workload.name, to_string(runtime)).c_str(),
+          build_and_lower, workload.name, runtime)
+          ->Unit(benchmark::kMillisecond);
+  return true;
+}();
 
 void lengths(benchmark::internal::Benchmark* one) {
   one->RangeMultiplier(10)->Range(100, 10000)->Complexity(benchmark::oN);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/fold_batch_norm.h"
+#include "analyzer/lowering.h"
 #include "analyzer/onnx/import.h"
 #include "tests/analyzer/networks.h"
 #include "tests/analyzer/onnx/imported.h"
@@ -35,6 +36,13 @@ double matrix_parameters(const Graph& graph) {
   return count;
 }
 
+// Of the network as an ideal runtime fuses it.
+double fused_bytes(const Graph& graph) {
+  double bytes = 0;
+  for (const Demand& demand : lower(graph, Runtime::ideal)) bytes += total_bytes(demand.work);
+  return bytes;
+}
+
 Graph corpus_graph(const std::string& file) {
   return onnx::import_graph(onnx::ModelFile(corpus_folder() + "/" + file), {}).graph;
 }
@@ -57,6 +65,16 @@ TEST(Exports, OfTheCorpusHaveTheSameProducts) {
             matrix_parameters(corpus_graph("onnx_light/light_resnet50.onnx")));
 }
 
+TEST(Exports, OfTheCorpusMoveAsMuchWhenFused) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  for (const auto& [name, file] : {std::pair{"vgg19", "onnx_light/light_vgg19.onnx"},
+                                   std::pair{"squeezenet1_1", "onnx_light/light_squeezenet.onnx"},
+                                   std::pair{"resnet50", "onnx_light/light_resnet50.onnx"}}) {
+    const double ours = fused_bytes(build_workload(name));
+    EXPECT_NEAR(fused_bytes(corpus_graph(file)), ours, 0.005 * ours) << name;
+  }
+}
+
 TEST(Exports, OfTheCorpusCanBeFolded) {
   RIDGELINE_SKIP_WITHOUT_CORPUS();
   const Graph file = corpus_graph("onnx_light/light_resnet50.onnx");
@@ -73,12 +91,14 @@ TEST(Exports, WithFoldedNormalisationAreTheFoldedNetwork) {
   EXPECT_EQ(parameters_of(resnet), parameters_of(exported));
   EXPECT_EQ(parameters_of(resnet), 25'530'472);
   EXPECT_EQ(bytes_of(resnet), bytes_of(exported));
+  EXPECT_EQ(fused_bytes(build_workload("resnet50")), fused_bytes(exported));
 
   const Graph mobile = fold_batch_norm(build_workload("mobilenet_v3_large"));
   const Graph mobile_export = imported(mobilenet_v3_large(), {.batch = 1}).graph;
   EXPECT_THAT(products(mobile), UnorderedElementsAreArray(products(mobile_export)));
   EXPECT_EQ(parameters_of(mobile), parameters_of(mobile_export));
   EXPECT_EQ(bytes_of(mobile), bytes_of(mobile_export));
+  EXPECT_EQ(fused_bytes(build_workload("mobilenet_v3_large")), fused_bytes(mobile_export));
 }
 
 }  // namespace
