@@ -81,10 +81,17 @@ std::string alternatives_text(const Analysis& analysis) {
 
 std::string launches_text(const Analysis& analysis) {
   if (!analysis.runtime) return "";
-  double launches = 0;
-  for (const Demand& demand : analysis.demands) launches += demand.launches;
-  return fmt::format("kernels: {} launches of {}", amount_text(launches),
-                     plural(analysis.demands.size(), "demand"));
+  double launches = 0, silent = 0;
+  std::size_t kernels = 0;
+  for (const Demand& demand : analysis.demands) {
+    launches += demand.launches;
+    silent += demand.host_calls.functions + demand.host_calls.modules;
+    kernels += demand.launches > 0;
+  }
+  std::string text = fmt::format("kernels: {} in {} launches", kernels, amount_text(launches));
+  if (silent > 0)
+    text += fmt::format("; calls of the host that launch nothing: {}", amount_text(silent));
+  return text;
 }
 
 std::string passes_text(const Analysis& analysis) {

@@ -30,10 +30,25 @@ constexpr WorkloadOption workload_options[] = {WorkloadOption::image,     Worklo
                     fmt::format("has no meaning for {}, which is {}", word, kind));
 }
 
+// A known name wins over a file of that name: ./resnet50 is the file.
+bool is_path(const std::string& word) {
+  std::error_code fault;
+  return word.find('/') != std::string::npos || word.find(".onnx") != std::string::npos ||
+         (!find_workload(word) && std::filesystem::exists(word, fault));
+}
+
+// Of a network and a file that are compared, an option may have a meaning for one of them only.
+bool is_for_the_other(const Options& options, const std::string& word) {
+  if (!options.count("diff")) return false;
+  const std::string first = positional(options).front(), second = options["diff"].as<std::string>();
+  return is_path(first) != is_path(word) || is_path(second) != is_path(word);
+}
+
 Network load_workload(const std::string& name, const Options& options, NetworkForm form) {
   const Workload workload = workload_named(name);
+  const bool is_shared = is_for_the_other(options, name);
   for (const char* option : file_options)
-    if (options.count(option)) refuse(option, name, "a network known by name");
+    if (options.count(option) && !is_shared) refuse(option, name, "a network known by name");
   WorkloadOptions wanted;
   const auto take = [&](WorkloadOption option) {
     const std::string word(to_string(option));
@@ -56,8 +71,9 @@ Network load_workload(const std::string& name, const Options& options, NetworkFo
 }
 
 Network load_file(const std::string& path, const Options& options, NetworkForm form) {
+  const bool is_shared = is_for_the_other(options, path);
   for (const WorkloadOption option : workload_options)
-    if (options.count(std::string(to_string(option))))
+    if (options.count(std::string(to_string(option))) && !is_shared)
       refuse(to_string(option), path, "a file with its own");
   onnx::ImportOptions import = import_options(options);
   if (form == NetworkForm::as_exported) {
@@ -74,13 +90,6 @@ Network load_file(const std::string& path, const Options& options, NetworkForm f
   network.source = {path,        "onnx", imported.producer, imported.ir_version, imported.opsets,
                     file.bytes()};
   return network;
-}
-
-// A known name wins over a file of that name: ./resnet50 is the file.
-bool is_path(const std::string& word) {
-  std::error_code fault;
-  return word.find('/') != std::string::npos || word.find(".onnx") != std::string::npos ||
-         (!find_workload(word) && std::filesystem::exists(word, fault));
 }
 
 }  // namespace

@@ -6,13 +6,16 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "tests/support/onnx_builder.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
+#include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Json analysis_of(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "analyze");
@@ -95,6 +98,31 @@ TEST(AnalyzeWorkload, TheTextNamesTheRuntime) {
   const ProcessResult result = run_ridgeline({"analyze", "resnet18", "--runtime", "tensorrt"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("kernels of tensorrt"));
+}
+
+TEST(AnalyzeWorkload, TheTextCountsCallsThatLaunchNothing) {
+  const auto last_of = [](const char* runtime) {
+    return run_ridgeline({"analyze", "vit_b_32", "--runtime", runtime}).out;
+  };
+  EXPECT_THAT(last_of("torch-eager-hooks"),
+              HasSubstr("; calls of the host that launch nothing: 115"));
+  EXPECT_THAT(last_of("tensorrt"), Not(HasSubstr("nothing")));
+}
+
+TEST(AnalyzeWorkload, AnOptionMayBeForOneOfTwoThatAreCompared) {
+  const TemporaryDirectory folder;
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 4}).node("Relu", {"x"}, {"y"});
+  model.output("y", ElementType::fp32, {1, 4});
+  folder.write("relu.onnx", model.bytes());
+  const std::string file = folder.file("relu.onnx");
+  const auto compared = [](const std::string& one, const std::string& other) {
+    return run_ridgeline({"analyze", one, "--attention", "eager", "--diff", other});
+  };
+  EXPECT_EQ(compared("vit_b_32", file).exit_code, 0);
+  EXPECT_EQ(compared(file, "vit_b_32").exit_code, 0);
+  EXPECT_EQ(compared(file, file).exit_code, 2);
+  EXPECT_EQ(compared("vit_b_32", "resnet18").exit_code, 2);
 }
 
 TEST(AnalyzeWorkload, BadInputIsOneLine) {
