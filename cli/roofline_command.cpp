@@ -12,12 +12,18 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/roofline_source.h"
+#include "plots/energy_figure.h"
+#include "plots/energy_panels.h"
+#include "plots/energy_tables.h"
 #include "plots/roofline_figure.h"
 #include "plots/roofline_panels.h"
 #include "plots/roofline_tables.h"
 #include "plots/svg.h"
 #include "plots/svg_panels.h"
+#include "plots/svg_stack.h"
 #include "plots/terminal.h"
+#include "plots/terminal_stack.h"
+#include "roofline/energy_roofline.h"
 #include "roofline/roofline.h"
 
 namespace ridgeline::cli {
@@ -38,6 +44,8 @@ void add_options(OptionsDescription& options) {
   add("point", po::value<Words>()->value_name("NAME=FLOP:BYTES[:SECONDS]"),
       "place a kernel by its counts and, where known, its time; may be repeated");
   add("all", po::bool_switch(), "every kernel and direction, not only the fastest of each");
+  add("energy", po::bool_switch(),
+      "performance, energy efficiency and power over intensity, with their balance points");
   add("mode", po::value<std::string>()->value_name("MODE"),
       "mode to draw: a label such as 30W or, of a device, caps such as gpu=612MHz,sm=8; default: "
       "the profile's first, the device's own default");
@@ -106,9 +114,10 @@ struct Output {
 };
 
 // With a leading column that says the mode.
-std::string csv_of_modes(const std::vector<Roofline>& rooflines) {
+template <class AnyRoofline>
+std::string csv_of_modes(const std::vector<AnyRoofline>& rooflines) {
   std::string csv;
-  for (const Roofline& roofline : rooflines) {
+  for (const AnyRoofline& roofline : rooflines) {
     std::istringstream lines(to_csv(roofline));
     std::string line;
     std::getline(lines, line);
@@ -120,16 +129,30 @@ std::string csv_of_modes(const std::vector<Roofline>& rooflines) {
   return csv;
 }
 
+// Several modes in one document.
+template <class AnyRoofline>
+std::string json_of_modes(const std::vector<AnyRoofline>& rooflines, const char* schema) {
+  return dump_json({{"schema", schema},
+                    {"machine", rooflines.front().machine},
+                    {"rooflines", array_of(rooflines, [](const AnyRoofline& roofline) {
+                       return to_json(roofline);
+                     })}});
+}
+
 Output several(const std::vector<Roofline>& rooflines, const TerminalStyle& style) {
-  const std::string& machine = rooflines.front().machine;
-  std::string text = machine + (on_paper(rooflines.front()) ? "; datasheet\n\n" : "\n\n") +
-                     roofline_modes_table(rooflines, style.width);
-  return {svg(roofline_panels(rooflines)),
-          dump_json(
-              {{"schema", "ridgeline.rooflines/1"},
-               {"machine", machine},
-               {"rooflines",
-                array_of(rooflines, [](const Roofline& roofline) { return to_json(roofline); })}}),
+  const std::string text = rooflines.front().machine +
+                           (on_paper(rooflines.front()) ? "; datasheet\n\n" : "\n\n") +
+                           roofline_modes_table(rooflines, style.width);
+  return {svg(roofline_panels(rooflines)), json_of_modes(rooflines, "ridgeline.rooflines/1"),
+          csv_of_modes(rooflines), style.utf8 ? text : to_ascii(text)};
+}
+
+Output several(const std::vector<EnergyRoofline>& rooflines, const TerminalStyle& style) {
+  const EnergyRoofline& first = rooflines.front();
+  const std::string text = first.machine +
+                           (first.profile.empty() ? "; time and energy on paper\n\n" : "\n\n") +
+                           energy_modes_table(rooflines, style.width);
+  return {svg(energy_panels(rooflines)), json_of_modes(rooflines, "ridgeline.energy_rooflines/1"),
           csv_of_modes(rooflines), style.utf8 ? text : to_ascii(text)};
 }
 
@@ -139,13 +162,38 @@ Output single(const Roofline& roofline, const TerminalStyle& style) {
           text_for_people(roofline, figure, style)};
 }
 
-ExitCode run(const Options& options, Console& console) {
+Output single(const EnergyRoofline& roofline, const TerminalStyle& style) {
+  const FigureStack stack = energy_figure(roofline);
+  const std::string plot = terminal_plot(stack, style);
+  const std::string heading = energy_heading(roofline, style.width) + "\n";
+  const std::string tables = energy_tables(roofline, style.width);
+  return {svg(stack), dump_json(to_json(roofline)), to_csv(roofline),
+          (style.utf8 ? heading : to_ascii(heading)) + (plot.empty() ? "" : plot + "\n") +
+              (style.utf8 ? tables : to_ascii(tables))};
+}
+
+template <class AnyRoofline>
+Output output_of(const std::vector<AnyRoofline>& rooflines, const Options& options,
+                 const TerminalStyle& style) {
+  return options.count("modes") ? several(rooflines, style) : single(rooflines.front(), style);
+}
+
+Output asked_output(const Options& options, const Console& console) {
   const Words words = positional(options);
+  const std::string word = words.empty() ? "" : words.front();
   const TerminalStyle style{text_width(options, console), locale_is_utf8(), console.color};
-  const std::vector<Roofline> rooflines = asked_rooflines(
-      words.empty() ? "" : words.front(), options, roofline_options(options), console);
-  const Output output =
-      options.count("modes") ? several(rooflines, style) : single(rooflines.front(), style);
+  const RooflineOptions chosen = roofline_options(options);
+  if (!flag(options, "energy"))
+    return output_of(asked_rooflines(word, options, chosen, console), options, style);
+  for (const char* other : {"point", "all"})
+    if (other == std::string("all") ? chosen.all : !chosen.points.empty())
+      throw usage_error(std::string("--") + other, "cannot be combined with --energy",
+                        "leave one of them out");
+  return output_of(asked_energy_rooflines(word, options, chosen, console), options, style);
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const Output output = asked_output(options, console);
   const std::string svg_path = options.count("svg") ? options["svg"].as<std::string>() : "";
   const bool data = flag(options, "json") || flag(options, "csv");
   if (svg_path == "-" && data)
@@ -178,7 +226,9 @@ Command roofline_command() {
               "of its memory level; --all shows every one. Integer types count OP/s. With DEVICE, "
               "a name of the catalog, the ceilings are those of the datasheet in the mode asked "
               "for: rates, multiprocessors and clock, bus and memory clock; the bandwidth that a "
-              "slow GPU clock lets through is fitted. --modes draws several modes side by side.",
+              "slow GPU clock lets through is fitted. --modes draws several modes side by side. "
+              "--energy adds what a FLOP, a byte and a second cost: efficiency and power over "
+              "intensity, balance points, and whether the fastest run is also the cheapest.",
           .examples = {{"roofline", "the newest profile of this machine"},
                        {"roofline profile.json --svg roof.svg", "the picture for a paper"},
                        {"roofline --point gemm=2e9:48MB:11ms --dtype fp32",
@@ -186,6 +236,8 @@ Command roofline_command() {
                        {"roofline jetson-agx-orin-64gb --mode 30W", "a device on paper, in a mode"},
                        {"roofline jetson-orin-nano-8gb --modes all --svg modes.svg",
                         "all stock modes as small multiples"},
+                       {"roofline jetson-agx-orin-64gb --mode 30W --energy",
+                        "efficiency and power of a device on paper"},
                        {"roofline --json", "every number with interval and source"}},
           .add_options = add_options,
           .run = run};

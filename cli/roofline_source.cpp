@@ -12,7 +12,11 @@
 #include "devices/catalog_model.h"
 #include "devices/identification.h"
 #include "devices/mode_space.h"
+#include "roofline/ceilings_of.h"
 #include "roofline/datasheet.h"
+#include "roofline/draws.h"
+#include "roofline/measured_energy.h"
+#include "roofline/priors.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -37,17 +41,20 @@ std::vector<std::string> wanted_labels(const Options& options) {
   return labels;
 }
 
-std::vector<Roofline> profile_rooflines(const std::string& path, const Options& options,
-                                        RooflineOptions chosen, const Console& console) {
+// A profile and the modes of it that are asked for.
+struct AskedProfile {
+  Profile profile;
+  std::vector<const ProfileMode*> modes;
+};
+
+AskedProfile asked_profile(const std::string& path, const Options& options,
+                           const Console& console) {
   if (options.count("jetpack"))
     throw usage_error("--jetpack", "a profile has the modes that were measured",
                       "give the name of a device");
-  chosen.profile = display_name(path);
-  const Profile profile = load_profile(path);
-  std::vector<Roofline> rooflines;
-  const auto add = [&](const ProfileMode& mode) {
-    rooflines.push_back(roofline_of(mode, profile.machine, chosen));
-  };
+  AskedProfile asked{load_profile(path), {}};
+  const Profile& profile = asked.profile;
+  const auto add = [&](const ProfileMode& mode) { asked.modes.push_back(&mode); };
   if (all_modes(options))
     for (const ProfileMode& mode : profile.modes) add(mode);
   else if (options.count("modes"))
@@ -59,7 +66,7 @@ std::vector<Roofline> profile_rooflines(const std::string& path, const Options& 
   if (profile.modes.size() > 1 && !options.count("mode") && !options.count("modes"))
     console.talk("the profile has " + std::to_string(profile.modes.size()) +
                  " modes, this is the first; choose another with --mode");
-  return rooflines;
+  return asked;
 }
 
 std::vector<DeviceMode> asked_modes(const catalog::Device& device,
@@ -83,36 +90,110 @@ std::vector<DeviceMode> asked_modes(const catalog::Device& device,
   return modes;
 }
 
-std::vector<Roofline> device_rooflines(const std::string& name, const Options& options,
-                                       const RooflineOptions& chosen, const Console& console) {
-  const catalog::Device device = named_device(name, "roofline");
-  const catalog::Configuration& configuration =
-      catalog::configuration(device, value_of(options, "jetpack"));
-  const MachineModel model = catalog::machine_model(device);
-  std::vector<Roofline> rooflines;
-  for (const DeviceMode& mode : asked_modes(device, configuration, options)) {
+// A device and its modes that are asked for.
+struct AskedDevice {
+  catalog::Device device;
+  std::vector<DeviceMode> modes;
+};
+
+AskedDevice asked_device(const std::string& name, const Options& options, const Console& console) {
+  AskedDevice asked{named_device(name, "roofline"), {}};
+  asked.modes = asked_modes(
+      asked.device, catalog::configuration(asked.device, value_of(options, "jetpack")), options);
+  for (const DeviceMode& mode : asked.modes)
     for (const std::string& note : mode.notes) console.talk(mode.point.label + ": " + note);
-    rooflines.push_back(datasheet_roofline(model, mode.point, device.name, chosen));
+  return asked;
+}
+
+void check_mode_options(const Options& options) {
+  if (options.count("mode") && options.count("modes"))
+    throw usage_error("--modes", "cannot be combined with --mode", "choose one");
+  if (options.count("modes") && value_of(options, "modes").empty())
+    throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
+}
+
+std::vector<Roofline> device_rooflines(const AskedDevice& asked, const RooflineOptions& chosen,
+                                       const Console& console) {
+  const MachineModel model = catalog::machine_model(asked.device);
+  std::vector<Roofline> rooflines;
+  for (const DeviceMode& mode : asked.modes) {
+    rooflines.push_back(datasheet_roofline(model, mode.point, asked.device.name, chosen));
     const bool whole = !rooflines.back().roofs.empty() && !rooflines.back().slopes.empty();
     if (!whole)
       console.talk(mode.point.label + ": no source states enough for " +
                    (rooflines.back().roofs.empty() ? "roofs" : "a slope") +
-                   "; see 'ridgeline devices " + device.id + " --missing'");
+                   "; see 'ridgeline devices " + asked.device.id + " --missing'");
   }
   return rooflines;
+}
+
+// A mode without a budget still keeps the limit of the module or card.
+OperatingPoint with_own_limit(OperatingPoint point, const catalog::Device& device) {
+  if (point.cap_w || device.power_caps.empty()) return point;
+  double limit_w = 0;
+  for (const catalog::Cap& cap : device.power_caps) limit_w = std::max(limit_w, cap.value.value);
+  point.cap_w = limit_w;
+  return point;
+}
+
+// The ceilings of other draws of the parameters, for the intervals.
+std::vector<Ceilings> drawn_ceilings(const MachineModel& model, const OperatingPoint& point) {
+  constexpr int draws = 200;
+  const ParameterDraws parameters(model);
+  Random random{1};
+  MachineModel other = model;
+  std::vector<Ceilings> ceilings;
+  for (int i = 0; i < draws; ++i) {
+    const std::vector<double> values = parameters.draw(random);
+    for (std::size_t p = 0; p < values.size(); ++p) other.parameters[p].mean = values[p];
+    ceilings.push_back(ceilings_of(other, point));
+  }
+  return ceilings;
 }
 
 }  // namespace
 
 std::vector<Roofline> asked_rooflines(const std::string& word, const Options& options,
                                       RooflineOptions chosen, const Console& console) {
-  if (options.count("mode") && options.count("modes"))
-    throw usage_error("--modes", "cannot be combined with --mode", "choose one");
-  if (options.count("modes") && value_of(options, "modes").empty())
-    throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
-  if (names_device(word)) return device_rooflines(word, options, chosen, console);
-  return profile_rooflines(word.empty() ? require_newest_profile() : word, options,
-                           std::move(chosen), console);
+  check_mode_options(options);
+  if (names_device(word))
+    return device_rooflines(asked_device(word, options, console), chosen, console);
+  const std::string path = word.empty() ? require_newest_profile() : word;
+  chosen.profile = display_name(path);
+  const AskedProfile asked = asked_profile(path, options, console);
+  std::vector<Roofline> rooflines;
+  for (const ProfileMode* mode : asked.modes)
+    rooflines.push_back(roofline_of(*mode, asked.profile.machine, chosen));
+  return rooflines;
+}
+
+std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, const Options& options,
+                                                   RooflineOptions chosen, const Console& console) {
+  check_mode_options(options);
+  std::vector<EnergyRoofline> rooflines;
+  if (names_device(word)) {
+    if (chosen.threads)
+      throw usage_error("--threads", "ceilings on paper are those of the whole processor",
+                        "leave it out");
+    const AskedDevice asked = asked_device(word, options, console);
+    const MachineModel model = with_priors(catalog::machine_model(asked.device));
+    for (const DeviceMode& mode : asked.modes) {
+      const OperatingPoint point = with_own_limit(mode.point, asked.device);
+      rooflines.push_back(energy_roofline_of(ceilings_of(model, point),
+                                             drawn_ceilings(model, point),
+                                             {asked.device.name, "", chosen.dtype}));
+    }
+    return rooflines;
+  }
+  const std::string path = word.empty() ? require_newest_profile() : word;
+  chosen.profile = display_name(path);
+  const AskedProfile asked = asked_profile(path, options, console);
+  for (const ProfileMode* mode : asked.modes) {
+    const MeasuredEnergy energy = measured_energy(*mode, asked.profile.machine, chosen);
+    rooflines.push_back(energy_roofline_of(
+        energy.ceilings, energy.draws, {asked.profile.machine.name, chosen.profile, chosen.dtype}));
+  }
+  return rooflines;
 }
 
 }  // namespace ridgeline::cli

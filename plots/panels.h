@@ -12,10 +12,10 @@ namespace ridgeline {
 
 // A text on a line of a panel.
 struct PanelLabel {
-  enum class Place { above_end, along, beside };
+  enum class Place { above_end, along, beside, above };
 
   std::string text;
-  // Over the right end of a roof, on a slope in its direction, or next to the point `to`.
+  // Over the right end of a roof, on a slope in its direction, next to or over the point `to`.
   Place place = Place::above_end;
   XY from;  // of the line
   XY to;    //

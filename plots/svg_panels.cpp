@@ -146,9 +146,10 @@ class PanelDrawing {
       box.center = {to.x - 5 - label_width / 2, to.y - 3 - small_px / 2};
       return {box};
     }
-    if (label.place == PanelLabel::Place::beside) {
+    if (label.place != PanelLabel::Place::along) {
+      const bool above = label.place == PanelLabel::Place::above;
       std::vector<Box> boxes;
-      for (const XY side : {XY{1, 1}, XY{-1, -1}, XY{1, -1}, XY{-1, 1}}) {
+      for (const XY side : {above ? XY{0, -1.4} : XY{1, 1}, XY{-1, -1}, XY{1, -1}, XY{-1, 1}}) {
         box.center = {to.x + side.x * (6 + label_width / 2), to.y + side.y * (4 + small_px / 2)};
         boxes.push_back(box);
       }

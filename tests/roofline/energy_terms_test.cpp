@@ -116,6 +116,8 @@ RC_GTEST_PROP(EnergyTermsProperty, ACapNeverHelps, ()) {
   RC_ASSERT(power_w(capped, intensity) <= power_w(free, intensity) * (1 + 1e-12));
   RC_ASSERT(power_w(capped, intensity) <= *capped.cap_w * (1 + 1e-12));
   RC_ASSERT(limit_flop_per_joule(capped) <= limit_flop_per_joule(free) * (1 + 1e-12));
+  RC_ASSERT(nearly_equal(1 / energy_per_flop_j(capped, half_efficiency_balance(capped)),
+                         limit_flop_per_joule(capped) / 2));
   const auto range = capped_range(capped);
   RC_ASSERT(range.has_value() == (share < 1));
   if (!range) return;
