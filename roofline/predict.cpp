@@ -2,12 +2,11 @@
 #include "roofline/predict.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "roofline/draws.h"
+#include "roofline/coefficient_draws.h"
 #include "roofline/step.h"
 
 namespace ridgeline {
@@ -53,22 +52,15 @@ struct Drawn {
   std::vector<std::vector<double>> row_time, row_energy, row_power;
 };
 
-Drawn draw(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
-           const PredictOptions& options) {
+Drawn drawn_steps(const NetworkLoad& load, const Conditions& conditions,
+                  std::span<const CoefficientDraw> draws, bool with_rows) {
   Drawn drawn;
-  if (options.draws <= 0) return drawn;
-  const ParameterDraws parameters(model);
-  Random random{options.seed};
-  const std::size_t rows = options.rows ? load.kernels.size() : 0;
+  const std::size_t rows = with_rows ? load.kernels.size() : 0;
   drawn.row_time.resize(rows);
   drawn.row_energy.resize(rows);
   drawn.row_power.resize(rows);
-  for (int i = 0; i < options.draws; ++i) {
-    const Coefficients values = coefficients(model, parameters.draw(random), conditions.runtime);
-    // What the formulas do not know scales the whole step, not each row by itself.
-    const double time_scale = std::exp(values.time_error * normal(random));
-    const double power_scale = std::exp(values.power_error * normal(random));
-    const Step step = StepModel(load, values).at(conditions, options.rows);
+  for (const auto& [values, time_scale, power_scale] : draws) {
+    const Step step = StepModel(load, values).at(conditions, with_rows);
     drawn.time.push_back(step.time_s * time_scale);
     for (std::size_t row = 0; row < rows; ++row)
       drawn.row_time[row].push_back(step.rows[row].time_s * time_scale);
@@ -89,9 +81,16 @@ Drawn draw(const MachineModel& model, const NetworkLoad& load, const Conditions&
 
 Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
                    const PredictOptions& options) {
+  return predict(model, load, conditions,
+                 coefficient_draws(model, conditions.runtime, options.draws, options.seed),
+                 options.rows);
+}
+
+Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
+                   std::span<const CoefficientDraw> draws, bool rows) {
   const Coefficients means = coefficients(model, conditions.runtime);
   const Step step = StepModel(load, means).at(conditions);
-  Drawn drawn = draw(model, load, conditions, options);
+  Drawn drawn = drawn_steps(load, conditions, draws, rows);
 
   Prediction prediction;
   prediction.device = model.device;
@@ -99,10 +98,10 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
   if (means.processor == Processor::gpu) prediction.point.gpu_hz = step.gpu_hz;
   prediction.runtime = conditions.runtime;
   prediction.bound = bound_of(step);
-  for (std::size_t i = 0; options.rows && i < step.rows.size(); ++i) {
+  for (std::size_t i = 0; rows && i < step.rows.size(); ++i) {
     const StepRow& row = step.rows[i];
     std::vector<double> none;
-    const bool intervals = options.draws > 0;
+    const bool intervals = !draws.empty();
     PredictedDemand predicted;
     predicted.demand = load.kernels[i].name;
     predicted.time_s = estimate_of(row.time_s, intervals ? drawn.row_time[i] : none);

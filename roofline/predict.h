@@ -9,6 +9,7 @@
 #include "base/demand.h"
 #include "base/machine_model.h"
 #include "base/prediction.h"
+#include "roofline/coefficient_draws.h"
 #include "roofline/conditions.h"
 #include "roofline/network_load.h"
 
@@ -24,5 +25,9 @@ struct PredictOptions {
 // is an Error that names it. A model without energy parameters predicts time only.
 Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
                    const PredictOptions& options = {});
+
+// The same for draws that are at hand: coefficient_draws() of this model and runtime.
+Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
+                   std::span<const CoefficientDraw> draws, bool rows);
 
 }  // namespace ridgeline
