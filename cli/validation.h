@@ -28,6 +28,7 @@ struct ScoredRow {
   Measurement measurement;
   std::string mode;  // unique within its group
   Forecast forecast;
+  bool probed = false;  // the model was fitted to it: it counts for the order of modes alone
 
   // Energy of the run, where power was measured.
   std::optional<double> energy_j() const;
@@ -50,7 +51,8 @@ struct Score {
   friend bool operator==(const Score&, const Score&) = default;
 };
 
-// One group: how its modes are ranked, and what choosing the least predicted energy costs.
+// One group: how its modes are ranked, those that were probed among the others, and what choosing
+// the least predicted energy costs.
 struct Ranking {
   std::string name;  // "gpt2 seq=512 batch 8 bf16 torch-eager inference, energaizer-dvfs"
   int line = 0;      // of its first row
@@ -88,7 +90,7 @@ struct Validation {
   ValidationOptions options;
   std::vector<std::string> filter;  // "device=a10-24gb"
   std::vector<ScoredRow> rows;      // in the order of the file
-  int probe_rows = 0;
+  std::vector<ScoredRow> probes;    // as the model predicts them after the fit
   std::vector<SkippedRow> skipped;
   Score total;
   ReplicateNoise noise;

@@ -93,7 +93,7 @@ Json to_json(const Validation& validation) {
       {"cross_validate", options.cross_validate.empty() ? Json() : Json(options.cross_validate)},
       {"where", validation.filter}};
   json.update(to_json(validation.total));
-  json["probe_rows"] = validation.probe_rows;
+  json["probe_rows"] = validation.probes.size();
   json["replicates"] = {{"sets", validation.noise.sets},
                         {"time", nullable(validation.noise.time)},
                         {"power", nullable(validation.noise.power)}};

@@ -35,7 +35,6 @@ class Run {
     skip(plan_.skipped);
     Folds folds(rows_, predictor_, options_.cross_validate);
     for (const Trial& trial : plan_.trials) {
-      result_.probe_rows += static_cast<int>(trial.probes.size());
       predict_trial(trial, folds, modes);
     }
     tell_offsets();
@@ -127,10 +126,14 @@ class Run {
         fit = predictor_.fit(prior, at(trial.probes));
         refused_ += static_cast<int>(fit->refused.size());
       }
-      for (const std::size_t i : trial.scored)
-        result_.rows.push_back(
-            {rows_[i], modes[i],
-             predictor_.forecast(fit ? fit->model : prior, rows_[i], Detail::interval)});
+      const auto predict = [&](std::size_t i, bool probed) {
+        return ScoredRow{rows_[i], modes[i],
+                         predictor_.forecast(fit ? fit->model : prior, rows_[i],
+                                             probed ? Detail::value : Detail::interval),
+                         probed};
+      };
+      for (const std::size_t i : trial.scored) result_.rows.push_back(predict(i, false));
+      for (const std::size_t i : trial.probes) result_.probes.push_back(predict(i, true));
     } catch (const Error& error) {
       for (const std::size_t i : trial.scored)
         result_.skipped.push_back({rows_[i].line, error.what()});
@@ -167,10 +170,11 @@ class Run {
                      });
     std::vector<const ScoredRow*> all;
     for (const ScoredRow& row : result_.rows) all.push_back(&row);
+    for (const ScoredRow& row : result_.probes) all.push_back(&row);
     result_.total = score_of(all);
     result_.rankings = rank_groups(all);
     for (const std::string_view key : score_keys())
-      result_.by.emplace_back(key, score_by(key, result_.rows));
+      result_.by.emplace_back(key, score_by(key, all));
   }
 
   const Predictor& predictor_;

@@ -49,6 +49,7 @@ struct ModeMeans {
   std::string mode;
   std::vector<double> measured_time, predicted_time, measured_energy, predicted_energy;
   BoundBy bound = BoundBy::memory;
+  bool probed = false;
 };
 
 std::vector<ModeMeans> modes_of(const std::vector<const ScoredRow*>& group) {
@@ -57,7 +58,7 @@ std::vector<ModeMeans> modes_of(const std::vector<const ScoredRow*>& group) {
     auto found = std::find_if(modes.begin(), modes.end(),
                               [&](const ModeMeans& one) { return one.mode == row->mode; });
     if (found == modes.end()) {
-      modes.push_back({row->mode, {}, {}, {}, {}, row->forecast.bound});
+      modes.push_back({row->mode, {}, {}, {}, {}, row->forecast.bound, row->probed});
       found = modes.end() - 1;
     }
     found->measured_time.push_back(row->measurement.time_s);
@@ -89,7 +90,9 @@ Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
                 predicted.begin(), std::min_element(predicted.begin(), predicted.end())))]
           .bound;
   if (modes.size() < 2) return ranking;
-  ranking.kendall_tau = kendall_tau(means_of(modes, &ModeMeans::measured_time), predicted);
+  std::vector<bool> probed;
+  for (const ModeMeans& mode : modes) probed.push_back(mode.probed);
+  ranking.kendall_tau = kendall_tau(means_of(modes, &ModeMeans::measured_time), predicted, probed);
   const bool has_energy = std::all_of(modes.begin(), modes.end(), [](const ModeMeans& mode) {
     return mode.measured_energy.size() == mode.measured_time.size();
   });
@@ -112,6 +115,10 @@ std::string value_of(std::string_view key, const ScoredRow& row) {
   if (key == "batch") return std::to_string(measured.batch());
   if (key == "runtime") return std::string(to_string(measured.conditions.runtime));
   return std::string(to_string(measured.task));
+}
+
+bool all_probed(const std::vector<const ScoredRow*>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [](const ScoredRow* row) { return row->probed; });
 }
 
 constexpr std::array<std::string_view, 8> keys{"source", "device", "net",     "mode",
@@ -139,11 +146,13 @@ std::vector<std::size_t> worst_rows(const Validation& validation, std::size_t co
 }
 
 std::optional<double> kendall_tau(std::span<const double> measured,
-                                  std::span<const double> predicted) {
+                                  std::span<const double> predicted,
+                                  const std::vector<bool>& probed) {
+  const auto is_probed = [&](std::size_t i) { return i < probed.size() && probed[i]; };
   int told_apart = 0, agreement = 0;
   for (std::size_t i = 0; i < measured.size(); ++i)
     for (std::size_t j = i + 1; j < measured.size(); ++j) {
-      if (measured[i] == measured[j]) continue;
+      if (measured[i] == measured[j] || (is_probed(i) && is_probed(j))) continue;
       ++told_apart;
       if (predicted[i] == predicted[j]) continue;
       agreement += (measured[i] < measured[j]) == (predicted[i] < predicted[j]) ? 1 : -1;
@@ -166,7 +175,8 @@ std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows) {
   std::map<GroupKey, std::vector<const ScoredRow*>> groups;
   for (const ScoredRow* row : rows) groups[group_of(row->measurement)].push_back(row);
   std::vector<Ranking> rankings;
-  for (const auto& [key, group] : groups) rankings.push_back(rank(key, group));
+  for (const auto& [key, group] : groups)
+    if (!all_probed(group)) rankings.push_back(rank(key, group));
   std::stable_sort(rankings.begin(), rankings.end(),
                    [](const Ranking& a, const Ranking& b) { return a.line < b.line; });
   return rankings;
@@ -175,6 +185,7 @@ std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows) {
 Score score_of(std::span<const ScoredRow* const> rows) {
   Errors time, power, energy;
   for (const ScoredRow* row : rows) {
+    if (row->probed) continue;
     const Measurement& measured = row->measurement;
     time.add(row->forecast.time_s, measured.time_s);
     if (measured.power_w && row->forecast.power_w)
@@ -216,24 +227,25 @@ Score score_of(std::span<const ScoredRow* const> rows) {
 std::span<const std::string_view> score_keys() { return keys; }
 
 std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
-                                                    std::span<const ScoredRow> rows) {
+                                                    std::span<const ScoredRow* const> rows) {
   std::vector<std::pair<std::string, std::vector<const ScoredRow*>>> parts;
-  for (const ScoredRow& row : rows) {
-    const std::string value = value_of(key, row);
+  for (const ScoredRow* row : rows) {
+    const std::string value = value_of(key, *row);
     auto found = std::find_if(parts.begin(), parts.end(),
                               [&](const auto& part) { return part.first == value; });
     if (found == parts.end()) {
       parts.push_back({value, {}});
       found = parts.end() - 1;
     }
-    found->second.push_back(&row);
+    found->second.push_back(row);
   }
   if (key == "batch")
     std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
       return a.second.front()->measurement.batch() < b.second.front()->measurement.batch();
     });
   std::vector<std::pair<std::string, Score>> scores;
-  for (const auto& [value, part] : parts) scores.emplace_back(value, score_of(part));
+  for (const auto& [value, part] : parts)
+    if (!all_probed(part)) scores.emplace_back(value, score_of(part));
   return scores;
 }
 

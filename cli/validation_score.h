@@ -13,9 +13,11 @@
 namespace ridgeline::cli {
 
 // Agreement of two orders in [−1, 1]: pairs in the same order minus pairs in the opposite one, over
-// the pairs that the measurement tells apart. Absent where there is no such pair.
+// the pairs that the measurement tells apart. Pairs of two probes are no question. Absent where no
+// pair is left.
 std::optional<double> kendall_tau(std::span<const double> measured,
-                                  std::span<const double> predicted);
+                                  std::span<const double> predicted,
+                                  const std::vector<bool>& probed = {});
 
 // What the choice by prediction costs more than the best one: measured(chosen) / measured(best)
 // − 1.
@@ -25,15 +27,17 @@ struct Choice {
 };
 Choice choose_least(std::span<const double> measured, std::span<const double> predicted);
 
-// One per group of the rows; a mode that was measured more than once counts with its mean.
+// One per group of the rows that has one which was not probed; a mode that was measured more than
+// once counts with its mean.
 std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows);
 
+// Errors are those of the rows that were not probed.
 Score score_of(std::span<const ScoredRow* const> rows);
 
 // The score of each value of a key ("device", "mode" …), in the order of the first row; batches
 // by size.
 std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
-                                                    std::span<const ScoredRow> rows);
+                                                    std::span<const ScoredRow* const> rows);
 std::span<const std::string_view> score_keys();
 
 ReplicateNoise replicate_noise(std::span<const Measurement> rows,

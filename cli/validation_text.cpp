@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 
 #include "base/text_table.h"
 #include "base/units.h"
@@ -22,8 +22,7 @@ std::string percent(const std::optional<double>& fraction) {
 
 std::string signed_percent(const std::optional<double>& fraction) {
   if (!fraction) return "-";
-  const std::string text = format_percent(std::abs(*fraction), 1);
-  return (*fraction < 0 ? "−" : "+") + text;
+  return (*fraction < 0 ? "−" : "+") + fmt::format("{:.1f} %", std::abs(*fraction) * 100);
 }
 
 std::string number(const std::optional<double>& value) {
@@ -68,9 +67,9 @@ class Text {
     std::string text =
         fmt::format("{}: {} in {}, {}", validation_.file, counted(total.rows, "row", "rows"),
                     counted(total.groups, "group", "groups"), probes);
-    if (validation_.probe_rows > 0)
-      text +=
-          fmt::format(" ({} that are not scored)", counted(validation_.probe_rows, "row", "rows"));
+    if (!validation_.probes.empty())
+      text += fmt::format(" ({} that are not scored)",
+                          counted(static_cast<int>(validation_.probes.size()), "row", "rows"));
     if (!validation_.skipped.empty())
       text += fmt::format("; {} skipped", validation_.skipped.size());
     if (!validation_.filter.empty())

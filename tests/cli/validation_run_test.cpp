@@ -111,7 +111,7 @@ TEST(Validate, WithoutProbesTheErrorIsThatOfTheBelief) {
   const Validation result = validate(table_of(both_nets()), made_up(), {});
   EXPECT_EQ(result.total.rows, 8);
   EXPECT_EQ(result.total.groups, 2);
-  EXPECT_EQ(result.probe_rows, 0);
+  EXPECT_THAT(result.probes, IsEmpty());
   EXPECT_NEAR(*result.total.time_mape, 0.2, 1e-9);
   EXPECT_NEAR(*result.total.time_bias, 0.2, 1e-9);
   EXPECT_NEAR(*result.total.time_half_width, 0.25, 1e-9);
@@ -143,7 +143,7 @@ TEST(Validate, ACardsOwnSensorNeedsNoOffset) {
 TEST(Validate, TwoProbesRemoveTheErrorOnModesThatWereNotProbed) {
   const Validation result = validate(table_of(both_nets()), made_up(), {.probes = 2});
   EXPECT_EQ(result.total.rows, 4);
-  EXPECT_EQ(result.probe_rows, 4);
+  EXPECT_THAT(result.probes, SizeIs(4));
   EXPECT_NEAR(*result.total.time_mape, 0, 1e-9);
   for (const ScoredRow& row : result.rows) EXPECT_THAT(row.mode, AnyOf("700", "900"));
   ASSERT_THAT(result.board_offsets, SizeIs(1));

@@ -64,6 +64,10 @@ TEST(KendallTau, CountsPairs) {
   EXPECT_EQ(kendall_tau(std::vector<double>{1, 1, 2}, std::vector<double>{2, 1, 3}), 1);
   EXPECT_EQ(kendall_tau(std::vector<double>{1, 1}, std::vector<double>{2, 1}), std::nullopt);
   EXPECT_EQ(kendall_tau(std::vector<double>{1}, std::vector<double>{2}), std::nullopt);
+  // The order of two probes is known.
+  EXPECT_DOUBLE_EQ(
+      *kendall_tau(measured, std::vector<double>{1, 3, 2, 4}, {true, false, false, true}), 3.0 / 5);
+  EXPECT_EQ(kendall_tau(measured, measured, {true, true, true, true}), std::nullopt);
 }
 
 TEST(Choice, RegretIsWhatTheBestWouldHaveSaved) {
@@ -117,6 +121,20 @@ TEST(Score, RepeatsOfAModeCountOnce) {
   EXPECT_EQ(score_of(pointers(rows)).kendall_tau, 1);
 }
 
+TEST(Score, ProbesCountForTheOrderOfModesAlone) {
+  std::vector<ScoredRow> rows{scored(run("A", 1, 10), 9, 1), scored(run("B", 2, 10), 2, 10),
+                              scored(run("C", 3, 10), 3, 10)};
+  rows[0].probed = true;
+  const Score score = score_of(pointers(rows));
+  EXPECT_EQ(score.rows, 2);
+  EXPECT_EQ(score.time_mape, 0);
+  EXPECT_DOUBLE_EQ(*score.kendall_tau, -1.0 / 3);
+  EXPECT_EQ(score.energy_regret_mean, 0);
+  EXPECT_THAT(score_by("mode", pointers(rows)), SizeIs(2));
+  for (ScoredRow& row : rows) row.probed = true;
+  EXPECT_EQ(score_of(pointers(rows)), Score{});
+}
+
 TEST(Score, NothingIsNoNumber) {
   const Score score = score_of({});
   EXPECT_EQ(score, Score{});
@@ -133,7 +151,7 @@ RC_GTEST_PROP(Score, PartsAddUpToTheWhole, ()) {
   for (const std::string_view key : score_keys()) {
     int count = 0;
     double sum = 0;
-    for (const auto& [value, score] : score_by(key, rows)) {
+    for (const auto& [value, score] : score_by(key, pointers(rows))) {
       count += score.rows;
       sum += *score.time_mape * score.rows;
     }
