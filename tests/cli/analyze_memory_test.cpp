@@ -13,12 +13,6 @@ namespace {
 
 constexpr long limit_kib = 50 * 1024;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 void expect_little_memory(const std::string& path, int layers) {
   const ProcessResult result = run_ridgeline({"analyze", path, "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -26,7 +20,7 @@ void expect_little_memory(const std::string& path, int layers) {
             layers * std::int64_t{1024 * 1024 * 4});
   rusage own{};
   getrusage(RUSAGE_SELF, &own);
-  if (sanitized || own.ru_maxrss >= limit_kib)
+  if (is_sanitized() || own.ru_maxrss >= limit_kib)
     GTEST_SKIP() << "memory cannot be told: the test itself takes " << own.ru_maxrss << " KiB";
   EXPECT_LT(result.max_resident_kib, limit_kib);
 }

@@ -80,7 +80,7 @@ TEST_F(Measure, ListsWithoutMeasuring) {
 
 TEST_F(Measure, CtrlCLeavesAValidProfileMarkedIncomplete) {
   const auto result = testing::run_shell(
-      "timeout --preserve-status --signal=INT --foreground 2 '" + std::string(RIDGELINE_BINARY) +
+      "timeout --preserve-status --signal=INT --foreground 2 '" + testing::tested_program() +
           "' measure --only fp32 --budget 60s -o i.json > out.txt",
       settings);
   EXPECT_TRUE(result.exit_code == 4 || result.err.find("impossible") != std::string::npos)

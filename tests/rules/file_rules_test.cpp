@@ -38,6 +38,19 @@ TEST(FileRules, EveryFileOpensWithAComment) {
   EXPECT_THAT(without_opening_comment({{"base/a.h", "#pragma once\n"}}), ElementsAre("base/a.h"));
 }
 
+std::vector<std::string> without_guard(const SourceTree& tree) {
+  std::vector<std::string> paths;
+  for (const auto& [path, text] : tree)
+    if (path.ends_with(".h") && text.find("\n#pragma once\n") == std::string::npos)
+      paths.push_back(path);
+  return paths;
+}
+
+TEST(FileRules, HeadersAreGuarded) {
+  EXPECT_THAT(without_guard(read_source_tree()), IsEmpty());
+  EXPECT_THAT(without_guard({{"base/a.h", "// A.\n"}}), ElementsAre("base/a.h"));
+}
+
 TEST(FileRules, MainStaysUnderSixtyLines) {
   const SourceTree tree = read_source_tree();
   ASSERT_EQ(tree.count("cli/main.cpp"), 1U);

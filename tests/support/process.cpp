@@ -16,6 +16,9 @@
 
 #include "tests/support/temporary_directory.h"
 
+// A weak reference: the sanitizer's library defines it, if it is part of the program.
+extern "C" void __asan_init() __attribute__((weak));  // NOLINT(bugprone-reserved-identifier)
+
 namespace ridgeline::testing {
 namespace {
 
@@ -72,6 +75,13 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 }  // namespace
 
+std::string tested_program() {
+  const std::string named = inherited("RIDGELINE_TESTED");
+  return named.empty() ? RIDGELINE_BINARY : named;
+}
+
+bool is_sanitized() { return __asan_init != nullptr; }
+
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessSettings& settings) {
   const TemporaryDirectory home;
@@ -114,14 +124,14 @@ ProcessResult run_process(const std::vector<std::string>& command,
 
 ProcessResult run_ridgeline(const std::vector<std::string>& arguments,
                             const ProcessSettings& settings) {
-  std::vector<std::string> command = {RIDGELINE_BINARY};
+  std::vector<std::string> command = {tested_program()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return run_process(command, settings);
 }
 
 ProcessResult run_shell(const std::string& script, const ProcessSettings& settings) {
   ProcessSettings with_path = settings;
-  const std::string folder = std::filesystem::path(RIDGELINE_BINARY).parent_path().string();
+  const std::string folder = std::filesystem::path(tested_program()).parent_path().string();
   with_path.environment["PATH"] = folder + ':' + inherited("PATH");
   return run_process({"bash", "-c", script}, with_path);
 }

@@ -26,7 +26,13 @@ struct ProcessSettings {
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessSettings& settings = {});
 
-// The binary of this build, with an empty profile store unless XDG_DATA_HOME is set.
+// The binary under test: that of this build, or the one that RIDGELINE_TESTED names.
+std::string tested_program();
+
+// Whether the sanitizers watch this test: it is then slow and takes much memory.
+bool is_sanitized();
+
+// tested_program(), with an empty profile store unless XDG_DATA_HOME is set.
 ProcessResult run_ridgeline(const std::vector<std::string>& arguments,
                             const ProcessSettings& settings = {});
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "analyzer/lowering.h"
+#include "tests/support/process.h"
 #include "tests/workloads/counted.h"
 
 namespace ridgeline::testing {
@@ -128,6 +129,7 @@ TEST(Workloads, FormsOfAttentionDifferInBytesOnly) {
 
 TEST(Workloads, AreBuiltAndLoweredInTwoMilliseconds) {
 #ifdef NDEBUG
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers take their time";
   for (const std::string& name : workload_names())
     for (const Runtime runtime : {Runtime::ideal, Runtime::torch_eager_hooks}) {
       double best_s = std::numeric_limits<double>::infinity();
