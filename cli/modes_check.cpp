@@ -92,7 +92,9 @@ std::string check_text(const ModesCheck& check, int width) {
   if (findings.size() > most_findings_shown)
     text += fmt::format("and {} more\n", findings.size() - most_findings_shown);
   const std::size_t errors = error_count(check);
-  text += fmt::format("{} errors, {} warnings\n", errors, findings.size() - errors);
+  const std::size_t warnings = findings.size() - errors;
+  text += fmt::format("{} error{}, {} warning{}\n", errors, errors == 1 ? "" : "s", warnings,
+                      warnings == 1 ? "" : "s");
   return text;
 }
 

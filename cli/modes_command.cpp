@@ -89,6 +89,8 @@ void check_combination(const Options& options) {
   for (const char* option : {"conf", "name"})
     needs(option, options.count(option) > 0, "--block or --diff", wants_block);
   needs("lock", flag(options, "lock"), "--block or --diff", wants_block);
+  if (options.count("on"))
+    throw usage_error("--on", "goes with 'modes check'", "name the device behind 'modes'");
   if (options.count("mode") && (flag(options, "all") || options.count("filter")))
     throw usage_error("--mode", "cannot be combined with --all or --filter", "choose one");
   if (wants_block && flag(options, "csv")) throw usage_error("--csv", "a block has no CSV form");
@@ -133,6 +135,9 @@ ExitCode check_file(const std::string& path, const Options& options, Console& co
   for (const char* option : {"mode", "filter", "from", "conf", "name"})
     if (options.count(option))
       throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
+  for (const char* option : {"all", "block", "diff", "lock"})
+    if (flag(options, option))
+      throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
   const ChosenDevice chosen = choose_device(word(options, "on"), options, "--on");
   const catalog::Device& device = chosen.device;
   const nvpmodel::Reading reading = nvpmodel::read_configuration(read_text_file(path));
@@ -155,7 +160,7 @@ ExitCode check_file(const std::string& path, const Options& options, Console& co
 DeviceMode mode_of_this_machine(const ModesListing& listing) {
   const std::string name = present_mode({}).label;
   for (const DeviceMode& mode : listing.stock)
-    if (mode.point.label == nvpmodel::label_of(name)) return mode;
+    if (mode.point.label == name) return mode;
   return listing.from;
 }
 

@@ -28,6 +28,10 @@ std::string marked(const std::string& clock, std::optional<ClockLimit> limit, co
   return clock + (is_off ? off_table : limit == ClockLimit::bpmp ? unclamped : ' ');
 }
 
+std::string watt(std::optional<double> power_w) {
+  return power_w ? csv_number(*power_w) + " W" : "";
+}
+
 std::string count_text(std::optional<int> count) { return count ? std::to_string(*count) : ""; }
 
 std::string heading(const ModesListing& listing, int width) {
@@ -50,12 +54,12 @@ std::string stock_table(const ModesListing& listing, int width) {
                   {}};
   for (const DeviceMode& mode : listing.stock) {
     const OperatingPoint& point = mode.point;
-    table.rows.push_back(
-        {point.label, count_text(mode.id), count_text(point.gpu_units),
-         marked(megahertz(point.gpu_hz), mode.gpu_limit, "gpu", mode),
-         marked(megahertz(point.memory_hz), mode.memory_limit, "emc", mode),
-         marked(cpu_megahertz(point), mode.cpu_limit, "cpu", mode), count_text(point.cpu_cores),
-         point.cap_w ? csv_number(*point.cap_w) + " W" : "", std::string(to_string(mode.reach))});
+    table.rows.push_back({point.label, count_text(mode.id), count_text(point.gpu_units),
+                          marked(megahertz(point.gpu_hz), mode.gpu_limit, "gpu", mode),
+                          marked(megahertz(point.memory_hz), mode.memory_limit, "emc", mode),
+                          marked(cpu_megahertz(point), mode.cpu_limit, "cpu", mode),
+                          count_text(point.cpu_cores), watt(stated_power_w(mode)),
+                          std::string(to_string(mode.reach))});
   }
   std::string text = render_text(table, width);
   if (text.find(unclamped) != std::string::npos)
@@ -123,7 +127,9 @@ std::string mode_details(const ModesListing& listing, int width) {
   table.rows.push_back({"EMC", clock(megahertz(point.memory_hz)), held_by(mode.memory_limit)});
   table.rows.push_back({"CPU", clock(cpu_megahertz(point)), held_by(mode.cpu_limit)});
   table.rows.push_back({"cores", count_text(point.cpu_cores), ""});
-  if (point.cap_w) table.rows.push_back({"budget", csv_number(*point.cap_w) + " W", ""});
+  if (mode.budget_w)
+    table.rows.push_back({"budget", watt(mode.budget_w), "nothing: it names the clocks"});
+  if (point.cap_w) table.rows.push_back({"power", watt(point.cap_w), "power cap"});
   std::string text = point.label + "\n" + render_text(table, width);
   text += mode.reach == Reach::live
               ? fmt::format("live from {}\n", listing.from.point.label)
@@ -138,7 +144,7 @@ std::string csv_line(const DeviceMode& mode) {
   const auto number = [](std::optional<double> value) { return value ? hertz(*value) : ""; };
   return csv_row({point.label, mode.tpc_pg_mask ? std::to_string(*mode.tpc_pg_mask) : "",
                   count_text(point.gpu_units), number(point.gpu_hz), number(point.memory_hz),
-                  cpu_hertz(point), count_text(point.cpu_cores), number(point.cap_w),
+                  cpu_hertz(point), count_text(point.cpu_cores), number(stated_power_w(mode)),
                   std::string(to_string(mode.reach))});
 }
 
@@ -169,6 +175,7 @@ Json mode_json(const DeviceMode& mode) {
                  {"tpc_pg_mask", mode.tpc_pg_mask ? Json(*mode.tpc_pg_mask) : Json()},
                  {"fbp_pg_mask", mode.fbp_pg_mask ? Json(*mode.fbp_pg_mask) : Json()}};
   result.update(json);
+  result["cap_w"] = nullable(stated_power_w(mode));
   result["reach"] = to_string(mode.reach);
   result["limits"] = {{"gpu", limit_json(mode.gpu_limit)},
                       {"memory", limit_json(mode.memory_limit)},

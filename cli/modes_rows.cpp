@@ -80,7 +80,7 @@ void for_each_row(const ModesListing& listing, const char* no_cap, Row row) {
   std::map<std::size_t, NameCells> named;  // by place among all modes
   for (const DeviceMode& mode : listing.stock)
     if (const auto position = position_of(listing.grid, mode)) {
-      const auto& cap_w = mode.point.cap_w;
+      const auto cap_w = stated_power_w(mode);
       named.emplace(*position, NameCells{mode.point.label, cap_w ? csv_number(*cap_w) : no_cap});
     }
   const NameCells nameless{"", no_cap};

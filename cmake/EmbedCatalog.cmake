@@ -40,6 +40,8 @@ foreach(stem ${stems})
     string(APPEND arrays "constexpr std::string_view aliases_${number}[] = {${words}};\n")
     set(aliases "aliases_${number}")
   endif()
+  # Indentation is a third of the text and would be read at every start; lines stay, for messages.
+  string(REGEX REPLACE "\n +" "\n" document "${document}")
   string(APPEND rows "    {\"${id}\", \"${name}\", ${aliases}, R\"json(${document})json\"},\n")
   math(EXPR number "${number} + 1")
 endforeach()

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/mode_request.h"
 #include "base/tokens.h"
 
 namespace ridgeline::catalog {
@@ -100,6 +101,14 @@ struct CpuCluster {
   std::vector<CacheSize> caches;
 
   friend bool operator==(const CpuCluster&, const CpuCluster&) = default;
+};
+
+// How a whole CPU cluster is switched on or off.
+struct ClusterSwitch {
+  Reach reach = Reach::reboot;
+  std::string source;
+
+  friend bool operator==(const ClusterSwitch&, const ClusterSwitch&) = default;
 };
 
 // Deep-learning accelerators beside the GPU; all engines of a device are alike.
@@ -251,6 +260,7 @@ struct Device {
   std::vector<std::string> device_trees;  // words of /proc/device-tree/compatible: "p3701-0005"
   std::optional<Gpu> gpu;
   std::vector<CpuCluster> cpu;
+  std::optional<ClusterSwitch> cluster_switch;  // absent = not known: a reboot is reckoned with
   std::optional<Dla> dla;
   std::optional<Memory> memory;
   std::vector<Configuration> configurations;  // newest first, at least one

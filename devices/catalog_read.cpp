@@ -311,6 +311,8 @@ Device device_from_json(const JsonCursor& cursor) {
   device.device_trees = optional_words(cursor, "device_trees");
   if (const auto gpu = cursor.find("gpu")) device.gpu = read_gpu(*gpu, reader);
   if (const auto cpu = cursor.find("cpu")) device.cpu = read_clusters(*cpu, reader);
+  if (const auto row = cursor.find("cluster_switch"))
+    device.cluster_switch = ClusterSwitch{row->at("reach").token<Reach>(), reader.source(*row)};
   if (const auto dla = cursor.find("dla")) device.dla = read_dla(*dla, reader);
   if (const auto memory = cursor.find("memory")) device.memory = read_memory(*memory, reader);
   device.configurations = vector_of(cursor.at("configurations"), [&](const JsonCursor& row) {

@@ -204,6 +204,9 @@ Json to_json(const Device& device) {
   if (!device.device_trees.empty()) json["device_trees"] = device.device_trees;
   if (device.gpu) json["gpu"] = gpu_to_json(*device.gpu);
   put_array(json, "cpu", device.cpu, cluster_to_json);
+  if (device.cluster_switch)
+    json["cluster_switch"] = {{"reach", to_string(device.cluster_switch->reach)},
+                              {"source", device.cluster_switch->source}};
   if (device.dla) json["dla"] = dla_to_json(*device.dla);
   if (device.memory) json["memory"] = memory_to_json(*device.memory);
   json["configurations"] = array_of(device.configurations, configuration_to_json);

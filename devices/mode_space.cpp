@@ -26,10 +26,6 @@ using catalog::Configuration;
 using catalog::Device;
 using catalog::StockMode;
 
-// Chips whose clusters come and go without a reboot. T194: the modes of AGX Xavier with 4 and with
-// 8 cores are live to each other, only the one with another mask is not (users' reports).
-bool clusters_switch_live(const Device& device) { return device.chip == "T194"; }
-
 // A cap as a mode writes it, held against the ceiling: no clamp reaches the ceiling, and a cap
 // above it is the firmware's to hold.
 std::optional<double> capped_clock(const ClockDomain& domain, std::optional<double> cap,
@@ -94,6 +90,13 @@ void set_cap_of_power(const Device& device, double cap_w, const std::string& whe
   if (cap_w > limit)
     throw usage_error(where, fmt::format("a cap of {} W is above the {} W of {}", csv_number(cap_w),
                                          csv_number(limit), device.id));
+  const auto least = std::min_element(
+      device.idle.begin(), device.idle.end(),
+      [](const auto& a, const auto& b) { return a.power_w.value < b.power_w.value; });
+  if (least != device.idle.end() && cap_w < least->power_w.value)
+    throw usage_error(
+        where, fmt::format("a cap of {} W is below the {} W that {} takes idle", csv_number(cap_w),
+                           csv_number(least->power_w.value), device.id));
   point.cap_w = cap_w;
 }
 
@@ -218,12 +221,12 @@ DeviceMode device_mode(const Device& device, const Configuration& configuration,
                        const StockMode& stock) {
   DeviceMode mode;
   mode.id = stock.id;
+  mode.budget_w = stock.budget_w;
   mode.tpc_pg_mask = stock.tpc_pg_mask;
   mode.fbp_pg_mask = stock.fbp_pg_mask;
   mode.cores = stock.cores;
   OperatingPoint& point = mode.point;
   point.label = nvpmodel::label_of(stock.name);
-  point.cap_w = stock.budget_w;
   point.gpu_units = stock.multiprocessors ? stock.multiprocessors
                                           : units_of(device, configuration, stock.tpc_pg_mask);
   if (!point.gpu_units && device.gpu)
@@ -269,6 +272,10 @@ DeviceMode default_mode(const Device& device, const Configuration& configuration
   return mode;
 }
 
+std::optional<double> stated_power_w(const DeviceMode& mode) {
+  return mode.budget_w ? mode.budget_w : mode.point.cap_w;
+}
+
 DeviceMode resolve(const Device& device, const Configuration& configuration,
                    const ModeRequest& request, const std::string& where) {
   DeviceMode mode;
@@ -288,7 +295,7 @@ DeviceMode resolve(const Device& device, const Configuration& configuration,
 Reach reach_between(const Device& device, const DeviceMode& from, const DeviceMode& to) {
   if (from.tpc_pg_mask != to.tpc_pg_mask || from.fbp_pg_mask != to.fbp_pg_mask)
     return Reach::reboot;
-  if (clusters_switch_live(device)) return Reach::live;
+  if (device.cluster_switch && device.cluster_switch->reach == Reach::live) return Reach::live;
   const std::size_t clusters = std::min(from.cores.size(), to.cores.size());
   for (std::size_t cluster = 0; cluster < clusters; ++cluster)
     if ((from.cores[cluster] > 0) != (to.cores[cluster] > 0)) return Reach::reboot;

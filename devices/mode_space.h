@@ -28,8 +28,9 @@ struct TokenTable<ClockLimit> {
 };
 
 struct DeviceMode {
-  OperatingPoint point;
+  OperatingPoint point;   // its cap_w is a limit that hardware holds; stock modes have none
   std::optional<int> id;  // nvpmodel's number of a stock mode
+  std::optional<double> budget_w;  // what the maker calls a stock mode: a name for its clocks
   std::optional<std::uint32_t> tpc_pg_mask;
   std::optional<std::uint32_t> fbp_pg_mask;
   std::vector<int> cores;               // online per cluster of the catalog; empty = not stated
@@ -50,6 +51,9 @@ std::vector<DeviceMode> stock_modes(const catalog::Device& device,
 DeviceMode device_mode(const catalog::Device& device, const catalog::Configuration& configuration,
                        const catalog::StockMode& mode);
 
+// The power that belongs to a mode in tables: a stock mode's budget, else a cap.
+std::optional<double> stated_power_w(const DeviceMode& mode);
+
 // A request as the device would run it: a stock mode by label or number, or caps per knob, where a
 // knob that is not named stands at its ceiling. Clocks are rounded to the nearest lockable step,
 // with a note. What the device cannot do is a usage error; `where` names the option.
@@ -59,7 +63,8 @@ DeviceMode resolve(const catalog::Device& device, const catalog::Configuration& 
 // The mode that the device boots into; without stock modes the one with every knob at its ceiling.
 DeviceMode default_mode(const catalog::Device& device, const catalog::Configuration& configuration);
 
-// A reboot is needed for another mask, and where a cluster is switched on or off as a whole.
+// A reboot is needed for another mask, and where a cluster is switched on or off as a whole unless
+// the catalog says that this device does it live.
 Reach reach_between(const catalog::Device& device, const DeviceMode& from, const DeviceMode& to);
 
 // SMs that a mask leaves on; nullopt where the catalog does not say what its bits mean.

@@ -333,6 +333,14 @@ INSTANTIATE_TEST_SUITE_P(
                 {"modes", "check", "/no/such.conf", "--on", "jetson-nano"},
                 1,
                 "/no/such.conf: no such file"},
+        BadCall{"DeviceOfTheCheckOnly",
+                {"modes", "--on", "jetson-nano"},
+                2,
+                "--on: goes with 'modes check' (name the device behind 'modes')"},
+        BadCall{"CheckTakesNoBlock",
+                {"modes", "check", "/no/such.conf", "--block"},
+                2,
+                "--block: is not an option of 'modes check'"},
         BadCall{"TwoDevices",
                 {"modes", "jetson-nano", "jetson-tx2"},
                 2,
@@ -365,6 +373,7 @@ TEST(ModesCommand, ListsAllModesInTwentyMilliseconds) {
 #ifndef NDEBUG
   GTEST_SKIP() << "only an optimised build is held to this";
 #endif
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers take their time";
   for (const char* form : {"--csv", "--json", "--quiet"}) {
     double best_s = 1;
     for (int run = 0; run < 7; ++run) {
