@@ -12,6 +12,9 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "cli/wrap.h"
+#include "devices/catalog_model.h"
+#include "devices/mode_space.h"
+#include "roofline/datasheet.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -32,18 +35,6 @@ std::string text_of(const std::optional<double>& value, std::string_view unit) {
   return value ? format_si(*value, unit) : std::string("-");
 }
 
-std::string here_text(const DeviceList& list) {
-  const Identity& identity = list.identity;
-  if (!identity.catalog_id.empty())
-    return fmt::format("{}, configuration {}", identity.catalog_id, list.configuration);
-  if (!identity.chip.empty())
-    return fmt::format(
-        "not in the catalog: a Jetson with chip {}, used with what its device tree, "
-        "clocks and nvpmodel file tell",
-        identity.chip);
-  return list.here.id + ", filled from this machine";
-}
-
 Json row_to_json(const DeviceRow& row) {
   return {{"id", row.id},
           {"name", row.name},
@@ -60,13 +51,15 @@ Json row_to_json(const DeviceRow& row) {
 
 }  // namespace
 
-DeviceRow device_row(const DeviceFacts& facts) {
-  const Ceilings& ceilings = facts.configurations.front().ceilings;
+DeviceRow device_row(const catalog::Device& device) {
+  const catalog::Configuration& configuration = device.configurations.front();
+  const Ceilings ceilings =
+      datasheet_ceilings(catalog::machine_model(device), resolve(device, configuration, {}).point);
   DeviceRow row;
-  row.id = facts.device.id;
-  row.name = facts.device.name;
-  row.aliases = facts.device.aliases;
-  row.kind = facts.device.kind;
+  row.id = device.id;
+  row.name = device.name;
+  row.aliases = device.aliases;
+  row.kind = device.kind;
   row.gpu_units = ceilings.point.gpu_units;
   row.gpu_hz = ceilings.point.gpu_hz;
   row.fp32_flops_per_s = fastest(ceilings, Unit::vector, DType::fp32);
@@ -74,12 +67,11 @@ DeviceRow device_row(const DeviceFacts& facts) {
   row.int8_matrix_ops_per_s = fastest(ceilings, Unit::matrix, DType::int8);
   for (const Bandwidth& bandwidth : ceilings.bandwidths)
     if (bandwidth.source != Source::fitted) row.dram_bytes_per_s = bandwidth.bytes_per_s;
-  row.stock_modes = static_cast<int>(facts.configurations.front().modes.size());
+  row.stock_modes = static_cast<int>(configuration.modes.size());
   return row;
 }
 
 std::string list_text(const DeviceList& list, int width) {
-  const Identity& identity = list.identity;
   std::string text = "This machine\n";
   const auto line = [&](const std::string& name, const std::string& value) {
     constexpr int column = 11;
@@ -87,11 +79,10 @@ std::string list_text(const DeviceList& list, int width) {
       text += fmt::format("  {:<9}", name) + wrap(value, width, column, column) + '\n';
   };
   line("name", list.here.name);
-  if (identity.board != list.here.name) line("board", identity.board);
-  line("device", here_text(list));
-  if (!identity.l4t.empty())
-    line("system", fmt::format("Jetson Linux {}{}", identity.l4t,
-                               identity.jetpack.empty() ? "" : ", JetPack " + identity.jetpack));
+  if (const std::string& board = list.device.identity.board; board != list.here.name)
+    line("board", board);
+  line("device", device_text(list.device));
+  line("system", release_text(list.device));
   line("mode", list.mode.label);
 
   TextTable table;
@@ -148,18 +139,11 @@ std::string list_csv(const DeviceList& list) {
 }
 
 Json to_json(const DeviceList& list) {
-  const Identity& identity = list.identity;
+  Json here = to_json(list.device);
+  here["device"] = row_to_json(list.here);
+  here["mode"] = ridgeline::to_json(list.mode);
   return {{"schema", DeviceList::schema},
-          {"this_machine",
-           {{"board", identity.board},
-            {"chip", identity.chip},
-            {"l4t", identity.l4t},
-            {"jetpack", identity.jetpack},
-            {"super_firmware", identity.super_firmware},
-            {"catalog_id", identity.catalog_id.empty() ? Json() : Json(identity.catalog_id)},
-            {"configuration", list.configuration},
-            {"device", row_to_json(list.here)},
-            {"mode", ridgeline::to_json(list.mode)}}},
+          {"this_machine", std::move(here)},
           {"devices", array_of(list.devices, row_to_json)}};
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/json_fwd.h"
 #include "base/operating_point.h"
-#include "cli/device_facts.h"
-#include "devices/identification.h"
+#include "cli/device_here.h"
+#include "devices/catalog.h"
 
 namespace ridgeline::cli {
 
@@ -29,14 +29,13 @@ struct DeviceRow {
   int stock_modes = 0;
 };
 
-DeviceRow device_row(const DeviceFacts& facts);
+DeviceRow device_row(const catalog::Device& device);
 
 struct DeviceList {
   static constexpr std::string_view schema = "ridgeline.devices/1";
-  Identity identity;          // of this machine
-  std::string configuration;  // that runs here
-  DeviceRow here;             // this machine as a device
-  OperatingPoint mode;        // present mode
+  DeviceHere device;    // what this machine is
+  DeviceRow here;       // and its numbers
+  OperatingPoint mode;  // present mode
   std::vector<DeviceRow> devices;
 };
 

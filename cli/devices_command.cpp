@@ -23,13 +23,13 @@ void add_options(OptionsDescription& options) {
 
 DeviceList list_of(const SystemRoot& root) {
   DeviceList list;
-  list.identity = identify(root);
-  catalog::Device here = this_device(list.identity, root);
-  list.configuration = present_configuration(list.identity, here).id;
-  list.here = device_row(device_facts(std::move(here)));
+  const Identity identity = identify(root);
+  const catalog::Device here = this_device(identity, root);
+  list.device = device_here(identity, here);
+  list.here = device_row(here);
   list.mode = present_mode(root);
   for (const catalog::IndexRow& row : catalog::index())
-    list.devices.push_back(device_row(device_facts(catalog::load(row.id))));
+    list.devices.push_back(device_row(catalog::load(row.id)));
   return list;
 }
 

@@ -55,6 +55,12 @@ std::string system_text(const Machine& machine) {
   return text;
 }
 
+std::string device_and_release(const DeviceHere& here) {
+  std::string text = device_text(here);
+  append(text, release_text(here));
+  return text;
+}
+
 std::string mode_text(const Glance& glance) {
   const OperatingPoint& mode = glance.mode;
   std::string text = mode.label;
@@ -143,6 +149,7 @@ std::string glance_text(const Glance& glance, int width, bool color) {
   text += fact("caches", caches_text(machine), width);
   text += fact("memory", format_bytes(static_cast<double>(machine.memory_bytes)), width);
   text += fact("system", system_text(machine), width);
+  text += fact("device", device_and_release(glance.device), width);
   text += fact("mode", mode_text(glance), width);
   text += fact("profile", profile_text(glance), width);
   for (const auto& [kind, title] : {std::pair{Ability::Kind::set, "Can be set here"},
@@ -170,13 +177,11 @@ Json to_json(const Glance& glance) {
                {"complete", glance.profile->complete},
                {"fault", glance.profile->fault}};
   const NextCommand next = next_command(glance);
-  return {{"schema", Glance::schema},
-          {"machine", ridgeline::to_json(glance.machine)},
-          {"mode", ridgeline::to_json(glance.mode)},
-          {"governor", glance.governor},
-          {"abilities", std::move(abilities)},
-          {"profile", std::move(profile)},
-          {"next", {{"command", next.line}, {"why", next.why}}}};
+  return {
+      {"schema", Glance::schema},         {"machine", ridgeline::to_json(glance.machine)},
+      {"device", to_json(glance.device)}, {"mode", ridgeline::to_json(glance.mode)},
+      {"governor", glance.governor},      {"abilities", std::move(abilities)},
+      {"profile", std::move(profile)},    {"next", {{"command", next.line}, {"why", next.why}}}};
 }
 
 }  // namespace ridgeline::cli

@@ -10,6 +10,7 @@
 #include "base/json_fwd.h"
 #include "base/machine.h"
 #include "base/operating_point.h"
+#include "cli/device_here.h"
 #include "devices/abilities.h"
 
 namespace ridgeline::cli {
@@ -27,6 +28,7 @@ struct StoredProfile {
 struct Glance {
   static constexpr std::string_view schema = "ridgeline.glance/1";
   Machine machine;
+  DeviceHere device;
   OperatingPoint mode;
   std::string governor;  // empty where the system has none
   std::vector<Ability> abilities;

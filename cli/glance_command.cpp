@@ -10,6 +10,7 @@
 #include "cli/glance.h"
 #include "cli/profile_store.h"
 #include "devices/abilities.h"
+#include "devices/identification.h"
 #include "devices/present_mode.h"
 #include "devices/this_machine.h"
 #include "kernels/cpu/kernel.h"
@@ -61,6 +62,8 @@ Glance look(const SystemRoot& root) {
   Glance glance;
   glance.machine = identify_machine(root);
   glance.machine.isa = cpu::running_isas();
+  const Identity identity = identify(root);
+  glance.device = device_here(identity, this_device(identity, root));
   glance.mode = present_mode(root);
   glance.governor = cpu_governor(root);
   glance.abilities = system_abilities(root);

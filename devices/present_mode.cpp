@@ -1,5 +1,5 @@
 // Reads cpufreq, devfreq, powercap and the state of NVIDIA's nvpmodel.
-// The label is nvpmodel's where it is known, else "as found".
+// The label is nvpmodel's name without MODE_ where it is known, else "as found".
 #include "devices/present_mode.h"
 
 #include <charconv>
@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "devices/nvpmodel/configuration.h"
 #include "devices/system_files.h"
 
 namespace ridgeline {
@@ -25,7 +26,8 @@ std::optional<std::string> nvpmodel_name(const SystemRoot& root) {
     int id = 0;
     char name[64] = {};
     const char* const pattern = " < POWER_MODEL ID=%9d NAME=%63[^ >]";
-    if (std::sscanf(row.c_str(), pattern, &id, name) == 2 && id == mode) return name;
+    if (std::sscanf(row.c_str(), pattern, &id, name) == 2 && id == mode)
+      return std::string(nvpmodel::label_of(name));
   }
   return "nvpmodel " + std::to_string(mode);
 }

@@ -29,6 +29,8 @@ cli::Glance laptop() {
   glance.machine.caches = {{Level::l1, 48 << 10, 4, 1, 64}, {Level::l3, 12 << 20, 1, 4, 64}};
   glance.machine.os = "Example OS 1";
   glance.machine.kernel = "6.1.0";
+  glance.device.id = "generic-x86-64";
+  glance.device.configuration = "this-machine";
   glance.mode.label = "as found";
   glance.mode.cpu_cores = 8;
   glance.mode.cpu_hz = {4.7e9};
@@ -49,6 +51,7 @@ TEST(Glance, ReadsAsWritten) {
   caches   L1 48 KiB × 4, L3 12 MiB
   memory   16 GiB
   system   Example OS 1, kernel 6.1.0, x86_64
+  device   generic-x86-64, filled from this machine
   mode     as found, 8 CPUs online, CPU up to 4.70 GHz, governor powersave
   profile  none yet
 
@@ -66,6 +69,22 @@ Can run here
 Next: ridgeline measure --quick
       measures this machine in about a minute
 )");
+}
+
+TEST(Glance, NamesTheDeviceOfTheCatalogAndItsRelease) {
+  cli::Glance glance = laptop();
+  glance.device.identity.catalog_id = "jetson-orin-nano-8gb";
+  glance.device.identity.l4t = "36.4.3";
+  glance.device.identity.jetpack = "6.2";
+  glance.device.configuration = "super";
+  EXPECT_THAT(
+      cli::glance_text(glance, 100, false),
+      HasSubstr("  device   jetson-orin-nano-8gb, configuration super, Jetson Linux 36.4.3, "
+                "JetPack 6.2\n"));
+  EXPECT_EQ(cli::to_json(glance)["device"]["catalog_id"], "jetson-orin-nano-8gb");
+  glance.device.identity.catalog_id.clear();
+  glance.device.identity.chip = "T999";
+  EXPECT_THAT(cli::glance_text(glance, 100, false), HasSubstr("  device   not in the catalog: a "));
 }
 
 TEST(Glance, ColourOnlyRepeatsWords) {

@@ -97,6 +97,8 @@ TEST(PresentMode, OfAJetsonHasTheNameOfItsMode) {
   EXPECT_EQ(mode.gpu_hz, 624.75e6);
   system.write("var/lib/nvpmodel/status", "pmode:0007 fmode:fanNull\n");
   EXPECT_EQ(present_mode(system.root()).label, "nvpmodel 7");
+  system.write("etc/nvpmodel.conf", "< POWER_MODEL ID=7 NAME=MODE_30W >\n");
+  EXPECT_EQ(present_mode(system.root()).label, "30W");
 }
 
 TEST(PresentMode, OfAnEmptySystem) {
