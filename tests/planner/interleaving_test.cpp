@@ -1,0 +1,115 @@
+// Turns against a discrete-event simulation with jittered requests.
+#include "planner/interleaving.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/random.h"
+
+namespace ridgeline::testing {
+namespace {
+
+struct Simulated {
+  double latency_s = 0;  // that 99.9 % of requests stay within
+  double trainings_per_s = 0;
+};
+
+// Requests come by the clock, each early or late by its own jitter. The scheduler knows the clock:
+// a minibatch starts if it would end no later than `allowed_s` after the batch is due.
+Simulated simulate(const InferenceStream& stream, const Turns& turns, double allowed_s,
+                   std::uint64_t seed) {
+  Random random{seed};
+  constexpr int batches = 4000;
+  const double period_s = 1 / stream.requests_per_s;
+  std::vector<double> latencies;
+  double now = 0;
+  int trainings = 0;
+  for (int batch = 0; batch < batches; ++batch) {
+    double filled = 0;
+    std::vector<double> arrivals;
+    for (int i = 0; i < turns.batch; ++i) {
+      const double due = (batch * turns.batch + i + 1) * period_s;
+      arrivals.push_back(due + (2 * random.unit() - 1) * stream.jitter_s);
+      filled = std::max(filled, arrivals.back());
+    }
+    const double due = (batch + 1) * turns.batch * period_s;
+    // The batch may be full already: then it goes first.
+    while (now < filled && now + turns.training_s <= due + allowed_s) {
+      now += turns.training_s;
+      ++trainings;
+    }
+    now = std::max(now, filled) + turns.inference_s + turns.switch_s;
+    for (const double arrival : arrivals) latencies.push_back(now - arrival);
+  }
+  std::sort(latencies.begin(), latencies.end());
+  return {latencies[static_cast<std::size_t>(0.999 * static_cast<double>(latencies.size()))],
+          trainings / now};
+}
+
+struct Case {
+  double requests_per_s, jitter_s;
+  int batch;
+  double inference_s, training_s, limit_s;
+};
+
+TEST(Interleaving, KeepsTheLatencyAndTrainsAsMuchAsTheBestSchedule) {
+  int feasible = 0;
+  for (const Case& at :
+       {Case{60, 1e-3, 1, 4e-3, 12e-3, 50e-3}, Case{60, 1e-3, 1, 4e-3, 12e-3, 18e-3},
+        Case{60, 2e-3, 2, 6e-3, 9e-3, 50e-3}, Case{30, 0, 1, 10e-3, 30e-3, 45e-3},
+        Case{120, 0.5e-3, 8, 20e-3, 15e-3, 120e-3}, Case{10, 5e-3, 1, 20e-3, 7e-3, 40e-3},
+        Case{100, 1e-3, 4, 12e-3, 40e-3, 90e-3}}) {
+    const InferenceStream stream{at.requests_per_s, at.jitter_s};
+    Turns turns;
+    turns.batch = at.batch;
+    turns.inference_s = at.inference_s;
+    turns.training_s = at.training_s;
+    const Interleaving planned = interleave(stream, turns, at.limit_s);
+    if (!planned.feasible) continue;
+    ++feasible;
+    EXPECT_LE(planned.latency_s, at.limit_s + 1e-12);
+    const Simulated ours = simulate(stream, turns, planned.slack_s + stream.jitter_s, 11);
+    EXPECT_LE(ours.latency_s, at.limit_s * (1 + 1e-9));
+    double best = 0;
+    for (int step = -20; step <= 60; ++step) {
+      const double allowed_s = step * at.limit_s / 40;
+      const Simulated other = simulate(stream, turns, allowed_s, 11);
+      if (other.latency_s <= at.limit_s) best = std::max(best, other.trainings_per_s);
+    }
+    EXPECT_NEAR(planned.trainings_per_s / best, 1, 0.02) << at.requests_per_s << " " << at.limit_s;
+  }
+  EXPECT_GE(feasible, 6);
+}
+
+TEST(Interleaving, WhatCannotKeepUpOrIsTooLateIsNotFeasible) {
+  Turns turns;
+  turns.inference_s = 20e-3;
+  turns.training_s = 5e-3;
+  EXPECT_FALSE(interleave({60, 0}, turns, 1).feasible);
+  EXPECT_FALSE(interleave({10, 0}, turns, 19e-3).feasible);
+  EXPECT_TRUE(interleave({10, 0}, turns, 21e-3).feasible);
+}
+
+TEST(Interleaving, MoreLatencyNeverTrainsLessAndPowerIsTheSumOfItsParts) {
+  Turns turns;
+  turns.inference_s = 5e-3;
+  turns.training_s = 9e-3;
+  turns.inference_w = 20;
+  turns.training_w = 30;
+  turns.idle_w = 8;
+  double before = 0;
+  for (double limit_s = 6e-3; limit_s < 60e-3; limit_s += 1e-3) {
+    const Interleaving at = interleave({40, 0}, turns, limit_s);
+    EXPECT_GE(at.trainings_per_s, before * (1 - 2e-3)) << limit_s;
+    before = std::max(before, at.trainings_per_s);
+    EXPECT_GE(at.mean_w, turns.idle_w);
+    EXPECT_LE(at.mean_w, turns.training_w);
+    EXPECT_LE(at.mean_w, at.peak_w);
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
