@@ -194,6 +194,8 @@ constexpr std::array<Suffix, 8> second_suffixes{{{"", 1},
                                                  {"h", 3600}}};
 // Here case matters: mW and MW are both in use.
 constexpr std::array<Suffix, 4> watt_suffixes{{{"", 1}, {"W", 1}, {"mW", 1e-3}, {"kW", 1e3}}};
+constexpr std::array<Suffix, 7> joule_suffixes{
+    {{"", 1}, {"J", 1}, {"mJ", 1e-3}, {"kJ", 1e3}, {"mWh", 3.6}, {"Wh", 3600}, {"kWh", 3.6e6}}};
 constexpr std::array<Suffix, 6> count_suffixes{
     {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}};
 
@@ -254,6 +256,10 @@ double parse_seconds(std::string_view text, const std::string& where) {
 
 double parse_watts(std::string_view text, const std::string& where) {
   return parse_quantity(text, where, "a power", "30W", watt_suffixes, Case::matters);
+}
+
+double parse_joules(std::string_view text, const std::string& where) {
+  return parse_quantity(text, where, "an energy", "500mJ or 50Wh", joule_suffixes, Case::matters);
 }
 
 std::uint64_t parse_count(std::string_view text, const std::string& where) {

@@ -22,6 +22,7 @@ std::string format_percent(double fraction, int decimals = 0);  // "48 %"; "<1 %
 std::uint64_t parse_bytes(std::string_view text, const std::string& where = {});  // 4MiB 1GB 512
 double parse_hz(std::string_view text, const std::string& where = {});            // 612MHz
 double parse_seconds(std::string_view text, const std::string& where = {});       // 10ms 2min
+double parse_joules(std::string_view text, const std::string& where = {});        // 500mJ 50Wh
 double parse_watts(std::string_view text, const std::string& where = {});         // 30W 7500mW
 std::uint64_t parse_count(std::string_view text, const std::string& where = {});  // 64 64k 2M
 

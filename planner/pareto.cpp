@@ -1,0 +1,66 @@
+// Rows by latency; those before a row beat it where one of them has less energy and less power,
+// which a staircase of (energy, power) tells in logarithmic time.
+#include "planner/pareto.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ridgeline {
+namespace {
+
+struct Place {
+  double latency_s = 0, energy_j = 0, power_w = 0;
+  std::size_t row = 0;
+};
+
+std::vector<Place> places(const PlanProblem& problem, const Sweep& sweep,
+                          const Objective& objective) {
+  std::vector<Place> result;
+  for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
+    if (!problem.modes.modes[sweep.mode_of(row)].is_choice(problem.modes.reach)) continue;
+    const Service service = service_at(problem, sweep, row, objective);
+    if (!std::isfinite(service.latency_s)) continue;
+    const bool known = std::isfinite(service.energy_j);
+    result.push_back(
+        {service.latency_s, known ? service.energy_j : 0, known ? service.mean_power_w : 0, row});
+  }
+  std::sort(result.begin(), result.end(), [&](const Place& a, const Place& b) {
+    if (a.latency_s != b.latency_s) return a.latency_s < b.latency_s;
+    if (a.energy_j != b.energy_j) return a.energy_j < b.energy_j;
+    if (a.power_w != b.power_w) return a.power_w < b.power_w;
+    const auto& modes = problem.modes.modes;
+    return has_lower_clocks(modes[sweep.mode_of(a.row)].point, modes[sweep.mode_of(b.row)].point);
+  });
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::size_t> pareto_front(const PlanProblem& problem, const Sweep& sweep,
+                                      const Objective& objective) {
+  std::vector<std::size_t> front;
+  std::map<double, double> stairs;  // energy → least power with at most that energy; power falls
+  for (const Place& place : places(problem, sweep, objective)) {
+    auto above = stairs.upper_bound(place.energy_j);
+    if (above != stairs.begin() && std::prev(above)->second <= place.power_w) continue;
+    front.push_back(place.row);
+    while (above != stairs.end() && above->second >= place.power_w) above = stairs.erase(above);
+    stairs[place.energy_j] = place.power_w;
+  }
+  return front;
+}
+
+std::vector<std::size_t> energy_front(const PlanProblem& problem, const Sweep& sweep,
+                                      const Objective& objective) {
+  std::vector<std::size_t> front;
+  double least = INFINITY;
+  for (const Place& place : places(problem, sweep, objective)) {
+    if (place.energy_j >= least) continue;
+    least = place.energy_j;
+    front.push_back(place.row);
+  }
+  return front;
+}
+
+}  // namespace ridgeline

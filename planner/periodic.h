@@ -1,0 +1,53 @@
+// Work that comes at a rate: the duty cycle of a period with its idle power, and how long a sample
+// waits for its batch and for the batches before it. Formulas alone; docs/planning.md states them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "planner/objective.h"
+
+namespace ridgeline {
+
+// One batch at one operating point. NaN: no power is known.
+struct RunCost {
+  double time_s = 0;
+  double power_w = 0;  // while it runs
+  double idle_w = 0;   // between two batches, in the same mode
+};
+
+// One period, in which a batch arrives and is done: running, then idle in the same mode.
+struct DutyCycle {
+  double period_s = 0;
+  double duty = 0;  // busy share; above 1 the work piles up
+  double energy_j = 0;
+  double mean_power_w = 0;
+};
+
+DutyCycle duty_cycle(const RunCost& cost, double period_s);
+
+// From a sample's arrival to the end of its batch. The mean is over all samples, a quantile over
+// the first samples of the batches, which wait longest. Random arrivals are Poisson: the batches
+// queue by Kingman's formula, which is exact for batch 1. Infinite where work piles up.
+double latency_at_rate(double time_s, std::int64_t batch, const Arrivals& arrivals,
+                       std::optional<double> quantile);
+
+// What an objective looks at, of one batch.
+struct Service {
+  double time_s = 0;
+  double latency_s = 0;
+  double sample_s = 0;      // time per sample
+  double energy_j = 0;      // per sample, idle time included
+  double mean_power_w = 0;  //
+  double peak_power_w = 0;  // while a batch runs
+};
+
+Service service_of(const RunCost& cost, std::int64_t batch, const Objective& objective);
+
+// The quantity that a limit bounds; `slowdown` is against the fastest mode of the same batch.
+double limited(LimitKind kind, const Service& service, double slowdown);
+
+// What is to be least.
+double score_of(Goal goal, const Service& service, bool has_arrivals);
+
+}  // namespace ridgeline

@@ -1,0 +1,126 @@
+// The JSON form of a Plan: everything that the text shows, and the whole front.
+#include "base/json.h"
+#include "planner/plan.h"
+
+namespace ridgeline {
+namespace {
+
+Json mode_json(const PlannedMode& mode) {
+  Json point = to_json(mode.point);
+  point["request"] = mode.request;
+  point["reach"] = to_string(mode.reach);
+  point["stock"] = mode.stock;
+  point["nearest_stock"] = mode.nearest_stock.empty() ? Json() : Json(mode.nearest_stock);
+  return point;
+}
+
+Json to_json(const PlannedPeriod& period) {
+  return {{"period_s", period.period_s},           {"duty", period.duty},
+          {"latency_s", period.latency_s},         {"idle_w", nullable(period.idle_w)},
+          {"energy_j", nullable(period.energy_j)}, {"mean_power_w", nullable(period.mean_power_w)}};
+}
+
+Json to_json(const PlannedMode& mode) {
+  return {{"mode", mode_json(mode)},
+          {"batch", mode.batch},
+          {"dtype", to_string(mode.dtype)},
+          {"time_s", to_json(mode.time_s)},
+          {"power_w", nullable(mode.power_w)},
+          {"energy_j", nullable(mode.energy_j)},
+          {"bound", to_string(mode.bound)},
+          {"probability", mode.probability},
+          {"period", mode.period ? to_json(*mode.period) : Json()}};
+}
+
+Json to_json(const PlannedLimit& limit) {
+  return {{"limit", to_string(limit.limit.kind)},
+          {"bound", limit.limit.bound},
+          {"value", limit.value},
+          {"probability", limit.probability},
+          {"binding", limit.gain_without.has_value()},
+          {"gain_without", nullable(limit.gain_without)},
+          {"text", limit.limit.text}};
+}
+
+Json to_json(const std::optional<Saving>& saving) {
+  if (!saving) return {};
+  return {{"mode", saving->mode},
+          {"energy", nullable(saving->energy)},
+          {"energy_low", nullable(saving->energy_low)},
+          {"energy_high", nullable(saving->energy_high)},
+          {"time", saving->time}};
+}
+
+Json to_json(const FrontPoint& point) {
+  return {{"mode", point.request},
+          {"label", point.label},
+          {"batch", point.batch},
+          {"dtype", to_string(point.dtype)},
+          {"time_s", point.time_s},
+          {"latency_s", point.latency_s},
+          {"power_w", nullable(point.power_w)},
+          {"energy_j", nullable(point.energy_j)}};
+}
+
+Json to_json(const MeasureNext& next) {
+  return {{"mode", next.request},
+          {"batch", next.batch},
+          {"dtype", to_string(next.dtype)},
+          {"reason", next.reason}};
+}
+
+Json to_json(const PlannedStep& step) {
+  return {{"knob", step.knob},
+          {"direction", step.up ? "up" : "down"},
+          {"mode", step.request},
+          {"time_change", step.time_change},
+          {"energy_change", nullable(step.energy_change)},
+          {"probability", step.probability},
+          {"holds", step.holds}};
+}
+
+Json to_json(const PlannedWhy& why) {
+  return {{"mode", why.mode}, {"run", to_json(why.run)}, {"reasons", why.reasons}};
+}
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  return array_of(values, [](const T& value) { return to_json(value); });
+}
+
+}  // namespace
+
+Json to_json(const Plan& plan) {
+  const Objective& objective = plan.run.objective;
+  Json arrivals;
+  if (objective.arrivals)
+    arrivals = {{"per_s", objective.arrivals->per_s}, {"at_random", objective.arrivals->at_random}};
+  return {{"schema", Plan::schema},
+          {"network", plan.run.network},
+          {"device", plan.run.device},
+          {"machine", plan.run.machine},
+          {"runtime", to_string(plan.run.runtime)},
+          {"minimize", to_string(objective.goal)},
+          {"risk", objective.risk},
+          {"arrivals", arrivals},
+          {"latency_quantile", nullable(objective.latency_quantile)},
+          {"modes", plan.run.modes},
+          {"choices", plan.run.choices},
+          {"chosen", to_json(plan.chosen)},
+          {"other_reach", plan.other_reach ? to_json(*plan.other_reach) : Json()},
+          {"limits", list_of(plan.limits)},
+          {"saving",
+           {{"vs_default", to_json(plan.vs_default)}, {"vs_fastest", to_json(plan.vs_fastest)}}},
+          {"pareto", list_of(plan.pareto)},
+          {"runners_up", list_of(plan.runners_up)},
+          {"measure_next", list_of(plan.measure_next)},
+          {"steps", list_of(plan.steps)},
+          {"why", plan.why ? to_json(*plan.why) : Json()},
+          {"warnings", plan.warnings}};
+}
+
+const std::string& name_of(const PlannedMode& mode) {
+  return mode.point.label.empty() ? mode.request : mode.point.label;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,61 @@
+// Sweep: one network in every mode, batch and type, at the means of the parameters, in plain
+// doubles. No solver and no search: every combination is evaluated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/machine_model.h"
+#include "base/tokens.h"
+#include "planner/periodic.h"
+#include "planner/plan_modes.h"
+#include "roofline/conditions.h"
+#include "roofline/network_load.h"
+#include "roofline/step.h"
+
+namespace ridgeline {
+
+// The network as it would be run: one batch size in one type.
+struct PlanVariant {
+  const NetworkLoad* load = nullptr;  // not owned
+  std::int64_t batch = 1;
+  DType dtype = DType::fp32;
+};
+
+// Who runs what where; all of it outlives what is made of it.
+struct PlanProblem {
+  const MachineModel* model = nullptr;
+  PlanModes modes;
+  std::vector<PlanVariant> variants;
+  Conditions conditions;  // its point is replaced by that of each mode
+};
+
+// Modes × variants, variant by variant: the index of a row is variant × modes + mode.
+struct Sweep {
+  std::size_t modes = 0;
+  std::vector<RunCost> costs;        // NaN times: the model cannot run there
+  std::vector<double> fastest_s;     // per variant, among the modes that are allowed
+  std::vector<std::size_t> fastest;  // rows
+
+  std::size_t mode_of(std::size_t row) const { return row % modes; }
+  std::size_t variant_of(std::size_t row) const { return row / modes; }
+  std::size_t row(std::size_t variant, std::size_t mode) const { return variant * modes + mode; }
+};
+
+// An Error of the model is thrown where it holds for every mode.
+Sweep sweep(const PlanProblem& problem);
+
+// One combination with given coefficients; the scales of a draw are the caller's.
+class CostModel {
+ public:
+  CostModel(const NetworkLoad& load, const Coefficients& coefficients);
+  RunCost at(const Conditions& conditions) const;
+
+ private:
+  Coefficients coefficients_;
+  StepModel model_;
+};
+
+}  // namespace ridgeline
