@@ -12,6 +12,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/gpu_kernel.h"
 #include "cli/wrap.h"
 #include "devices/this_machine.h"
 #include "devices/topology.h"
@@ -30,6 +31,10 @@ void add_options(OptionsDescription& options) {
   add("bytes", po::value<std::string>()->value_name("SIZE"),
       "working set of all threads together, for example 4MiB (default: 64MiB)");
   add("threads", po::value<std::string>()->value_name("N"), "threads (default: 1)");
+  add("blocks", po::value<std::string>()->value_name("N"),
+      "blocks of a CUDA kernel (default: one per multiprocessor)");
+  add("block-threads", po::value<std::string>()->value_name("N"),
+      "threads of each block of a CUDA kernel (default: 128)");
   add("samples", po::value<std::string>()->value_name("N"), "timed windows (default: 5)");
 }
 
@@ -79,6 +84,8 @@ ExitCode list(const Options& options, Console& console) {
     Json kernels = Json::array();
     for (const cpu::Kernel& kernel : cpu::kernel_table())
       kernels.push_back(descriptor_json(kernel));
+    for (const cuda::Kernel& kernel : cuda::kernel_table())
+      kernels.push_back(gpu_descriptor_json(kernel));
     console.out << dump_json({{"schema", "ridgeline.kernels/1"}, {"kernels", kernels}});
     return ExitCode::ok;
   }
@@ -97,6 +104,13 @@ ExitCode list(const Options& options, Console& console) {
                           fmt::format("{:.0f}", kernel.bytes_per_trip()),
                           support.runs ? "yes" : "no: " + support.reason});
   }
+  for (const cuda::Kernel& kernel : cuda::kernel_table()) {
+    const std::string missing = why_not_here(kernel);
+    table.rows.push_back({std::string(kernel.name), std::string(to_string(kernel.role)),
+                          architectures_text(kernel), fmt::format("{:.0f}", kernel.flop_per_trip()),
+                          fmt::format("{:.0f}", kernel.bytes_per_trip()),
+                          missing.empty() ? "yes" : "no: " + missing});
+  }
   console.out << (flag(options, "csv") ? render_csv(table) : render_text(table, console.width));
   return ExitCode::ok;
 }
@@ -105,6 +119,7 @@ const cpu::Kernel& kernel_named(const std::string& name) {
   if (const cpu::Kernel* kernel = cpu::find_kernel(name)) return *kernel;
   std::vector<std::string> names;
   for (const cpu::Kernel& kernel : cpu::kernel_table()) names.emplace_back(kernel.name);
+  for (const cuda::Kernel& kernel : cuda::kernel_table()) names.emplace_back(kernel.name);
   const auto near = nearest(name, names);
   throw usage_error("kernel '" + name + "'", "no kernel has this name",
                     near ? "did you mean '" + *near + "'?" : "'ridgeline kernel' lists them");
@@ -149,7 +164,12 @@ cpu::PlannedTrial plan_one(const cpu::Kernel& kernel, const Options& options,
 ExitCode run(const Options& options, Console& console) {
   const auto words = positional(options);
   if (words.empty()) return list(options, console);
+  if (const cuda::Kernel* const kernel = cuda::find_kernel(words.front()))
+    return run_gpu_kernel(*kernel, options, console);
   const cpu::Kernel& kernel = kernel_named(words.front());
+  for (const char* const name : {"blocks", "block-threads"})
+    if (options.count(name))
+      throw usage_error(fmt::format("--{}", name), "is for CUDA kernels", "use --threads");
   const Topology topology = read_topology();
   const std::vector plan{plan_one(kernel, options, topology)};
   const std::uint64_t iterations =
@@ -225,9 +245,12 @@ Command kernel_command() {
           .description =
               "Runs one kernel alone, without warm-up, lead-in or clock probe, so that it can be "
               "profiled, counted or disassembled. The work of a sample is what the kernel's "
-              "descriptor declares. Without a name, lists all kernels of this architecture.",
+              "descriptor declares. Without a name, lists all kernels of this architecture and of "
+              "CUDA devices; their trips are those of a warp.",
           .examples = {{"kernel fma_avx2_fp32 --iterations 1000000 --samples 1", "one window"},
                        {"kernel read_avx2 --bytes 1GiB --threads 2", "stream through memory"},
+                       {"kernel mma_fp16_8 --blocks 20 --iterations 64 --samples 1",
+                        "a few microseconds of a GPU's tensor cores"},
                        {"kernel", "list the kernels and their declared work"}},
           .add_options = add_options,
           .run = run};

@@ -1,6 +1,8 @@
 // `ridgeline measure`: run the kernels on this machine and keep the result as a profile.
 // Options → plan → measure → table; the work itself is in kernels/.
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <ostream>
 #include <sstream>
 
@@ -18,6 +20,7 @@
 #include "devices/this_machine.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/measure.h"
+#include "kernels/cuda/measure.h"
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
 #include "kernels/steady_clock.h"
@@ -30,6 +33,7 @@ namespace po = boost::program_options;
 
 void add_options(OptionsDescription& options) {
   auto add = options.add_options();
+  add("gpu", po::bool_switch(), "measure the CUDA device instead of the CPU");
   add("quick", po::bool_switch(), "at most a minute, one precision along the roof");
   add("budget", po::value<std::string>()->value_name("TIME"),
       "time for the run, for example 90s (default: 50s with --quick, else 200s)");
@@ -51,10 +55,10 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-cpu::MeasureOptions parse(const Options& options) {
-  cpu::MeasureOptions result;
+// What both backends have in common.
+template <class MeasureOptions>
+void parse_common(const Options& options, MeasureOptions& result) {
   result.quick = flag(options, "quick");
-  result.available_bytes = available_memory_bytes();
   if (options.count("budget")) {
     const auto& text = options["budget"].as<std::string>();
     result.budget_s = parse_seconds(text, "--budget " + text);
@@ -66,6 +70,12 @@ cpu::MeasureOptions parse(const Options& options) {
     if (result.only.empty())
       throw usage_error("--only", "needs a word", "see 'ridgeline measure --list'");
   }
+}
+
+cpu::MeasureOptions parse_cpu(const Options& options) {
+  cpu::MeasureOptions result;
+  parse_common(options, result);
+  result.available_bytes = available_memory_bytes();
   if (options.count("threads")) {
     for (const std::string& word : split(options["threads"].as<std::string>()))
       result.threads.push_back(static_cast<int>(
@@ -75,14 +85,28 @@ cpu::MeasureOptions parse(const Options& options) {
   return result;
 }
 
-ExitCode list(const std::vector<cpu::PlannedTrial>& plan, const Options& options,
-              Console& console) {
+cuda::MeasureOptions parse_gpu(const Options& options) {
+  if (options.count("threads"))
+    throw usage_error("--threads", "is for the CPU", "a GPU is measured with all of its threads");
+  cuda::MeasureOptions result;
+  parse_common(options, result);
+  return result;
+}
+
+// A planned trial of either backend.
+struct ListedTrial {
+  std::string section, kernel, what;
+  int threads = 1;
+  std::string missing;
+};
+
+ExitCode list(const std::vector<ListedTrial>& plan, const Options& options, Console& console) {
   if (flag(options, "json")) {
     Json rows = Json::array();
-    for (const auto& trial : plan)
-      rows.push_back({{"section", to_string(trial.section)},
-                      {"kernel", trial.name()},
-                      {"what", trial.what()},
+    for (const ListedTrial& trial : plan)
+      rows.push_back({{"section", trial.section},
+                      {"kernel", trial.kernel},
+                      {"what", trial.what},
                       {"threads", trial.threads},
                       {"missing", trial.missing.empty() ? Json() : Json(trial.missing)}});
     console.out << dump_json({{"schema", "ridgeline.measure_plan/1"}, {"rows", rows}});
@@ -94,9 +118,9 @@ ExitCode list(const std::vector<cpu::PlannedTrial>& plan, const Options& options
                    {"threads", Align::right},
                    {"cannot run because", Align::left, true}},
                   {}};
-  for (const auto& trial : plan)
-    table.rows.push_back({std::string(to_string(trial.section)), trial.name(), trial.what(),
-                          std::to_string(trial.threads), trial.missing});
+  for (const ListedTrial& trial : plan)
+    table.rows.push_back(
+        {trial.section, trial.kernel, trial.what, std::to_string(trial.threads), trial.missing});
   console.out << (flag(options, "csv") ? render_csv(table) : render_text(table, console.width));
   return ExitCode::ok;
 }
@@ -141,11 +165,60 @@ void print(const Profile& profile, const Options& options, Console& console) {
   }
 }
 
-ExitCode run(const Options& options, Console& console) {
-  const cpu::MeasureOptions wanted = parse(options);
-  const Topology topology = read_topology();
+// A backend as the command sees it: what it plans, and how it measures that.
+struct Backend {
+  std::vector<ListedTrial> plan;
+  std::function<ProfileMode(const SamplerWorld&)> measure;
+  bool all = true;  // whether nothing was left out of the plan
+};
+
+Backend cpu_backend(const Options& options, const Topology& topology) {
+  const cpu::MeasureOptions wanted = parse_cpu(options);
   const auto plan = cpu::plan(wanted, topology);
-  if (flag(options, "list")) return list(plan, options, console);
+  Backend backend;
+  for (const auto& trial : plan)
+    backend.plan.push_back({std::string(to_string(trial.section)), trial.name(), trial.what(),
+                            trial.threads, trial.missing});
+  backend.all = wanted.only.empty() && wanted.threads.empty();
+  backend.measure = [=](const SamplerWorld& world) {
+    return cpu::measure(plan, wanted, topology, identify_microarchitecture(), world);
+  };
+  return backend;
+}
+
+// Clocks that the mode allows; the driver's own word counts where it is right.
+std::optional<double> gpu_cap_hz(const cuda::DeviceFacts& facts) {
+  const OperatingPoint mode = present_mode({});
+  if (mode.gpu_hz) return mode.gpu_hz;
+  return facts.integrated ? std::nullopt : facts.max_clock_hz;
+}
+
+Backend gpu_backend(const Options& options) {
+  const cuda::MeasureOptions wanted = parse_gpu(options);
+  const std::string reason = cuda::why_no_gpu();
+  Backend backend;
+  // Without a device there is still a plan to look at.
+  std::shared_ptr<cuda::Gpu> gpu;
+  if (reason.empty() || !flag(options, "list")) gpu = cuda::open_gpu();
+  const auto plan =
+      cuda::plan(wanted, gpu ? gpu->facts().architecture : 0, [&](const cuda::Kernel& kernel) {
+        return gpu ? gpu->support(kernel) : cuda::CodeSupport{"no CUDA device: " + reason, false};
+      });
+  for (const auto& trial : plan)
+    backend.plan.push_back({std::string(to_string(trial.role)), trial.name(), trial.what(),
+                            gpu ? gpu->facts().multiprocessors : 1, trial.missing});
+  backend.all = wanted.only.empty();
+  backend.measure = [=](const SamplerWorld& world) {
+    return cuda::measure(*gpu, plan, wanted, gpu_cap_hz(gpu->facts()), world);
+  };
+  return backend;
+}
+
+ExitCode run(const Options& options, Console& console) {
+  const Topology topology = read_topology();
+  const Backend backend =
+      flag(options, "gpu") ? gpu_backend(options) : cpu_backend(options, topology);
+  if (flag(options, "list")) return list(backend.plan, options, console);
   const std::string output =
       options.count("output") ? options["output"].as<std::string>() : std::string();
   if (options.count("output") && output.empty()) throw usage_error("--output", "needs a file name");
@@ -164,8 +237,7 @@ ExitCode run(const Options& options, Console& console) {
   const SamplerWorld world{steady_seconds, [&] { return watch.since_last(); },
                            [] { return InterruptGuard::interrupted(); },
                            [&](double done, double left_s) { progress.show(done, left_s); }};
-  profile.modes.push_back(
-      cpu::measure(plan, wanted, topology, identify_microarchitecture(), world));
+  profile.modes.push_back(backend.measure(world));
   progress.clear();
   ProfileMode& mode = profile.modes.front();
   mode.mode = present_mode({});
@@ -181,10 +253,8 @@ ExitCode run(const Options& options, Console& console) {
   if (!impossible.empty())
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
-  if (has_rates(mode)) {
-    const bool whole = mode.conditions.complete && wanted.only.empty() && wanted.threads.empty();
-    console.talk("stored: " + store_profile(profile, whole));
-  }
+  if (has_rates(mode))
+    console.talk("stored: " + store_profile(profile, mode.conditions.complete && backend.all));
   return mode.conditions.complete ? ExitCode::ok : ExitCode::incomplete;
 }
 
@@ -201,10 +271,12 @@ Command measure_command() {
               "All kernels run in interleaved rounds; a value is the median with its 90 % "
               "interval. Rounds during which others used the CPU are set aside. Ctrl-C keeps what "
               "was measured, marked incomplete. A reading above 102 % of what ports and clock "
-              "allow is an error.",
+              "allow is an error. --gpu measures the CUDA device in the same way: CUDA cores and "
+              "tensor cores, DRAM, L2, L1 and shared memory, and what a launch costs.",
           .examples = {{"measure --quick", "measure this machine in a minute"},
                        {"measure -o profile.json", "the full run, also kept as profile.json"},
                        {"measure --only fp32,dram --threads 2", "a part of it"},
+                       {"measure --gpu --quick", "the GPU of this machine"},
                        {"measure --list", "what would be measured"}},
           .add_options = add_options,
           .run = run};

@@ -120,6 +120,14 @@ NotedTable sweep_table(const ProfileMode& mode) {
   return result;
 }
 
+std::string launch_text(const LaunchRow& row) {
+  if (row.kind == "fork_join") return fmt::format("fork and join, {} threads", row.threads);
+  if (row.kind == "async_launch") return "kernel launch, one of many";
+  if (row.kind == "round_trip") return "kernel launch and wait";
+  if (row.kind == "graph_node") return "kernel as a node of a CUDA graph";
+  return row.kind;
+}
+
 NotedTable time_table(const ProfileMode& mode) {
   NotedTable result{
       {{{"time", Align::left, true}, {"measured", Align::right}, {"90 %", Align::right}, {""}}, {}},
@@ -131,8 +139,8 @@ NotedTable time_table(const ProfileMode& mode) {
                 row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
                row.status, row.note);
   for (const LaunchRow& row : mode.launch)
-    result.add({fmt::format("fork and join, {} threads", row.threads),
-                row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
+    result.add({launch_text(row), row.time_s ? format_seconds(row.time_s->value) : "",
+                interval_text(row.time_s)},
                row.status, row.note);
   return result;
 }

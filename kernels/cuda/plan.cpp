@@ -27,17 +27,6 @@ std::string family(const Kernel& kernel) {
   return kernel.role == Role::compute ? name.substr(0, name.find_last_of('_')) : name;
 }
 
-std::string why_missing(const Kernel& kernel, int architecture, const Support& support) {
-  const Architectures& runs = kernel.architectures;
-  if (architecture >= runs.emulated_first && architecture <= runs.emulated_last)
-    return fmt::format("sm_{} has it through wgmma or tcgen05 only, which ridgeline does not use",
-                       architecture);
-  if (architecture < runs.first) return fmt::format("needs sm_{} or newer", runs.first);
-  if (!runs.include(architecture))
-    return fmt::format("sm_{} has no such instruction any more", architecture);
-  return support(kernel).missing;
-}
-
 // The row's words; whoever asks for "dram" wants its bandwidth, not the sweep.
 std::vector<std::string> words_of(const PlannedTrial& trial) {
   const Kernel& kernel = trial.kernel();
@@ -121,6 +110,18 @@ std::string PlannedTrial::what() const {
       return "empty kernel";
   }
   return {};
+}
+
+std::string why_missing(const Kernel& kernel, int architecture, const Support& support) {
+  const Architectures& runs = kernel.architectures;
+  if (architecture == 0) return support(kernel).missing;  // no device: the plan on paper
+  if (architecture >= runs.emulated_first && architecture <= runs.emulated_last)
+    return fmt::format("sm_{} has it through wgmma or tcgen05 only, which ridgeline does not use",
+                       architecture);
+  if (architecture < runs.first) return fmt::format("needs sm_{} or newer", runs.first);
+  if (!runs.include(architecture))
+    return fmt::format("sm_{} has no such instruction any more", architecture);
+  return support(kernel).missing;
 }
 
 std::vector<PlannedTrial> plan(const MeasureOptions& options, int architecture,

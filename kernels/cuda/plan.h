@@ -35,7 +35,10 @@ struct PlannedTrial {
 
 using Support = std::function<CodeSupport(const Kernel&)>;
 
-// Throws a usage error for an unknown word, or words that match nothing.
+// Why a kernel cannot run on an architecture; empty where it can.
+std::string why_missing(const Kernel& kernel, int architecture, const Support& support);
+
+// Throws a usage error for an unknown word. Without a device the architecture is 0.
 std::vector<PlannedTrial> plan(const MeasureOptions& options, int architecture,
                                const Support& support);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/measure.h"
+#include "kernels/cuda/single_run.h"
 #include "tests/kernels/cuda/test_gpu.h"
 
 namespace ridgeline::testing {
@@ -175,6 +176,58 @@ TEST(CudaMeasure, AQuickRunIsQuickAndGivesBackAllMemory) {
   measured(gpu, {.quick = true});
   EXPECT_LT(gpu.now_s(), 45);
   EXPECT_EQ(gpu.allocated_bytes(), 0u);
+}
+
+TEST(CudaSingleRun, TakesTheSizesThatAreAsked) {
+  TestGpu gpu(test_orin());
+  const cuda::Kernel& kernel = *cuda::find_kernel("mma_fp16_8");
+  const auto run = cuda::run_alone(gpu, kernel, {.blocks = 20, .iterations = 64, .samples = 1});
+  ASSERT_EQ(run.samples.size(), 1u);
+  EXPECT_EQ(run.setup.flop(), 160 * 4096.0 * 20 * 4 * 64);
+  const auto shortest = cuda::run_alone(gpu, kernel, {.iterations = 1, .samples = 1});
+  EXPECT_LT(shortest.samples[0].seconds, 20e-6);
+  const cuda::Kernel& read = *cuda::find_kernel("read_dram");
+  const auto stream = cuda::run_alone(
+      gpu, read, {.blocks = 16, .iterations = 1, .bytes = std::uint64_t{4} << 20, .samples = 3});
+  EXPECT_EQ(stream.setup.bytes(), 4 << 20);
+  const auto counted = cuda::run_alone(gpu, read, {});
+  EXPECT_GE(counted.samples[0].seconds, 2.9e-3);
+}
+
+TEST(CudaSingleRun, SizesThatNoLaunchCanHaveAreRefused) {
+  TestGpu gpu(test_orin());
+  const cuda::Kernel& read = *cuda::find_kernel("read_dram");
+  EXPECT_THROW(cuda::run_alone(gpu, read, {.block_threads = 100}), Error);
+  EXPECT_THROW(cuda::run_alone(gpu, read, {.block_threads = 2048}), Error);
+  EXPECT_THROW(cuda::run_alone(gpu, read, {.blocks = 1'000'000}), Error);
+  EXPECT_THROW(cuda::run_alone(gpu, read, {.blocks = 1000, .bytes = 4096}), Error);
+  EXPECT_THROW(cuda::run_alone(gpu, *cuda::find_kernel("read_shared"), {.block_threads = 256}),
+               Error);
+}
+
+// Every kernel touches its own set and nothing else, whatever the sizes.
+TEST(CudaSetup, StaysWithinItsSet) {
+  for (const cuda::Kernel& kernel : cuda::kernel_table()) {
+    if (kernel.arrays == 0 || kernel.level == Level::shared) continue;
+    for (const std::uint64_t bytes : {std::uint64_t{100} << 20, std::uint64_t{77'777'777}})
+      for (const std::uint32_t blocks : {1u, 16u, 52u})
+        for (const bool contiguous : {false, true}) {
+          cuda::Setup setup{&kernel, {blocks, 128}, contiguous, bytes, 3};
+          const cuda::Arguments arguments = setup.arguments();
+          if (kernel.direction == Direction::random) {
+            EXPECT_LE(arguments.window, bytes);
+            continue;
+          }
+          const std::uint64_t tile = kernel.warp_bytes() * 4;
+          const std::uint64_t trips = setup.passes() ? arguments.trips : 1;
+          std::uint64_t end = 0;
+          for (std::uint64_t block = 0; block < blocks; ++block)
+            end = std::max(end, block * arguments.block_step % arguments.window +
+                                    (trips - 1) * arguments.trip_step + tile);
+          EXPECT_LE(end + std::uint64_t(kernel.arrays - 1) * arguments.pitch, bytes)
+              << kernel.name << " " << blocks << " blocks";
+        }
+  }
 }
 
 TEST(CudaPlan, UnknownWordsAreRefused) {

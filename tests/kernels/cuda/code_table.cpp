@@ -1,0 +1,152 @@
+// Groups are compiled where a kernel of theirs runs, as cmake/Cuda.cmake does.
+// The page has one row per kernel: what it declares, and what the worst architecture adds to it.
+#include "tests/kernels/cuda/code_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <stdexcept>
+
+#include "base/text_file.h"
+#include "kernels/cuda/kernel.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+std::string run(const std::vector<std::string>& command) {
+  const ProcessResult result = run_process(command);
+  if (result.exit_code != 0) throw std::runtime_error(command[0] + ": " + result.err);
+  return result.out;
+}
+
+std::vector<int> architectures_of(const std::string& nvcc) {
+  const std::string list = run({nvcc, "--list-gpu-code"});
+  std::set<int> found;
+  static const std::regex code("sm_([0-9]+)");
+  for (std::sregex_iterator it(list.begin(), list.end(), code), end; it != end; ++it)
+    found.insert(std::stoi((*it)[1]));
+  std::erase_if(found, [](int architecture) { return architecture < 72; });
+  return {found.begin(), found.end()};
+}
+
+std::string toolkit_of(const std::string& nvcc) {
+  std::smatch match;
+  const std::string text = run({nvcc, "--version"});
+  if (!std::regex_search(text, match, std::regex("release ([0-9.]+)")))
+    throw std::runtime_error(nvcc + " does not tell its version");
+  return match[1];
+}
+
+std::string runs_on(const std::map<int, CodeProof>& proofs, const std::vector<int>& all) {
+  if (proofs.size() == all.size()) return "all";
+  std::string text;
+  for (const auto& [architecture, proof] : proofs)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", architecture);
+  return text;
+}
+
+std::string declared(const cuda::Kernel& kernel) {
+  std::string text;
+  const auto add = [&](int count, std::string_view what) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  };
+  std::string opcodes(kernel.opcodes);
+  std::ranges::replace(opcodes, '|', '/');
+  add(kernel.arithmetic, opcodes);
+  const bool shared = kernel.level == Level::shared;
+  add(kernel.loads, shared ? "LDS.128" : "LDG.128");
+  add(kernel.stores, "STG.128");
+  add(kernel.combines, "LOP3");
+  return text;
+}
+
+constexpr std::string_view head = R"(# CUDA kernels
+
+This page is made by `build/release/tests/kernels/cuda/ridgeline_cuda_table > docs/cuda-kernels.md`
+after `./run tests` on a machine with nvcc; `./run prove` makes it again and compares.
+
+Each kernel *declares* the work of one trip of its innermost loop, as one warp sees it (tables in
+`kernels/cuda/*.inc`). The tests read the machine code out of the program itself (ELF images in it;
+no tool of NVIDIA's, no GPU) and hold it against the table:
+
+- the loop holds exactly the declared number of arithmetic instructions, loads, stores and LOP3
+  (which consume what is loaded: a word that nobody wants makes the assembler narrow its load);
+- loads and stores are 16 bytes wide, operands of compute kernels are registers, nothing is spilled,
+  nothing is called (loops of more than 4 KiB are left by a call that does not return: allowed, to
+  the instruction behind the loop only);
+- chains, followed from register to register, are as many and as long as declared, each starts from
+  a value of its own in memory and goes on in the next trip;
+- all other instructions take at most 3 % of the issue cycles of the bound unit: one cycle per
+  arithmetic instruction (8 for FP64 on tensor cores, at the rate of GH100), 16 per access of 512
+  bytes at 128 bytes per cycle and multiprocessor. `random_dram` computes its places and may take
+  50 %: DRAM is far slower than the load units. NOPs that the assembler pads with do not count.
+- the PTX that is embedded for newer GPUs holds the same numbers of the same instructions.
+
+Kernels that are wrong on purpose (identical or crossed chains, a missing store, a constant
+coefficient, narrowed or moved loads, a short trip, a call) are rejected: `tests/kernels/cuda`.
+
+What cannot be proved without a GPU is not claimed: no speed on this page, and none has been measured
+yet. CUDA 11.4, the oldest that is supported by intention, was not at hand.
+
+Sparse kernels count the FLOP of the dense product. FP8 by `mma.sync` is made of FP16 instructions
+on sm_90 to sm_110, INT4 is emulated from sm_90 on: there these kernels do not exist. The full rate of sm_90, sm_100 and
+sm_110 needs `wgmma` or `tcgen05`, which ridgeline does not use; rates there are those of `mma.sync`.
+
+)";
+
+}  // namespace
+
+CodeTable compile_all(const std::string& nvcc) {
+  CodeTable table;
+  table.toolkit = toolkit_of(nvcc);
+  table.architectures = architectures_of(nvcc);
+  const TemporaryDirectory folder;
+  for (const int architecture : table.architectures) {
+    std::set<std::string> groups;
+    for (const cuda::Kernel& kernel : cuda::kernel_table())
+      if (kernel.architectures.include(architecture)) groups.insert(std::string(kernel.group));
+    for (const std::string& group : groups) {
+      const std::string file = folder.file("code.cubin");
+      run({nvcc, "-std=c++17", "-O3", "-cubin", fmt::format("-arch=sm_{}", architecture),
+           "-I" RIDGELINE_SOURCE_DIR, "-o", file,
+           fmt::format("{}/kernels/cuda/device/{}.cu", RIDGELINE_SOURCE_DIR, group)});
+      for (const GpuImage& image : read_gpu_images(read_text_file(file)))
+        for (const auto& [name, code] : image.kernels) {
+          const cuda::Kernel* const kernel = cuda::find_kernel(name);
+          if (!kernel) throw std::runtime_error(name + " is in no table");
+          table.proofs[name][image.architecture] = prove_code(*kernel, code);
+        }
+    }
+  }
+  return table;
+}
+
+std::string to_markdown(const CodeTable& table) {
+  std::string page(head);
+  std::string all;
+  for (const int architecture : table.architectures) all += fmt::format(" {}", architecture);
+  page += fmt::format("Compiled with CUDA {} for sm{}.\n\n", table.toolkit, all);
+  page +=
+      "| kernel | runs on | loop holds | FLOP per trip | bytes per trip | other, at most | NOP, at "
+      "most |\n|---|---|---|---:|---:|---:|---:|\n";
+  for (const cuda::Kernel& kernel : cuda::kernel_table()) {
+    const auto found = table.proofs.find(std::string(kernel.name));
+    if (found == table.proofs.end() || kernel.role == cuda::Role::launch) continue;
+    double share = 0;
+    int padding = 0;
+    for (const auto& [architecture, proof] : found->second) {
+      share = std::max(share, proof.census.other_share);
+      padding = std::max(padding, proof.census.padding);
+    }
+    page += fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {} |\n", kernel.name,
+                        runs_on(found->second, table.architectures), declared(kernel),
+                        kernel.flop_per_trip(), kernel.bytes_per_trip(), 100 * share, padding);
+  }
+  return page;
+}
+
+}  // namespace ridgeline::testing
