@@ -1,0 +1,206 @@
+// From ceilings to the energy roofline: which roofs, whose numbers, what is missing, and the forms
+// for machines. The formulas are tested in energy_terms_test.cpp.
+#include "roofline/energy_roofline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/json.h"
+#include "roofline/measured_energy.h"
+#include "tests/base/error_line.h"
+#include "tests/roofline/made_up_board.h"
+#include "tests/roofline/made_up_mode.h"
+#include "tests/support/schema_validator.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(EnergyRoofline, FastestDenseRoofOfEachTypeWithEnergy) {
+  const EnergyRoofline roofline = made_up_energy("MAXN", 16, 1.3e9);
+  std::vector<std::string> names;
+  for (const EnergyRoof& roof : roofline.roofs) names.push_back(roof.name);
+  EXPECT_THAT(names, ElementsAre("INT8 tensor cores", "FP16 tensor cores", "BF16 tensor cores",
+                                 "FP32 CUDA cores"));
+  EXPECT_EQ(roofline.roofs[roofline.main].dtype, DType::fp32);
+  EXPECT_EQ(roofline.processor, Processor::gpu);
+  // What can be drawn, not the peak of the bus.
+  EXPECT_DOUBLE_EQ(roofline.bytes_per_s.value, 190e9);
+  EXPECT_EQ(roofline.bytes_per_s.source, Source::fitted);
+  EXPECT_EQ(roofline.idle_power_w->source, Source::measured);
+}
+
+TEST(EnergyRoofline, NumbersFollowFromTheTerms) {
+  const EnergyRoofline roofline = made_up_energy("MAXN", 16, 1.3e9, {}, DType::fp16);
+  const EnergyRoof& roof = roofline.roofs[roofline.main];
+  EXPECT_EQ(roof.name, "FP16 tensor cores");
+  EXPECT_DOUBLE_EQ(roof.terms.flops_per_s, 16 * 2048 * 1.3e9);
+  EXPECT_DOUBLE_EQ(roof.terms.joule_per_flop, 1e-12);
+  EXPECT_DOUBLE_EQ(roof.terms.constant_power_w, 5 + 16 * 1.3);
+  EXPECT_DOUBLE_EQ(roof.time_balance.value, time_balance(roof.terms));
+  EXPECT_DOUBLE_EQ(roof.energy_balance->value, 60);
+  EXPECT_DOUBLE_EQ(roof.peak_power_w.value, peak_power_w(roof.terms));
+  EXPECT_FALSE(roof.capped);
+}
+
+// A number is as good as the weakest that it was made from, and its interval comes from the draws.
+TEST(EnergyRoofline, SourcesAndIntervals) {
+  const EnergyRoofline roofline = made_up_energy("MAXN", 16, 1.3e9);
+  const EnergyRoof& roof = roofline.roofs[roofline.main];
+  EXPECT_EQ(roof.flops_per_s.source, Source::datasheet);
+  EXPECT_EQ(roof.time_balance.source, Source::fitted);
+  EXPECT_EQ(roof.energy_balance->source, Source::assumed);
+  EXPECT_EQ(roof.peak_power_w.source, Source::assumed);
+  EXPECT_DOUBLE_EQ(roof.flops_per_s.low, roof.flops_per_s.high);
+  // Energies of 0.8 to 1.2 times, evenly: 5 and 95 % lie at 0.82 and 1.18.
+  EXPECT_NEAR(roof.joule_per_flop.low, 0.82 * 5e-12, 1e-15);
+  EXPECT_NEAR(roof.joule_per_flop.high, 1.18 * 5e-12, 1e-15);
+  // Both energies stretch alike: their ratio is known better than either.
+  EXPECT_NEAR(roof.energy_balance->low, roof.energy_balance->high, 1e-9);
+  EXPECT_LT(roof.peak_power_w.low, roof.peak_power_w.value);
+  EXPECT_LT(roof.peak_power_w.value, roof.peak_power_w.high);
+}
+
+TEST(EnergyRoofline, CapLowersTheRoof) {
+  const EnergyRoof free = made_up_energy("MAXN", 16, 1.3e9).roofs.back();
+  const EnergyRoof capped = made_up_energy("MAXN", 16, 1.3e9, 40).roofs.back();
+  EXPECT_GT(free.peak_power_w.value, 40);
+  EXPECT_DOUBLE_EQ(capped.peak_power_w.value, 40);
+  ASSERT_TRUE(capped.capped);
+  EXPECT_LT(capped.limit_flop_per_joule.value, free.limit_flop_per_joule.value);
+  EXPECT_EQ(error_line([] { made_up_energy("MAXN", 16, 1.3e9, 20); }),
+            "MAXN: the cap of 20.0 W is not above the 25.8 W that any kernel takes (assumed) "
+            "(choose a higher cap)");
+}
+
+std::string without(void (*take)(Ceilings&)) {
+  Ceilings ceilings = made_up_board("MAXN", 16, 1.3e9);
+  take(ceilings);
+  return error_line([&] { energy_roofline_of(ceilings, {}, {}); });
+}
+
+TEST(EnergyRoofline, NamesWhatIsMissing) {
+  EXPECT_EQ(without([](Ceilings& c) { c.flop_energies.clear(); }),
+            "made-up: no energy roofline, since nothing is known of its energy per FLOP (leave out "
+            "--energy)");
+  EXPECT_THAT(without([](Ceilings& c) { c.byte_energies.clear(); }),
+              HasSubstr("of its energy per byte ("));
+  EXPECT_THAT(without([](Ceilings& c) { c.busy_power.reset(); }),
+              HasSubstr("of its power while a kernel runs ("));
+  EXPECT_THAT(without([](Ceilings& c) { c.bandwidths.clear(); }),
+              HasSubstr("of its DRAM bandwidth ("));
+  EXPECT_THAT(without([](Ceilings& c) {
+                c = Ceilings{};
+                c.device = "nothing";
+              }),
+              HasSubstr("nothing: no energy roofline, since nothing is known of its compute peaks, "
+                        "DRAM bandwidth, energy per FLOP, energy per byte, power while"));
+  EXPECT_EQ(error_line([] { made_up_energy("MAXN", 16, 1.3e9, {}, DType::fp64); }),
+            "--dtype: no roof of fp64 has a known energy (known: int8, fp16, bf16, fp32)");
+}
+
+TEST(EnergyRoofline, CurveHasItsCorners) {
+  const EnergyRoof roof = made_up_energy("MAXN", 16, 1.3e9, 40).roofs.back();
+  const auto curve = energy_curve(roof.terms, 1, 1000);
+  EXPECT_DOUBLE_EQ(curve.front().flop_per_byte, 1);
+  EXPECT_DOUBLE_EQ(curve.back().flop_per_byte, 1000);
+  EXPECT_TRUE(std::is_sorted(curve.begin(), curve.end(), [](const auto& a, const auto& b) {
+    return a.flop_per_byte < b.flop_per_byte;
+  }));
+  const auto holds = [&](double intensity) {
+    return std::any_of(curve.begin(), curve.end(),
+                       [&](const EnergySample& s) { return s.flop_per_byte == intensity; });
+  };
+  EXPECT_TRUE(holds(roof.time_balance.value));
+  EXPECT_TRUE(holds(roof.capped->low));
+}
+
+TEST(EnergyRoofline, JsonFitsItsSchema) {
+  for (const EnergyRoofline& roofline : made_up_energies())
+    EXPECT_THAT(schema_violations(to_json(roofline), "energy_roofline.schema.json"), IsEmpty());
+  const Json capped = to_json(made_up_energy("MAXN", 16, 1.3e9, 30));
+  EXPECT_THAT(schema_violations(capped, "energy_roofline.schema.json"), IsEmpty());
+  EXPECT_TRUE(capped["roofs"].back()["capped"]["high"].is_null());
+}
+
+TEST(EnergyRoofline, CsvHasEveryNumberOnce) {
+  const std::string csv = to_csv(made_up_energy("MAXN", 16, 1.3e9));
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "roof,quantity,unit,flop_per_byte,value,low,high,source");
+  int rows = 0, shared = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 7) << line;
+    ++rows;
+    shared += line.starts_with(",") ? 1 : 0;
+  }
+  EXPECT_EQ(shared, 4);
+  EXPECT_THAT(csv, HasSubstr("FP32 CUDA cores,energy_balance,FLOP/byte,,12,"));
+  EXPECT_GT(rows, 4 * 8 + 4 * 3 * 30);
+}
+
+// A profile whose sweep was watched by a power sensor.
+ProfileMode sweep_with_power(const EnergyTerms& truth) {
+  ProfileMode mode = made_up_mode();
+  mode.compute = {compute_row(DType::fp32, Unit::vector, "avx512f", truth.flops_per_s)};
+  mode.memory = {memory_row(Level::dram, Direction::read, truth.bytes_per_s),
+                 memory_row(Level::dram, Direction::copy, 1.1 * truth.bytes_per_s)};
+  mode.idle_power_w = around(30);
+  for (int fma = 1; fma <= 256; fma *= 2) {
+    const double intensity = fma / 2.0;
+    SweepRow row = sweep_row(fma, intensity, 1 / time_per_flop_s(truth, intensity));
+    row.power_w = around(power_w(truth, intensity));
+    mode.sweep.push_back(row);
+  }
+  return mode;
+}
+
+TEST(EnergyRoofline, OfAProfileWithPower) {
+  const EnergyTerms truth{200e9, 20e9, 60e-12, 700e-12, 35, {}};
+  const ProfileMode mode = sweep_with_power(truth);
+  const MeasuredEnergy energy = measured_energy(mode, made_up_machine(), {});
+  EXPECT_EQ(energy.fit.rows, 9U);
+  const EnergyRoofline roofline =
+      energy_roofline_of(energy.ceilings, energy.draws, {"Made-up CPU", "made-up.json", {}});
+  const EnergyRoof& roof = roofline.roofs[roofline.main];
+  EXPECT_NEAR(roof.joule_per_flop.value, 60e-12, 1e-15);
+  EXPECT_NEAR(roofline.joule_per_byte.value, 700e-12, 1e-14);
+  EXPECT_NEAR(roofline.constant_power_w.value, 35, 1e-6);
+  EXPECT_DOUBLE_EQ(roofline.bytes_per_s.value, 20e9);
+  EXPECT_EQ(roofline.bytes_per_s.source, Source::measured);
+  EXPECT_EQ(roof.joule_per_flop.source, Source::fitted);
+  EXPECT_LT(roof.joule_per_flop.low, 60e-12);
+  EXPECT_GT(roof.joule_per_flop.high, 60e-12);
+  EXPECT_DOUBLE_EQ(roofline.idle_power_w->value, 30);
+  EXPECT_THAT(schema_violations(to_json(roofline), "energy_roofline.schema.json"), IsEmpty());
+}
+
+TEST(EnergyRoofline, ProfilesWithoutPowerHaveNone) {
+  RooflineOptions options;
+  options.profile = "made-up.json";
+  EXPECT_EQ(error_line([&] { measured_energy(simple_mode(), made_up_machine(), options); }),
+            "made-up.json: no energy roofline, since no sweep row has power (measure where a power "
+            "sensor can be read, or leave out --energy)");
+  ProfileMode mode = sweep_with_power({200e9, 20e9, 60e-12, 700e-12, 35, {}});
+  options.dtype = DType::fp64;
+  EXPECT_THAT(error_line([&] { measured_energy(mode, made_up_machine(), options); }),
+              HasSubstr("no sweep row of fp64 has power"));
+  options.dtype.reset();
+  mode.sweep.resize(2);
+  EXPECT_THAT(error_line([&] { measured_energy(mode, made_up_machine(), options); }),
+              HasSubstr("made-up.json: 3 coefficients need at least 3 rows"));
+  mode = sweep_with_power({200e9, 20e9, 60e-12, 700e-12, 35, {}});
+  mode.memory.clear();
+  EXPECT_THAT(error_line([&] { measured_energy(mode, made_up_machine(), options); }),
+              HasSubstr("it has no DRAM read row"));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
