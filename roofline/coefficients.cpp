@@ -308,8 +308,8 @@ Coefficients coefficients(const MachineModel& model, Runtime runtime) {
 }
 
 double relative_voltage(const Power& power, double hz) {
-  if (power.top_hz <= power.knee_hz) return 1;
   if (hz <= power.knee_hz) return power.voltage_floor;
+  if (power.top_hz <= power.knee_hz) return 1;
   return power.voltage_floor +
          (1 - power.voltage_floor) * (hz - power.knee_hz) / (power.top_hz - power.knee_hz);
 }

@@ -116,9 +116,13 @@ std::string verdict(const Explanation& explanation) {
       others += fmt::format("{}{} {}", others.empty() ? "" : ", ", bound_name(bound),
                             format_percent(share));
   }
-  for (const Overhead& overhead : explanation.overheads)
-    others += fmt::format("{}{} {}", others.empty() ? "" : ", ", overhead.name,
-                          format_percent(overhead.time_s / explanation.time_s.value));
+  constexpr double worth_saying = 0.005;
+  for (const Overhead& overhead : explanation.overheads) {
+    const double share = overhead.time_s / explanation.time_s.value;
+    if (share >= worth_saying)
+      others +=
+          fmt::format("{}{} {}", others.empty() ? "" : ", ", overhead.name, format_percent(share));
+  }
   std::string text = "bound by " + bound_name(explanation.bound);
   if (own > 0) text += fmt::format(": {} of the time", format_percent(own));
   return others.empty() ? text : text + "; " + others;

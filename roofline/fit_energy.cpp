@@ -140,29 +140,30 @@ bool one_ratio(std::span<const EnergyRow> rows, const A& a, const B& b) {
     return std::all_of(rows.begin(), rows.end(),
                        [&](const EnergyRow& row) { return amount(row) == 0; });
   };
-  const auto fail = [&](const std::string& what, const char* fix) {
-    throw Error(options.where, what, fix, ExitCode::incomplete);
+  const auto error = [&](const std::string& what, const char* fix) {
+    return Error(options.where, what, fix, ExitCode::incomplete);
   };
   const auto apart = [](int a, int b) {
     return fmt::format("{} and {} cannot be told apart", names[static_cast<std::size_t>(a)],
                        names[static_cast<std::size_t>(b)]);
   };
-  if (none(flop)) fail("no row does arithmetic: energy per FLOP is unknown", "add rows that do");
-  if (none(bytes)) fail("no row moves bytes: energy per byte is unknown", "add rows that do");
+  if (none(flop))
+    throw error("no row does arithmetic: energy per FLOP is unknown", "add rows that do");
+  if (none(bytes))
+    throw error("no row moves bytes: energy per byte is unknown", "add rows that do");
   if (one_ratio(rows, flop, bytes))
-    fail(fmt::format("all rows have about {} FLOP/byte: {}",
-                     format_number(rows.front().flop / rows.front().bytes), apart(0, 1)),
-         "measure a sweep of intensities");
+    throw error(fmt::format("all rows have about {} FLOP/byte: {}",
+                            format_number(rows.front().flop / rows.front().bytes), apart(0, 1)),
+                "measure a sweep of intensities");
   if (one_ratio(rows, time, bytes))
-    fail("all rows move bytes at one rate, bound by memory: " + apart(1, 2),
-         "add rows that are bound by arithmetic");
+    throw error("all rows move bytes at one rate, bound by memory: " + apart(1, 2),
+                "add rows that are bound by arithmetic");
   if (one_ratio(rows, time, flop))
-    fail("all rows compute at one rate, bound by arithmetic: " + apart(0, 2),
-         "add rows that are bound by memory");
-  fail(fmt::format("{} rows differ too little to tell {}, {} and {} apart", rows.size(), names[0],
-                   names[1], names[2]),
-       "add rows of other intensities, on both sides of the ridge");
-  std::abort();  // every way above throws
+    throw error("all rows compute at one rate, bound by arithmetic: " + apart(0, 2),
+                "add rows that are bound by memory");
+  throw error(fmt::format("{} rows differ too little to tell {}, {} and {} apart", rows.size(),
+                          names[0], names[1], names[2]),
+              "add rows of other intensities, on both sides of the ridge");
 }
 
 // How well the rows know each coefficient's part of the energy, at the sensor's own noise.

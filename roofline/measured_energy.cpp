@@ -5,11 +5,11 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "roofline/draws.h"
 
 namespace ridgeline {
 namespace {
@@ -91,13 +91,9 @@ Ceilings ceilings_with(const Ceilings& base, double flops_per_s, double bytes_pe
 std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const Estimate& bytes,
                             const EnergyFit& fit) {
   Random random{seed};
-  const auto normal = [&random] {
-    return std::sqrt(-2 * std::log(1 - random.unit())) *
-           std::cos(2 * std::numbers::pi * random.unit());
-  };
   const auto rate = [&](const Estimate& estimate) {
     const double sigma = std::log(estimate.high / estimate.low) / (2 * sigma_of_90);
-    return estimate.value * std::exp(sigma * normal());
+    return estimate.value * std::exp(sigma * normal(random));
   };
   const Eigen::Vector3d mean(fit.joule_per_flop.value, fit.joule_per_byte.value,
                              fit.constant_power_w.value);
@@ -114,7 +110,7 @@ std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const E
   for (int i = 0; i < draws; ++i) {
     const double flops_per_s = rate(flops), bytes_per_s = rate(bytes);
     Eigen::Vector3d noise;
-    for (double& each : noise) each = normal();
+    for (double& each : noise) each = normal(random);
     const Eigen::Vector3d coefficients =
         (mean + sigma.cwiseProduct(root * noise)).cwiseMax(Eigen::Vector3d::Zero());
     result.push_back(ceilings_with(base, flops_per_s, bytes_per_s, coefficients));

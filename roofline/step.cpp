@@ -71,13 +71,19 @@ double cpu_voltage(const Power& power, double hz) {
 DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint& point) {
   DevicePoint device;
   if (coefficients.processor == Processor::gpu) {
-    if (!point.gpu_hz) throw Error(point.label, "the operating point has no GPU clock");
-    if (!point.gpu_units) throw Error(point.label, "the operating point has no number of SMs");
+    if (!point.gpu_hz)
+      throw Error(point.label, "the operating point has no GPU clock", "give one: --mode gpu=…MHz");
+    if (!point.gpu_units)
+      throw Error(point.label, "the operating point has no number of SMs", "give it: --mode sm=…");
     device.units = *point.gpu_units;
     device.hz = *point.gpu_hz;
   } else {
-    if (point.cpu_hz.empty()) throw Error(point.label, "the operating point has no CPU clock");
-    if (!point.cpu_cores) throw Error(point.label, "the operating point has no number of cores");
+    if (point.cpu_hz.empty())
+      throw Error(point.label, "the operating point has no CPU clock",
+                  "give one (--mode cpu=…GHz), or a profile of 'ridgeline measure'");
+    if (!point.cpu_cores)
+      throw Error(point.label, "the operating point has no number of cores",
+                  "give it: --mode cores=…");
     device.units = *point.cpu_cores;
     device.hz = *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end());
   }
@@ -281,7 +287,8 @@ Step StepModel::at(const Conditions& conditions, bool rows) const {
   const Host& host = coefficients_.host;
   const double host_hz = host_hz_of(conditions.point, host);
   if (host_hz <= 0 && !host_clocks_sum_.empty() && host_clocks_sum_.back() > 0)
-    throw Error(conditions.point.label, "the operating point has no CPU clock");
+    throw Error(conditions.point.label, "the operating point has no CPU clock",
+                "give one: --mode cpu=…GHz");
   const auto set_clock = [&](double hz) {
     point.hz = hz;
     point.bytes_per_s = usable_bytes_per_s(coefficients_, point.peak_bytes_per_s, hz);
