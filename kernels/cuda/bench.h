@@ -75,7 +75,7 @@ std::uint64_t stamp_bytes(Grid grid);
 void fill_registers(Gpu& gpu, const Setup& setup, const DeviceBuffer& data);
 void fill_elements(Gpu& gpu, const DeviceBuffer& data);
 
-// What a compute kernel got wrong in a few trips, against the host; empty where nothing.
+// What a compute kernel got wrong in one trip, against the host; empty where nothing.
 std::string wrong_result(Gpu& gpu, Setup setup, const DeviceBuffer& data,
                          const DeviceBuffer& stamps);
 

