@@ -63,7 +63,7 @@ Glance look(const SystemRoot& root) {
   glance.machine = identify_machine(root);
   glance.machine.isa = cpu::running_isas();
   const Identity identity = identify(root);
-  glance.device = device_here(identity, this_device(identity, root));
+  glance.device = device_here(identity, this_device(identity, glance.machine, root));
   glance.mode = present_mode(root);
   glance.governor = cpu_governor(root);
   glance.abilities = system_abilities(root);

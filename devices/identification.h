@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/machine.h"
 #include "devices/catalog.h"
 #include "devices/system_files.h"
 
@@ -28,6 +29,10 @@ Identity identify(const SystemRoot& root = {});
 // The catalog's entry, or one made of what the system tells: a Jetson that the catalog lacks has
 // its own clock tables and nvpmodel modes and the rates of its chip, a CPU its cores and caches.
 catalog::Device this_device(const Identity& identity, const SystemRoot& root = {});
+
+// The same where the machine's facts are at hand: finding them is the slow part.
+catalog::Device this_device(const Identity& identity, const Machine& machine,
+                            const SystemRoot& root);
 
 // A device by name or alias; a generic CPU is this machine where the architecture is the same.
 // An unknown name is a usage error; `where` names the option.

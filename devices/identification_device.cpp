@@ -212,7 +212,11 @@ void read_modes(Device& device, const SystemRoot& root) {
 
 Device this_device(const Identity& identity, const SystemRoot& root) {
   if (!identity.catalog_id.empty()) return catalog::load(identity.catalog_id);
-  const Machine machine = identify_machine(root);
+  return this_device(identity, identify_machine(root), root);
+}
+
+Device this_device(const Identity& identity, const Machine& machine, const SystemRoot& root) {
+  if (!identity.catalog_id.empty()) return catalog::load(identity.catalog_id);
   Device device;
   if (!identity.chip.empty()) {
     device.id = this_machine;
