@@ -9,6 +9,7 @@ Command measure_command();
 Command roofline_command();
 Command analyze_command();
 Command explain_command();
+Command plan_command();
 Command calibrate_command();
 Command validate_command();
 Command workloads_command();
@@ -25,6 +26,7 @@ const std::vector<Command>& commands() {
       roofline_command(),   //
       analyze_command(),    //
       explain_command(),    //
+      plan_command(),       //
       calibrate_command(),  //
       validate_command(),   //
       workloads_command(),  //

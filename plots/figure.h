@@ -26,7 +26,8 @@ struct XY {
 // Named after the Okabe–Ito palette, which people with any colour vision can tell apart.
 enum class Ink { black, grey, pale, blue, vermillion, green, purple, orange, sky };
 enum class Dash { solid, long_dash, dashed, dotted, dash_dot };
-enum class Marker { none, dot, ring, square, diamond, open_diamond };
+// A speck is one of very many: no label gives way to it.
+enum class Marker { none, speck, dot, ring, square, diamond, open_diamond, star };
 
 struct Style {
   Ink ink = Ink::black;

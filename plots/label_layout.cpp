@@ -52,7 +52,7 @@ class Layout {
   void add_obstacles(const Series& series) {
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       const XY here = view_.screen(series.points[i]);
-      if (series.style.marker != Marker::none)
+      if (series.style.marker != Marker::none && series.style.marker != Marker::speck)
         markers_.push_back({here, 2 * metrics_.gap, metrics_.line_height / 2});
       if (series.style.width > 0 && i > 0)
         lines_.push_back(segment_box(view_.screen(series.points[i - 1]), here));

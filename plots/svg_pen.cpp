@@ -134,6 +134,10 @@ void SvgPen::marker(XY at, const Style& style) {
   switch (style.marker) {
     case Marker::none:
       break;
+    case Marker::speck:
+      element(
+          fmt::format(R"(<circle cx="{}" cy="{}" r="1" fill="{}"/>)", px(at.x), px(at.y), color));
+      break;
     case Marker::dot:
       element(fmt::format(
           R"(<circle cx="{}" cy="{}" r="3" fill="{}" stroke="#ffffff" stroke-width="0.8"/>)",
@@ -154,6 +158,12 @@ void SvgPen::marker(XY at, const Style& style) {
       break;
     case Marker::open_diamond:
       diamond("#ffffff", color);
+      break;
+    case Marker::star:
+      element(fmt::format(
+          R"(<path d="M{} {}l2.6 6.4l6.9 0.5l-5.3 4.5l1.7 6.7l-5.9 -3.7l-5.9 3.7l1.7 -6.7l-5.3 -4.5l6.9 -0.5Z" )"
+          R"(fill="{}" stroke="#ffffff" stroke-width="1"/>)",
+          px(at.x), px(at.y - 10), color));
       break;
   }
 }

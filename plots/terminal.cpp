@@ -25,6 +25,8 @@ std::string_view marker_text(Marker marker, bool utf8) {
   switch (marker) {
     case Marker::none:
       return "";
+    case Marker::speck:
+      return utf8 ? "·" : ".";
     case Marker::dot:
       return utf8 ? "•" : "*";
     case Marker::ring:
@@ -35,6 +37,8 @@ std::string_view marker_text(Marker marker, bool utf8) {
       return utf8 ? "◆" : "@";
     case Marker::open_diamond:
       return utf8 ? "◇" : "%";
+    case Marker::star:
+      return utf8 ? "★" : "&";
   }
   return "";
 }

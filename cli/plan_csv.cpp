@@ -1,0 +1,68 @@
+// Values of the means; whether the limits hold is by the means too, except for the chosen line,
+// which is the plan's.
+#include "cli/plan_csv.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/csv.h"
+#include "cli/modes_rows.h"
+
+namespace ridgeline::cli {
+namespace {
+
+std::string number(double value) { return std::isfinite(value) ? csv_number(value) : ""; }
+
+}  // namespace
+
+std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
+  const Sweep& sweep = result.sweep;
+  const Objective& objective = result.plan.run.objective;
+  std::string text = csv_row({"mode",         "label",    "stock",       "reach",
+                              "gpu_units",    "gpu_hz",   "memory_hz",   "cpu_hz",
+                              "cpu_cores",    "batch",    "dtype",       "time_s",
+                              "power_w",      "energy_j", "latency_s",   "sample_energy_j",
+                              "mean_power_w", "slowdown", "limits_hold", "chosen"});
+  const PlannedMode& chosen = result.plan.chosen;
+  for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
+    const PlanMode& mode = problem.modes.modes[sweep.mode_of(row)];
+    const PlanVariant& variant = problem.variants[sweep.variant_of(row)];
+    const RunCost& cost = sweep.costs[row];
+    if (!mode.is_choice(problem.modes.reach) || !std::isfinite(cost.time_s)) continue;
+    const Service service = service_at(problem, sweep, row, objective);
+    const double slowdown = slowdown_at(sweep, row);
+    const bool holds = std::all_of(
+        objective.limits.begin(), objective.limits.end(),
+        [&](const Limit& limit) { return limited(limit.kind, service, slowdown) <= limit.bound; });
+    const bool is_chosen = mode.point == chosen.point && variant.batch == chosen.batch &&
+                           variant.dtype == chosen.dtype;
+    const OperatingPoint& point = mode.point;
+    const auto clock = [](const std::optional<double>& hz) { return hz ? hertz(*hz) : ""; };
+    const auto count = [](const std::optional<int>& value) {
+      return value ? std::to_string(*value) : "";
+    };
+    text += csv_row({request_text(point),
+                     point.label,
+                     mode.stock ? "true" : "false",
+                     std::string(to_string(mode.reach)),
+                     count(point.gpu_units),
+                     clock(point.gpu_hz),
+                     clock(point.memory_hz),
+                     cpu_hertz(point),
+                     count(point.cpu_cores),
+                     std::to_string(variant.batch),
+                     std::string(to_string(variant.dtype)),
+                     number(cost.time_s),
+                     number(cost.power_w),
+                     number(cost.power_w * cost.time_s),
+                     number(service.latency_s),
+                     number(service.energy_j),
+                     number(service.mean_power_w),
+                     number(slowdown),
+                     holds ? "true" : "false",
+                     is_chosen ? "true" : "false"});
+  }
+  return text;
+}
+
+}  // namespace ridgeline::cli

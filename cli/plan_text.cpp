@@ -1,0 +1,253 @@
+// Tables where rows are compared, sentences where they are not.
+#include "cli/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text_table.h"
+#include "base/units.h"
+#include "cli/wrap.h"
+
+namespace ridgeline::cli {
+namespace {
+
+constexpr std::size_t shown_front = 7;
+
+std::string goal_text(Goal goal, bool has_arrivals) {
+  switch (goal) {
+    case Goal::energy:
+      return has_arrivals ? "least energy per sample, idle time included"
+                          : "least energy per sample";
+    case Goal::time:
+      return has_arrivals ? "least latency" : "least time per sample";
+    case Goal::power:
+      return "least mean power";
+    case Goal::edp:
+      return "least energy × delay";
+  }
+  return "";
+}
+
+std::string run_text(const PlannedMode& mode) {
+  return fmt::format("batch {}, {}", mode.batch, to_string(mode.dtype));
+}
+
+// A signed change as people say it: "12 % less", "3 % more", "as much".
+std::string change_text(double saved) {
+  const std::string share = format_percent(std::abs(saved), std::abs(saved) < 0.0995 ? 1 : 0);
+  if (std::abs(saved) < 5e-4) return "as much";
+  return share + (saved > 0 ? " less" : " more");
+}
+
+std::string answer(const Plan& plan, int width) {
+  const PlannedMode& chosen = plan.chosen;
+  std::string text = "mode: " + chosen.request;
+  if (chosen.stock)
+    text += fmt::format(" (stock mode {})", chosen.point.label);
+  else if (!chosen.nearest_stock.empty())
+    text += fmt::format(" (nearest stock mode: {})", chosen.nearest_stock);
+  text += ", " + run_text(chosen);
+  text += chosen.reach == Reach::reboot ? "; takes a reboot" : "";
+  std::string about =
+      fmt::format("{} on {} by {}: {} among {} mode{}", plan.run.network, plan.run.machine,
+                  to_string(plan.run.runtime),
+                  goal_text(plan.run.objective.goal, plan.run.objective.arrivals.has_value()),
+                  plan.run.modes, plan.run.modes == 1 ? "" : "s");
+  if (plan.run.choices > plan.run.modes)
+    about += fmt::format(", {} with batches and types", plan.run.choices);
+  return wrap(text, width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
+}
+
+std::string interval_text(const Estimate& estimate, const std::string& low,
+                          const std::string& high) {
+  return estimate.low < estimate.high ? low + " to " + high : "no interval";
+}
+
+std::string totals(const PlannedMode& mode, int width) {
+  TextTable table{{{"one batch"},
+                   {"value", Align::right},
+                   {"90 % interval"},
+                   {"source"},
+                   {"per sample", Align::right}},
+                  {}};
+  const double samples = static_cast<double>(mode.batch);
+  const auto add = [&](const char* what, const Estimate& estimate, auto format, bool divided) {
+    table.rows.push_back({what, format(estimate.value),
+                          interval_text(estimate, format(estimate.low), format(estimate.high)),
+                          std::string(to_string(estimate.source)),
+                          divided ? format(estimate.value / samples) : ""});
+  };
+  add(
+      "time", mode.time_s, [](double value) { return format_seconds(value); }, true);
+  if (mode.power_w)
+    add(
+        "power", *mode.power_w, [](double value) { return format_si(value, "W"); }, false);
+  if (mode.energy_j)
+    add(
+        "energy", *mode.energy_j, [](double value) { return format_si(value, "J"); }, true);
+  return render_text(table, width) + "\n";
+}
+
+std::string period_text(const Plan& plan, int width) {
+  if (!plan.chosen.period) return "";
+  const PlannedPeriod& period = *plan.chosen.period;
+  std::string text = fmt::format("every {}: busy {} of the time, {} from a sample to its result",
+                                 format_seconds(period.period_s), format_percent(period.duty),
+                                 format_seconds(period.latency_s));
+  if (period.energy_j)
+    text += fmt::format("; idle at {} between batches, {} per period, {} on average",
+                        format_si(*period.idle_w, "W"), format_si(*period.energy_j, "J"),
+                        format_si(*period.mean_power_w, "W"));
+  return wrap(text, width, 2) + "\n";
+}
+
+std::string saving_text(const std::optional<Saving>& saving, const char* whom, int width) {
+  if (!saving) return "";
+  std::string text = fmt::format("against the {} ({}): ", whom, saving->mode);
+  if (saving->energy) {
+    text += change_text(*saving->energy) + " energy";
+    if (saving->energy_low && *saving->energy_low < *saving->energy_high)
+      text += fmt::format(" ({} to {})", format_percent(*saving->energy_low),
+                          format_percent(*saving->energy_high));
+    text += ", ";
+  }
+  return wrap(text + change_text(saving->time) + " time", width, 2) + "\n";
+}
+
+std::string limits_text(const Plan& plan, int width) {
+  if (plan.limits.empty()) return "no limits were given\n";
+  std::string text;
+  for (const PlannedLimit& limit : plan.limits) {
+    std::string line = fmt::format(
+        "{}: {} of {}, holds with a probability of {}", to_string(limit.limit.kind),
+        limit_value_text(limit.limit.kind, limit.value),
+        limit_value_text(limit.limit.kind, limit.limit.bound), format_percent(limit.probability));
+    if (limit.gain_without)
+      line += fmt::format("; binds: without it {} less {}", format_percent(*limit.gain_without, 1),
+                          to_string(plan.run.objective.goal));
+    text += wrap(line, width, 2) + "\n";
+  }
+  if (plan.limits.size() > 1)
+    text += fmt::format("all limits hold with a probability of {}\n",
+                        format_percent(plan.chosen.probability));
+  return text;
+}
+
+std::string other_reach_text(const Plan& plan, int width) {
+  if (!plan.other_reach) return "";
+  const PlannedMode& other = *plan.other_reach;
+  std::string text =
+      other.reach == Reach::live ? "best without a reboot: " : "best after a reboot: ";
+  text += fmt::format("{}, {}: {}", name_of(other), run_text(other),
+                      format_seconds(other.time_s.value));
+  if (other.energy_j)
+    text += fmt::format(", {}, {}", format_si(other.power_w->value, "W"),
+                        format_si(other.energy_j->value, "J"));
+  return wrap(text, width, 2) + "\n";
+}
+
+std::vector<Column> mode_columns() {
+  return {{"mode", Align::left, true}, {"batch", Align::right}, {"dtype", Align::left, false, 1},
+          {"time", Align::right},      {"power", Align::right}, {"J/sample", Align::right}};
+}
+
+std::string runners_text(const Plan& plan, int width) {
+  if (plan.runners_up.empty()) return "";
+  TextTable table{mode_columns(), {}};
+  table.columns.push_back({"limits hold", Align::right});
+  for (const PlannedMode& mode : plan.runners_up) {
+    const double samples = static_cast<double>(mode.batch);
+    table.rows.push_back({name_of(mode), std::to_string(mode.batch),
+                          std::string(to_string(mode.dtype)), format_seconds(mode.time_s.value),
+                          mode.power_w ? format_si(mode.power_w->value, "W") : "",
+                          mode.energy_j ? format_si(mode.energy_j->value / samples, "J") : "",
+                          format_percent(mode.probability)});
+  }
+  return "\nnext best, far from the choice and from each other\n" + render_text(table, width);
+}
+
+// The two ends of the front and others evenly between them.
+std::string front_text(const Plan& plan, int width) {
+  if (plan.pareto.size() < 2) return "";
+  TextTable table{mode_columns(), {}};
+  table.columns[3].title = "latency";
+  std::set<std::size_t> shown;
+  const std::size_t last = plan.pareto.size() - 1;
+  const std::size_t count = std::min(shown_front, plan.pareto.size());
+  for (std::size_t i = 0; i < count; ++i) shown.insert(i * last / (count - 1));
+  for (const std::size_t i : shown) {
+    const FrontPoint& point = plan.pareto[i];
+    table.rows.push_back({point.label.empty() ? point.request : point.label,
+                          std::to_string(point.batch), std::string(to_string(point.dtype)),
+                          format_seconds(point.latency_s),
+                          point.power_w ? format_si(*point.power_w, "W") : "",
+                          point.energy_j ? format_si(*point.energy_j, "J") : ""});
+  }
+  return fmt::format("\nPareto front of latency, energy and power: {} of {} points\n", shown.size(),
+                     plan.pareto.size()) +
+         render_text(table, width);
+}
+
+std::string steps_text(const Plan& plan, int width) {
+  if (plan.steps.empty()) return "";
+  TextTable table{{{"one step"},
+                   {"time", Align::right},
+                   {"energy", Align::right},
+                   {"limits hold", Align::right},
+                   {"mode", Align::left, true}},
+                  {}};
+  const auto change = [](double value) {
+    return (value > 0 ? "+" : "") + format_percent(value, 1);
+  };
+  for (const PlannedStep& step : plan.steps)
+    table.rows.push_back({step.knob + (step.up ? " up" : " down"), change(step.time_change),
+                          step.energy_change ? change(*step.energy_change) : "",
+                          format_percent(step.probability) + (step.holds ? "" : ", too few"),
+                          step.request});
+  return "\none step of each knob away from the choice\n" + render_text(table, width);
+}
+
+std::string next_text(const Plan& plan, int width) {
+  if (plan.measure_next.empty()) return "";
+  std::string text = "\nmeasure to be sure\n";
+  for (const MeasureNext& next : plan.measure_next)
+    text += "  " +
+            wrap(fmt::format("{}, batch {}, {}: {}", next.request, next.batch,
+                             to_string(next.dtype), next.reason),
+                 width, 4, 2) +
+            "\n";
+  return text;
+}
+
+std::string why_text(const Plan& plan, int width) {
+  if (!plan.why) return "";
+  const PlannedMode& run = plan.why->run;
+  std::string text = fmt::format("why not {} ({}: {}", plan.why->mode, run_text(run),
+                                 format_seconds(run.time_s.value));
+  if (run.energy_j)
+    text += fmt::format(", {}, {}", format_si(run.power_w->value, "W"),
+                        format_si(run.energy_j->value, "J"));
+  text += "): ";
+  for (std::size_t i = 0; i < plan.why->reasons.size(); ++i)
+    text += (i > 0 ? "; " : "") + plan.why->reasons[i];
+  return "\n" + wrap(text, width, 2) + "\n";
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan, bool explain, int width) {
+  std::string text = answer(plan, width) + totals(plan.chosen, width) + period_text(plan, width) +
+                     saving_text(plan.vs_default, "default mode", width) +
+                     saving_text(plan.vs_fastest, "fastest mode", width) +
+                     limits_text(plan, width) + other_reach_text(plan, width) +
+                     why_text(plan, width) + (explain ? steps_text(plan, width) : "") +
+                     runners_text(plan, width) + front_text(plan, width) + next_text(plan, width);
+  if (!plan.warnings.empty()) text += "\n";
+  for (const std::string& warning : plan.warnings)
+    text += wrap("note: " + warning, width, 2) + "\n";
+  return text;
+}
+
+}  // namespace ridgeline::cli

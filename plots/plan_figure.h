@@ -1,0 +1,13 @@
+// Plan → Figure: energy against latency of every mode, the front, where limits forbid, the stock
+// modes and the choice. No drawing: svg.h renders it.
+#pragma once
+
+#include "planner/make_plan.h"
+#include "plots/figure.h"
+
+namespace ridgeline {
+
+// Needs power: an Error where the model knows none.
+Figure plan_figure(const PlanProblem& problem, const PlanResult& result);
+
+}  // namespace ridgeline
