@@ -298,7 +298,10 @@ Step StepModel::at(const Conditions& conditions, bool rows) const {
     set_clock(governed_hz(point, host_hz));
 
   Step step = run(conditions, point, kept_times(point), host_hz, rows);
-  const std::optional<double> cap = coefficients_.power.cap_w;
+  // The board's own cap, or one that the mode sets below it.
+  std::optional<double> cap = coefficients_.power.cap_w;
+  if (conditions.point.cap_w)
+    cap = std::min(cap.value_or(*conditions.point.cap_w), *conditions.point.cap_w);
   if (!cap || !step.power_w || *step.power_w <= *cap) return step;
 
   // Fixed point of power and clock: the highest clock whose power the cap allows.
