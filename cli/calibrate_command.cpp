@@ -98,24 +98,36 @@ Measurement wanted_run(const MachineModel& model, const Options& options) {
   return row;
 }
 
-NextProbe suggestion(const MachineModel& model, const MachineSource& source, const Options& options,
-                     const Predictor& predictor) {
+// Of all candidates, and of those that need no mode of one's own.
+struct Suggestion {
+  NextProbe any;
+  std::optional<NextProbe> stock;
+};
+
+Suggestion suggestion(const MachineModel& model, const MachineSource& source,
+                      const Options& options, const Predictor& predictor) {
   if (!source.known)
     throw Error(model.device, "no modes are known to choose from",
                 "give --on a device of the catalog", ExitCode::incomplete);
   std::vector<OperatingPoint> measured;
   for (const KeptObservation& observation : model.observations)
     measured.push_back(observation.point);
-  const auto probe = next_probe(model, wanted_run(model, options), probe_candidates(*source.known),
-                                measured, predictor);
+  const Measurement row = wanted_run(model, options);
+  const auto probe = next_probe(model, row, probe_candidates(*source.known), measured, predictor);
   if (!probe)
     throw Error(model.device, "every candidate mode was measured already", {},
                 ExitCode::infeasible);
-  return *probe;
+  return {*probe, next_probe(model, row, stock_candidates(*source.known), measured, predictor)};
 }
 
-std::string probe_text(const NextProbe& probe, int width) {
-  return wrap(fmt::format("measure next: {}: {}", probe.point.label, probe.why), width, 2) + "\n";
+std::string suggestion_text(const Suggestion& suggestion, int width) {
+  const auto line = [&](const char* head, const NextProbe& probe) {
+    return wrap(fmt::format("{}: {}: {}", head, probe.point.label, probe.why), width, 2) + "\n";
+  };
+  std::string text = line("measure next", suggestion.any);
+  if (suggestion.stock && suggestion.stock->point != suggestion.any.point)
+    text += line("of the stock modes", *suggestion.stock);
+  return text;
 }
 
 Json probe_to_json(const NextProbe& probe) {
@@ -143,7 +155,7 @@ ExitCode run(const Options& options, Console& console) {
   std::optional<Calibration> calibration;
   if (!words.empty()) calibration = calibrated(words.front(), source, predictor, console);
   const MachineModel& model = calibration ? calibration->model : source.model;
-  std::optional<NextProbe> probe;
+  std::optional<Suggestion> probe;
   if (suggest) probe = suggestion(model, source, options, predictor);
 
   if (!output.empty()) write_file_atomically(output, dump_json(to_json(model)));
@@ -151,11 +163,12 @@ ExitCode run(const Options& options, Console& console) {
     Calibration nothing;
     nothing.model.device = model.device;
     Json json = to_json(calibration ? *calibration : nothing);
-    json["suggestion"] = probe ? probe_to_json(*probe) : Json();
+    json["suggestion"] = probe ? probe_to_json(probe->any) : Json();
+    json["stock_suggestion"] = probe && probe->stock ? probe_to_json(*probe->stock) : Json();
     console.out << dump_json(json);
   } else {
     if (calibration) console.out << calibration_text(*calibration, console.width);
-    if (probe) console.out << probe_text(*probe, console.width);
+    if (probe) console.out << suggestion_text(*probe, console.width);
   }
   if (!output.empty()) console.talk("wrote " + output);
   return ExitCode::ok;

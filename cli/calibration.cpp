@@ -15,11 +15,6 @@ namespace {
 // Less than this is rounding.
 constexpr double least_move = 1e-3;
 
-// How far the mean moved, in sigmas of what was believed.
-double sigmas_moved(const MovedParameter& moved) {
-  return std::abs(moved.mean - moved.before.mean) / moved.before.sigma;
-}
-
 // The fit's word on what it changed, with what was believed before.
 std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineModel& prior) {
   std::vector<MovedParameter> moved;
@@ -33,15 +28,19 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
                              prior.parameters[*before].source};
     parameter.prior = belief;
     MovedParameter row{parameter.name, belief, parameter.mean, sigma, parameter.source};
-    if (sigmas_moved(row) > least_move || sigma < sigma_before * (1 - least_move))
+    if (row.sigmas() > least_move || sigma < sigma_before * (1 - least_move))
       moved.push_back(std::move(row));
   }
   std::stable_sort(moved.begin(), moved.end(),
-                   [](const auto& a, const auto& b) { return sigmas_moved(a) > sigmas_moved(b); });
+                   [](const auto& a, const auto& b) { return a.sigmas() > b.sigmas(); });
   return moved;
 }
 
 }  // namespace
+
+double MovedParameter::sigmas() const {
+  return before.sigma > 0 ? std::abs(mean - before.mean) / before.sigma : 0;
+}
 
 KeptObservation kept(const Measurement& row, std::string refused) {
   KeptObservation observation;

@@ -22,6 +22,9 @@ struct MovedParameter {
   double mean = 0;
   double sigma = 0;
   Source source = Source::fitted;
+
+  // How far the mean moved, in sigmas of what was believed; 0 where that was taken for a fact.
+  double sigmas() const;
 };
 
 struct Calibration {

@@ -17,6 +17,14 @@ std::string with_sigma(double mean, double sigma) {
   return fmt::format("{} ± {}", format_number(mean), format_percent(sigma / std::abs(mean)));
 }
 
+// A tenth of a sigma, or a tenth less of it.
+bool worth_showing(const MovedParameter& moved) {
+  constexpr double least = 0.1;
+  return moved.before.sigma == 0 || moved.sigmas() >= least ||
+         moved.sigma / std::abs(moved.mean) <
+             (1 - least) * moved.before.sigma / std::abs(moved.before.mean);
+}
+
 Json moved_to_json(const MovedParameter& moved) {
   return {{"parameter", moved.name},
           {"prior_mean", moved.before.mean},
@@ -51,13 +59,23 @@ std::string calibration_text(const Calibration& calibration, int width) {
                    {"now", Align::right},
                    {"source"}},
                   {}};
-  for (const MovedParameter& moved : calibration.moved)
+  std::size_t hidden = 0;
+  for (const MovedParameter& moved : calibration.moved) {
+    if (!worth_showing(moved)) {
+      ++hidden;
+      continue;
+    }
     table.rows.push_back({moved.name, with_sigma(moved.before.mean, moved.before.sigma),
                           fmt::format("({})", to_string(moved.before.source)),
                           with_sigma(moved.mean, moved.sigma),
                           std::string(to_string(moved.source))});
-  text += table.rows.empty() ? "nothing moved: the measurements are as predicted\n"
-                             : render_text(table, width);
+  }
+  text += calibration.moved.empty() ? "nothing moved: the measurements are as predicted\n"
+                                    : render_text(table, width);
+  if (hidden > 0)
+    text +=
+        fmt::format("({} other{} moved by less than a tenth of what was open; --json has all)\n",
+                    hidden, hidden == 1 ? "" : "s");
   for (const RefusedObservation& refused : calibration.refused)
     text += wrap(fmt::format("refused: {}: {}", refused.name, refused.reason), width, 2) + "\n";
   for (const std::string& note : calibration.notes) text += wrap("note: " + note, width, 2) + "\n";

@@ -40,6 +40,8 @@ void add_options(OptionsDescription& options) {
   add("unlocked", po::bool_switch(), "a governor moves the clocks; default: they are locked");
   add("board-offset", po::value<std::string>()->value_name("WATT"),
       "power of the carrier board that is to be added, for example 5.5W");
+  add("allow-unknown", po::bool_switch(),
+      "operators that nobody has described are no error: no FLOP, their tensors are moved");
   add("all", po::bool_switch(), "every layer, not only those that take longest");
   add("svg", po::value<std::string>()->value_name("FILE"),
       "write the layers on the roofline as SVG; - is standard output");
@@ -68,7 +70,7 @@ Asked asked_for(const Options& options) {
     asked.board_offset_w = parse_watts(options["board-offset"].as<std::string>(), "--board-offset");
     set_parameter(asked.source.model, {"board_offset_w", asked.board_offset_w, Source::assumed});
   }
-  asked.fixed_dtype = !find_workload(asked.word) || std::filesystem::exists(asked.word);
+  asked.fixed_dtype = !find_workload(asked.word);
   return asked;
 }
 

@@ -17,6 +17,7 @@ namespace ridgeline::cli {
 namespace {
 
 constexpr std::size_t shown_layers = 10;
+constexpr double least_overhead = 5e-4;  // share of the time that would show as more than 0.0 %
 
 std::string heading(const Explanation& explanation, int width) {
   const ExplainedRun& run = explanation.run;
@@ -133,8 +134,10 @@ std::string layer_table(const Explanation& explanation, bool all, int width) {
   for (std::size_t i = 0; i < count; ++i)
     table.rows.push_back(cells_of(line_of(*layers[i]), shown));
   if (count < layers.size()) table.rows.push_back(cells_of(line_of_rest(layers, count), shown));
-  for (const Overhead& overhead : explanation.overheads)
-    table.rows.push_back(cells_of(line_of(overhead, explanation), shown));
+  for (const Overhead& overhead : explanation.overheads) {
+    const Line line = line_of(overhead, explanation);
+    if (all || line.time_share >= least_overhead) table.rows.push_back(cells_of(line, shown));
+  }
   std::string text = render_text(table, width);
   if (count < layers.size()) text += "--all shows every layer\n";
   return text;

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "analyzer/analysis.h"
 #include "analyzer/lowering.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/work.h"
+#include "cli/analysis_facts.h"
 #include "cli/network.h"
 
 namespace ridgeline::cli {
@@ -28,6 +31,12 @@ DType main_dtype(const std::vector<Demand>& demands) {
       std::max_element(operations.begin(), operations.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == operations.end() ? DType::fp32 : most->first;
+}
+
+// A kernel without work would be predicted to take no time.
+std::string unknown_operators(const Graph& graph) {
+  const Analysis analysis = analyze(graph);
+  return analysis.unknown.empty() ? "" : unknown_text(analysis);
 }
 
 }  // namespace
@@ -58,6 +67,14 @@ const NetworkVariant& NetworkVariants::made(std::optional<std::int64_t> batch,
   Network network = load_network(word_, changed, NetworkForm::as_given);
   NetworkVariant variant;
   variant.warnings = std::move(network.warnings);
+  const bool as_it_is = !batch && !dtype;  // other variants have the same operators
+  const std::string unknown = as_it_is ? unknown_operators(network.graph) : "";
+  if (!unknown.empty()) {
+    if (!flag(options_, "allow-unknown"))
+      throw Error(word_, "unknown operators: " + unknown,
+                  "--allow-unknown counts them as moving data only", ExitCode::incomplete);
+    variant.warnings.push_back("counted as moving data only: " + unknown);
+  }
   if (training_) {
     Training training = train(network.graph, *training_);
     for (const std::string& layer : training.without_gradient)

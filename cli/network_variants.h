@@ -32,7 +32,8 @@ class NetworkVariants {
   NetworkVariants(std::string word, const Options& options,
                   std::optional<TrainingOptions> training);
 
-  // As asked for, with the options as they were given.
+  // As asked for, with the options as they were given. Operators that nobody has described are an
+  // Error, with --allow-unknown a warning.
   const NetworkVariant& as_given(Runtime runtime);
 
   // With another batch or dtype; an Error where the network does not have it, such as a file,

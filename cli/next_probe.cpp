@@ -63,10 +63,15 @@ std::string reason(const NextProbe& probe, bool power_is_wider) {
 
 }  // namespace
 
-std::vector<OperatingPoint> probe_candidates(const KnownDevice& known) {
+std::vector<OperatingPoint> stock_candidates(const KnownDevice& known) {
   std::vector<OperatingPoint> points;
   for (const DeviceMode& mode : stock_modes(known.device, known.configuration))
     points.push_back(mode.point);
+  return points;
+}
+
+std::vector<OperatingPoint> probe_candidates(const KnownDevice& known) {
+  std::vector<OperatingPoint> points = stock_candidates(known);
   add_corners(points, full_grid(known.device, known.configuration));
   return points;
 }

@@ -20,7 +20,8 @@ struct NextProbe {
   std::size_t candidates;  // that were looked at
 };
 
-std::vector<OperatingPoint> probe_candidates(const KnownDevice& known);
+std::vector<OperatingPoint> stock_candidates(const KnownDevice& known);
+std::vector<OperatingPoint> probe_candidates(const KnownDevice& known);  // and the corners
 
 // `row` is a run like those that are wanted; its mode does not count. Modes in `measured` are left
 // out; nothing where no other is left.
