@@ -148,8 +148,9 @@ TEST(LoweringLaws, KernelsGrowWithTheBatch) {
     ASSERT_EQ(one.size(), three.size()) << workload.name;
     for (std::size_t i = 0; i < one.size(); ++i) {
       EXPECT_EQ(three[i].work.macs, 3 * one[i].work.macs) << workload.name << ' ' << one[i].name;
-      if (one[i].work.macs > 0)  // a gather reads a row of its table per token
+      if (one[i].work.macs > 0) {  // a gather reads a row of its table per token
         EXPECT_EQ(three[i].work.weight_bytes_read, one[i].work.weight_bytes_read) << one[i].name;
+      }
     }
   }
 }
