@@ -40,6 +40,22 @@ MachineModel widened(MachineModel model, double factor) {
   return model;
 }
 
+MachineModel held(MachineModel model, const std::vector<bool>& parameters) {
+  const std::size_t n = model.parameters.size();
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      if (parameters[i] || parameters[j]) model.covariance[i * n + j] = 0;
+  return model;
+}
+
+MachineModel released(MachineModel model, const std::vector<bool>& parameters,
+                      const MachineModel& believed) {
+  const std::size_t n = model.parameters.size();
+  for (std::size_t i = 0; i < n; ++i)
+    if (parameters[i]) model.covariance[i * n + i] = believed.covariance[i * n + i];
+  return model;
+}
+
 MachineModel no_wider(MachineModel fitted, const MachineModel& believed) {
   const std::size_t n = fitted.parameters.size();
   std::vector<double> scale(n, 1);
@@ -86,7 +102,34 @@ MachineModel Folds::fitted(const Measurement& of, const std::string& without) {
   for (const Measurement& row : rows) others.push_back(&row);
   ++fits_;
   const MachineModel believed = without_board_offset(prior);
-  return no_wider(predictor_.fit(widened(believed, widening), others).model, believed);
+  const std::vector<bool>& idle = idle_parameters(machine, believed);
+  const MachineModel start = held(widened(believed, widening), idle);
+  return released(no_wider(predictor_.fit(start, others).model, believed), idle, believed);
+}
+
+const std::vector<bool>& Folds::idle_parameters(const std::string& machine,
+                                                const MachineModel& model) {
+  const auto known = idle_.find(machine);
+  if (known != idle_.end()) return known->second;
+  std::vector<std::pair<const Measurement*, Forecast>> as_believed;
+  for (const Measurement& row : rows_)
+    if (machine_of(row) == machine)
+      as_believed.emplace_back(&row, predictor_.forecast(model, row, Detail::value));
+  const auto moves_a_row = [&](std::size_t parameter, double factor) {
+    MachineModel moved = model;
+    double& mean = moved.parameters[parameter].mean;
+    mean = mean != 0 ? mean * factor : factor;
+    return std::any_of(as_believed.begin(), as_believed.end(), [&](const auto& row) {
+      const Forecast now = predictor_.forecast(moved, *row.first, Detail::value);
+      const Forecast& before = row.second;
+      return now.time_s.value != before.time_s.value ||
+             (now.power_w && before.power_w && now.power_w->value != before.power_w->value);
+    });
+  };
+  std::vector<bool> idle;
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    idle.push_back(sigma_of(model, i) > 0 && !moves_a_row(i, 1.5) && !moves_a_row(i, 1 / 1.5));
+  return idle_.emplace(machine, std::move(idle)).first->second;
 }
 
 // Means of the shared parameters as the other devices teach them, each weighted by how well it

@@ -28,17 +28,25 @@ class Folds {
   MachineModel without_device(const Measurement& row);
   // Refitted to the rows of its machine, without those of one net.
   MachineModel fitted(const Measurement& of, const std::string& without);
+  // Parameters that no row of the machine depends on: a refit need not try them.
+  const std::vector<bool>& idle_parameters(const std::string& machine, const MachineModel& model);
 
   std::span<const Measurement> rows_;
   const Predictor& predictor_;
   std::string held_out_;  // "", "model" or "device"
   std::map<std::string, MachineModel> models_;
   std::map<std::string, MachineModel> teachers_;  // machines, fitted to all their rows
+  std::map<std::string, std::vector<bool>> idle_;
   int fits_ = 0;
 };
 
 // The same belief with `factor` times the standard deviations: what rows say then counts.
 MachineModel widened(MachineModel model, double factor);
+
+// The same belief with the chosen parameters taken for certain, and with their doubt again.
+MachineModel held(MachineModel model, const std::vector<bool>& parameters);
+MachineModel released(MachineModel model, const std::vector<bool>& parameters,
+                      const MachineModel& believed);
 
 // What the rows did not teach is known no worse than it was believed.
 MachineModel no_wider(MachineModel fitted, const MachineModel& believed);

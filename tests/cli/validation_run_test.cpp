@@ -181,6 +181,28 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
   EXPECT_NEAR(result.board_offsets[0].power_w, board_w, 1e-9);
 }
 
+TEST(Validate, RefitsLeaveAloneWhatNoRowDependsOn) {
+  Predictor predictor = made_up();
+  predictor.prior = [](const Measurement&) {
+    MachineModel model = belief();
+    model.parameters.push_back({"idle", 3, Source::assumed, {}});
+    model.covariance = {0.04, 0, 0, 0, 1, 0, 0, 0, 0.09};
+    return model;
+  };
+  predictor.fit = [fit = predictor.fit](const MachineModel& prior, Measurements rows) {
+    EXPECT_EQ(prior.covariance[8], 0);
+    return fit(prior, rows);
+  };
+  std::vector<double> kept;
+  predictor.forecast = [&kept, forecast = predictor.forecast](
+                           const MachineModel& model, const Measurement& row, Detail detail) {
+    if (detail == Detail::interval) kept.push_back(model.covariance[8]);
+    return forecast(model, row, detail);
+  };
+  validate(table_of(both_nets()), predictor, {.cross_validate = "model"});
+  EXPECT_THAT(kept, ::testing::AllOf(SizeIs(8), ::testing::Each(0.09)));
+}
+
 TEST(Validate, CrossValidationNeedsAnotherNet) {
   const Validation result =
       validate(table_of(sweep("small")), made_up(), {.cross_validate = "model"});
