@@ -8,6 +8,7 @@
 
 #include "base/text_table.h"
 #include "base/units.h"
+#include "cli/modes_rows.h"
 #include "cli/wrap.h"
 
 namespace ridgeline::cli {
@@ -145,45 +146,73 @@ std::string other_reach_text(const Plan& plan, int width) {
   if (other.energy_j)
     text += fmt::format(", {}, {}", format_si(other.power_w->value, "W"),
                         format_si(other.energy_j->value, "J"));
+  if (other.energy_j && plan.chosen.energy_j && other.batch == plan.chosen.batch)
+    text += fmt::format(" ({} energy)",
+                        change_text(1 - other.energy_j->value / plan.chosen.energy_j->value));
   return wrap(text, width, 2) + "\n";
 }
 
-std::vector<Column> mode_columns() {
-  return {{"mode", Align::left, true}, {"batch", Align::right}, {"dtype", Align::left, false, 1},
-          {"time", Align::right},      {"power", Align::right}, {"J/sample", Align::right}};
+// Clocks in MHz.
+std::vector<Column> mode_columns(const char* time) {
+  return {{"gpu", Align::right},
+          {"emc", Align::right},
+          {"cpu", Align::right},
+          {"cores", Align::right},
+          {"SM", Align::right},
+          {"batch", Align::right},
+          {"dtype", Align::left, false, 1},
+          {time, Align::right},
+          {"power", Align::right},
+          {"J/sample", Align::right},
+          {"stock", Align::left, false, 2}};
+}
+
+std::vector<std::string> mode_cells(const OperatingPoint& point, std::int64_t batch, DType dtype) {
+  const auto count = [](const std::optional<int>& value) {
+    return value ? std::to_string(*value) : "";
+  };
+  return {megahertz(point.gpu_hz),      megahertz(point.memory_hz), cpu_megahertz(point),
+          count(point.cpu_cores),       count(point.gpu_units),     std::to_string(batch),
+          std::string(to_string(dtype))};
+}
+
+std::string optional_si(const std::optional<double>& value, const char* unit) {
+  return value ? format_si(*value, unit) : "";
 }
 
 std::string runners_text(const Plan& plan, int width) {
   if (plan.runners_up.empty()) return "";
-  TextTable table{mode_columns(), {}};
-  table.columns.push_back({"limits hold", Align::right});
+  TextTable table{mode_columns("time"), {}};
   for (const PlannedMode& mode : plan.runners_up) {
-    const double samples = static_cast<double>(mode.batch);
-    table.rows.push_back({name_of(mode), std::to_string(mode.batch),
-                          std::string(to_string(mode.dtype)), format_seconds(mode.time_s.value),
-                          mode.power_w ? format_si(mode.power_w->value, "W") : "",
-                          mode.energy_j ? format_si(mode.energy_j->value / samples, "J") : "",
-                          format_percent(mode.probability)});
+    std::vector<std::string> cells = mode_cells(mode.point, mode.batch, mode.dtype);
+    cells.push_back(format_seconds(mode.time_s.value));
+    cells.push_back(mode.power_w ? format_si(mode.power_w->value, "W") : "");
+    cells.push_back(mode.energy_j
+                        ? format_si(mode.energy_j->value / static_cast<double>(mode.batch), "J")
+                        : "");
+    cells.push_back(mode.point.label);
+    table.rows.push_back(std::move(cells));
   }
-  return "\nnext best, far from the choice and from each other\n" + render_text(table, width);
+  return "\nnext best, unlike the choice and each other; clocks in MHz\n" +
+         render_text(table, width);
 }
 
 // The two ends of the front and others evenly between them.
 std::string front_text(const Plan& plan, int width) {
   if (plan.pareto.size() < 2) return "";
-  TextTable table{mode_columns(), {}};
-  table.columns[3].title = "latency";
+  TextTable table{mode_columns("latency"), {}};
   std::set<std::size_t> shown;
   const std::size_t last = plan.pareto.size() - 1;
   const std::size_t count = std::min(shown_front, plan.pareto.size());
   for (std::size_t i = 0; i < count; ++i) shown.insert(i * last / (count - 1));
   for (const std::size_t i : shown) {
     const FrontPoint& point = plan.pareto[i];
-    table.rows.push_back({point.label.empty() ? point.request : point.label,
-                          std::to_string(point.batch), std::string(to_string(point.dtype)),
-                          format_seconds(point.latency_s),
-                          point.power_w ? format_si(*point.power_w, "W") : "",
-                          point.energy_j ? format_si(*point.energy_j, "J") : ""});
+    std::vector<std::string> cells = mode_cells(point.point, point.batch, point.dtype);
+    cells.push_back(format_seconds(point.latency_s));
+    cells.push_back(optional_si(point.power_w, "W"));
+    cells.push_back(optional_si(point.energy_j, "J"));
+    cells.push_back(point.point.label);
+    table.rows.push_back(std::move(cells));
   }
   return fmt::format("\nPareto front of latency, energy and power: {} of {} points\n", shown.size(),
                      plan.pareto.size()) +
@@ -196,7 +225,7 @@ std::string steps_text(const Plan& plan, int width) {
                    {"time", Align::right},
                    {"energy", Align::right},
                    {"limits hold", Align::right},
-                   {"mode", Align::left, true}},
+                   {"mode", Align::left, true, 1}},
                   {}};
   const auto change = [](double value) {
     return (value > 0 ? "+" : "") + format_percent(value, 1);

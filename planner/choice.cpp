@@ -11,6 +11,7 @@ namespace ridgeline {
 namespace {
 
 constexpr double tie = 1e-6;
+constexpr double same_cost = 0.03;
 constexpr std::size_t pilots = 12;
 constexpr std::size_t block = 16;
 // How much of the least spread seen a row is taken to have, at first and after each block that held
@@ -45,10 +46,18 @@ bool Chooser::holds(std::size_t row, const Objective& objective) {
   });
 }
 
+// Clocks that are close, or that do not matter: a knob that changes nothing makes no other choice.
 bool Chooser::is_near(std::size_t a, std::size_t b) const {
+  if (sweep_.variant_of(a) != sweep_.variant_of(b)) return false;
   const auto& modes = problem_.modes.modes;
-  return sweep_.variant_of(a) == sweep_.variant_of(b) &&
-         ridgeline::is_near(modes[sweep_.mode_of(a)].point, modes[sweep_.mode_of(b)].point);
+  if (ridgeline::is_near(modes[sweep_.mode_of(a)].point, modes[sweep_.mode_of(b)].point))
+    return true;
+  const RunCost &first = sweep_.costs[a], &second = sweep_.costs[b];
+  const auto alike = [](double x, double y) {
+    return std::abs(x / y - 1) < same_cost || (std::isnan(x) && std::isnan(y));
+  };
+  return alike(first.time_s, second.time_s) && alike(first.power_w, second.power_w) &&
+         alike(first.idle_w, second.idle_w);
 }
 
 bool Chooser::is_behind(const Ranked& a, const Ranked& b) const {

@@ -29,6 +29,7 @@ class Chooser {
   bool holds_at_means(std::size_t row, const Objective& objective) const;
   bool holds(std::size_t row, const Objective& objective);
 
+  // Whether a person would tell two rows apart, by their clocks and by what they cost.
   bool is_near(std::size_t a, std::size_t b) const;
 
   const PlanProblem& problem() const { return problem_; }

@@ -59,6 +59,9 @@ class Planner {
     add_measure_next(chosen);
     add_steps();
     if (options_.why) add_why(*options_.why);
+    if (plan_.chosen.point.cpu_cores == 1)
+      plan_.warnings.push_back(
+          "one core is enough for this network alone: what else the machine does is not counted");
     for (std::string& note : flips(chooser_, objective(), choice_))
       plan_.warnings.push_back(std::move(note));
     return {std::move(plan_), std::move(sweep_)};
@@ -204,8 +207,8 @@ class Planner {
     for (const std::size_t row : pareto_front(problem_, sweep_, objective())) {
       const Service service = service_at(problem_, sweep_, row, objective());
       const PlanVariant& variant = variant_of(row);
-      plan_.pareto.push_back({request_text(mode_of(row).point), mode_of(row).point.label,
-                              variant.batch, variant.dtype, service.time_s, service.latency_s,
+      plan_.pareto.push_back({mode_of(row).point, request_text(mode_of(row).point), variant.batch,
+                              variant.dtype, service.time_s, service.latency_s,
                               known(service.mean_power_w), known(service.energy_j)});
     }
   }

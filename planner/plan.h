@@ -76,8 +76,8 @@ struct Saving {
 
 // A point of the front.
 struct FrontPoint {
+  OperatingPoint point;  // with a label where it is a stock mode
   std::string request;
-  std::string label;  // of a stock mode
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
   double time_s = 0;

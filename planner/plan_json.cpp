@@ -53,7 +53,7 @@ Json to_json(const std::optional<Saving>& saving) {
 
 Json to_json(const FrontPoint& point) {
   return {{"mode", point.request},
-          {"label", point.label},
+          {"label", point.point.label},
           {"batch", point.batch},
           {"dtype", to_string(point.dtype)},
           {"time_s", point.time_s},

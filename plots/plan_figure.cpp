@@ -190,8 +190,9 @@ class PlanBuilder {
                    plan_.chosen.batch, objective());
     const XY at{service.latency_s, service.energy_j};
     const Series series{"choice", {at}, {Ink::vermillion, Dash::solid, 0, Marker::star}, {}};
+    // The blanks keep the label off the star, which is larger than other marks.
     figure_.labels.push_back(
-        {name_of(plan_.chosen), "choice", LabelPlace::beside, at, {}, Ink::vermillion, true});
+        {"\u00a0\u00a0choice", "", LabelPlace::beside, at, {}, Ink::vermillion, true});
     figure_.legend.push_back({"choice", series.style});
     figure_.series.push_back(series);
   }
