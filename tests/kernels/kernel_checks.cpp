@@ -157,6 +157,7 @@ Bytes streamed(const Kernel& kernel, const std::vector<Bytes>& before) {
   switch (kernel.direction) {
     case Direction::read:
     case Direction::update:
+    case Direction::random:  // only GPUs have such a kernel; it reads
       break;
     case Direction::write:
     case Direction::nt_write:
