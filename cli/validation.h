@@ -3,10 +3,10 @@
 // Errors, bias, coverage and regret are fractions: 0.12 = 12 %.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/estimate.h"
