@@ -84,7 +84,7 @@ TEST(MachineModel, BrokenOnes) {
   EXPECT_EQ(error([](Json& json) { json["covariance"][1][0] = json["covariance"][0][1] = 1; }),
             "f.json: covariance[1][0]: larger than the variances allow");
   EXPECT_EQ(error([](Json& json) { json["parameters"][0]["prior"]["sigma"] = -1; }),
-            "f.json: parameters[0].prior.sigma: -1 is negative");
+            "f.json: parameters[0].prior.sigma: negative");
   EXPECT_EQ(error([](Json& json) { json["observations"][0]["batch"] = 0; }),
             "f.json: observations[0].batch: is not at least 1");
 }

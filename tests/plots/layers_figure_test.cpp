@@ -1,0 +1,69 @@
+// The layers on the roofline: what has a place, how large, in which colour; hostile names.
+#include "plots/layers_figure.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "plots/svg.h"
+#include "tests/roofline/explained_network.h"
+
+namespace ridgeline::testing {
+namespace {
+
+std::vector<Series> bubbles(const Figure& figure) {
+  std::vector<Series> found;
+  for (const Series& series : figure.series)
+    if (!series.areas.empty()) found.push_back(series);
+  return found;
+}
+
+TEST(LayersFigure, OneBubblePerLayerWithArithmetic) {
+  const Explanation explanation = made_up_explanation();
+  const Figure figure = layers_figure(explanation, made_up_ceilings());
+  const auto series = bubbles(figure);
+  ASSERT_EQ(series.size(), 2u);  // by compute, by memory; a copy has no place on a roofline
+  EXPECT_EQ(series[0].name, "bound by compute");
+  ASSERT_EQ(series[0].points.size(), 1u);
+  EXPECT_DOUBLE_EQ(series[0].points[0].x, 1000);
+  EXPECT_DOUBLE_EQ(series[0].points[0].y, 4e12);
+  EXPECT_DOUBLE_EQ(series[0].areas[0], 0.5);  // its share of the time
+  EXPECT_NE(series[0].style.ink, series[1].style.ink);
+  EXPECT_NE(figure.caption.find("25 % of the time is in layers without arithmetic"),
+            std::string::npos)
+      << figure.caption;
+}
+
+TEST(LayersFigure, EveryBubbleIsWithinTheAxes) {
+  const Figure figure = layers_figure(made_up_explanation(), made_up_ceilings());
+  for (const Series& series : bubbles(figure))
+    for (const XY& point : series.points) {
+      EXPECT_GE(point.x, figure.x.low);
+      EXPECT_LE(point.x, figure.x.high);
+      EXPECT_GE(point.y, figure.y.low);
+      EXPECT_LE(point.y, figure.y.high);
+    }
+}
+
+TEST(LayersFigure, NamesAreEscaped) {
+  const std::string text = svg(layers_figure(made_up_explanation(), made_up_ceilings()));
+  EXPECT_EQ(text.find("<&>"), std::string::npos);
+  EXPECT_NE(text.find("norm &lt;&amp;&gt;"), std::string::npos);
+  EXPECT_EQ(text, svg(layers_figure(made_up_explanation(), made_up_ceilings())));
+}
+
+TEST(LayersFigure, EachBoundHasItsOwnColour) {
+  std::set<Ink> inks;
+  for (const auto& row : TokenTable<BoundBy>::rows) inks.insert(ink_of(row.first));
+  EXPECT_EQ(inks.size(), TokenTable<BoundBy>::rows.size());
+}
+
+// A type that the device has no roof for: the picture is drawn, with another main roof.
+TEST(LayersFigure, WithoutARoofOfItsType) {
+  Explanation explanation = made_up_explanation();
+  explanation.run.dtype = DType::int4;
+  EXPECT_NO_THROW(layers_figure(explanation, made_up_ceilings()));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
