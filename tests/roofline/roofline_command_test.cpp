@@ -133,7 +133,9 @@ TEST(RooflineCommand, TakesLessThanATenthOfASecond) {
         best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 #if defined(NDEBUG)
-  if (!is_sanitized()) EXPECT_LT(best_s, 0.1);
+  if (!is_sanitized()) {
+    EXPECT_LT(best_s, 0.1);
+  }
 #endif
 }
 

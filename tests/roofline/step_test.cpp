@@ -98,8 +98,8 @@ TEST_P(OfRuntime, RowsAndOverheadsAddUpToTheTotal) {
   EXPECT_GE(prediction.time_s.high, prediction.time_s.value);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, OfRuntime, ::testing::ValuesIn(runtimes), [](const auto& info) {
-  std::string name(to_string(info.param));
+INSTANTIATE_TEST_SUITE_P(Each, OfRuntime, ::testing::ValuesIn(runtimes), [](const auto& each) {
+  std::string name(to_string(each.param));
   for (char& letter : name)
     if (letter == '-') letter = '_';
   return name;
