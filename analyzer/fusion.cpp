@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -62,15 +63,56 @@ Graph without_views(const Graph& graph) {
   return result;
 }
 
+bool is_constant(const Graph& graph, const Layer& layer) {
+  const auto is_weight = [&](TensorId id) { return graph.tensors[id].role == Role::weight; };
+  const auto stays = [](const Part& part) {
+    const auto* elementwise = std::get_if<Elementwise>(&part.op);
+    return is_product(part.op) ||
+           (elementwise != nullptr && elementwise->function == Function::random);
+  };
+  return takes_part(layer) && !layer.inputs.empty() &&
+         std::all_of(layer.inputs.begin(), layer.inputs.end(), is_weight) &&
+         std::all_of(layer.steering.begin(), layer.steering.end(), is_weight) &&
+         std::none_of(layer.parts.begin(), layer.parts.end(), stays);
+}
+
+// What depends on weights alone, as a table of relative positions that is looked up, is computed
+// before the first run; not in training, where weights change. Returns what that saves.
+std::vector<FusionStep> fold_constants(Graph& graph, const OpWeights* weights) {
+  std::vector<FusionStep> steps;
+  if (std::any_of(graph.layers.begin(), graph.layers.end(),
+                  [](const Layer& layer) { return layer.pass != Pass::forward; }))
+    return steps;
+  for (Layer& layer : graph.layers) {
+    const bool leaves = std::any_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
+      return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+    });
+    if (leaves || !is_constant(graph, layer)) continue;
+    FusionStep& step = steps.emplace_back();
+    step.rule = "constants";
+    step.from = layer.name;
+    if (weights != nullptr) {
+      const Work work = count_layer(graph, layer, *weights);
+      step.bytes_saved = total_bytes(work);
+      step.flop_saved = total_flop(work);
+    }
+    layer.standing = Standing::folded;
+    for (const TensorId id : layer.outputs) graph.tensors[id].role = Role::weight;
+  }
+  return steps;
+}
+
 // Layers by tensor, in one piece of memory: a network has thousands of tensors with a reader or
-// two.
+// two. What is computed before the first run, such as a shape, reads nothing when it runs.
 class Readers {
  public:
   explicit Readers(const Graph& graph) : begin_(graph.tensors.size() + 1, 0) {
     const auto for_each = [&](auto&& visit) {
-      for (std::size_t i = 0; i < graph.layers.size(); ++i)
+      for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        if (graph.layers[i].standing == Standing::folded) continue;
         for (const auto* ids : {&graph.layers[i].inputs, &graph.layers[i].steering})
           for (const TensorId id : *ids) visit(id, i);
+      }
     };
     for_each([&](TensorId id, std::size_t) { ++begin_[id + 1]; });
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
@@ -232,7 +274,17 @@ class Fuser {
     if (!takes_part(layer) || layer.parts.size() != 1 || layer.inputs.size() < 2) return false;
     return std::holds_alternative<MatMul>(layer.parts.front().op) && layer.inputs[0] == id &&
            graph_.tensors[layer.inputs[1]].role == Role::weight &&
-           groups_[group_of_[index]].layers.size() <= 2;  // alone, or with its bias
+           computing_layers(groups_[group_of_[index]]) <= 2;  // alone, or with its bias
+  }
+
+  std::ptrdiff_t computing_layers(const FusionGroup& group) const {
+    return std::count_if(group.layers.begin(), group.layers.end(),
+                         [&](std::size_t index) { return !only_moves(graph_.layers[index]); });
+  }
+
+  static bool only_moves(const Layer& layer) {
+    return std::all_of(layer.parts.begin(), layer.parts.end(),
+                       [](const Part& part) { return is_movement(part.op); });
   }
 
   bool reads_from(std::size_t a, std::size_t b) const {
@@ -279,18 +331,72 @@ class Fuser {
         (result.name += " + ") += beside(layer.name, graph_.layers[group.layers.front()].name);
       result.sources.push_back(layer.name);
       result.shapes = std::max(result.shapes, layer.shapes);
-      result.partly_moved.insert(result.partly_moved.end(), layer.partly_moved.begin(),
-                                 layer.partly_moved.end());
       const bool is_folded_norm = folds && is_batch_norm(layer);
       if (is_folded_norm)
         fold_into_product(result, layer);
       else
-        result.parts.insert(result.parts.end(), layer.parts.begin(), layer.parts.end());
+        add_parts(result, layer);
       add_inputs(result, layer, group, is_folded_norm);
       for (const TensorId id : layer.outputs)
         if (leaves(id, group)) result.outputs.push_back(id);
     }
+    add_partial_moves(result, group);
     return result;
+  }
+
+  // How much a slice reads is told of the tensor now, since it need not be the first input.
+  static void add_parts(Layer& result, const Layer& layer) {
+    for (const Part& part : layer.parts)
+      result.parts.push_back(is_movement(part.op) ? Part{Copy{}, part.dtype} : part);
+  }
+
+  static std::optional<std::int64_t> elements_of_first_input(const Layer& layer) {
+    for (const Part& part : layer.parts) {
+      if (const auto* gather = std::get_if<Gather>(&part.op)) return gather->elements;
+      if (const auto* copy = std::get_if<Copy>(&part.op)) return copy->elements_read;
+    }
+    return std::nullopt;
+  }
+
+  static std::optional<std::int64_t> partly_moved(const Layer& layer, TensorId id) {
+    for (const auto& [moved, elements] : layer.partly_moved)
+      if (moved == id) return elements;
+    return std::nullopt;
+  }
+
+  // Of tensors that only slices and look-ups read, the elements that these need; a transposition
+  // before a slice moves no more than the slice needs.
+  void add_partial_moves(Layer& result, const FusionGroup& group) const {
+    if (std::none_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
+          const Layer& layer = graph_.layers[index];
+          return !layer.partly_moved.empty() || elements_of_first_input(layer);
+        }))
+      return;
+    const auto size = [&](TensorId id) { return element_count(graph_.tensors[id].shape); };
+    std::unordered_map<TensorId, std::int64_t> needed;
+    for (auto index = group.layers.rbegin(); index != group.layers.rend(); ++index) {
+      const Layer& layer = graph_.layers[*index];
+      std::int64_t wanted = 0;  // of the outputs
+      for (const TensorId id : layer.outputs) {
+        wanted += leaves(id, group) ? size(id) : needed[id];
+        if (const auto part = partly_moved(layer, id); part && leaves(id, group))
+          result.partly_moved.emplace_back(id, *part);
+      }
+      const bool passes_on = only_moves(layer);
+      for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+        const TensorId id = layer.inputs[i];
+        std::int64_t reads = partly_moved(layer, id).value_or(size(id));
+        if (i == 0) reads = std::min(reads, elements_of_first_input(layer).value_or(reads));
+        if (i == 0 && passes_on) reads = std::min(reads, wanted);
+        needed[id] = std::min(size(id), needed[id] + reads);
+      }
+    }
+    for (const TensorId id : result.inputs) {
+      const Tensor& tensor = graph_.tensors[id];
+      if (tensor.source != ShapeSource::unknown && needed[id] < size(id) &&
+          !partly_moved(result, id))
+        result.partly_moved.emplace_back(id, needed[id]);
+    }
   }
 
   static bool is_batch_norm(const Layer& layer) {
@@ -374,7 +480,12 @@ class Fuser {
 
 FusedGraph fuse(const Graph& graph, Runtime runtime) {
   if (!fuses(runtime)) return {graph, {}};
-  return Fuser(without_views(graph), runtime).run();
+  Graph plain = without_views(graph);
+  std::vector<FusionStep> steps;
+  if (folds_constants(runtime)) steps = fold_constants(plain, nullptr);
+  FusedGraph fused = Fuser(std::move(plain), runtime).run();
+  fused.steps.insert(fused.steps.begin(), steps.begin(), steps.end());
+  return fused;
 }
 
 std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
@@ -382,7 +493,10 @@ std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
   if (!fuses(runtime)) return {};
   Graph plain = without_views(graph);
   const double seen_twice = moved(graph) - moved(plain);
-  std::vector<FusionStep> steps = Fuser(std::move(plain), runtime, &weights).run().steps;
+  std::vector<FusionStep> steps;
+  if (folds_constants(runtime)) steps = fold_constants(plain, &weights);
+  const auto merged = Fuser(std::move(plain), runtime, &weights).run().steps;
+  steps.insert(steps.end(), merged.begin(), merged.end());
   if (seen_twice > 0) {
     FusionStep& step = steps.emplace_back();
     step.rule = "views";

@@ -67,6 +67,76 @@ bool is_product_of_activations(const Graph& graph, const FusionGroup& group) {
   return false;
 }
 
+// Elements are moved and none is changed: transpositions, concatenations, slices. A gather by one
+// constant index is a slice.
+bool only_moves(const Graph& graph, const Layer& layer) {
+  const auto is_index = [&](TensorId id) {
+    return graph.tensors[id].role == Role::weight && element_count(graph.tensors[id].shape) == 1;
+  };
+  return std::all_of(layer.parts.begin(), layer.parts.end(), [&](const Part& part) {
+    return std::holds_alternative<Copy>(part.op) ||
+           (std::holds_alternative<Gather>(part.op) && layer.inputs.size() == 2 &&
+            is_index(layer.inputs[1]));
+  });
+}
+
+// A multiplication of all elements by the same number, which is a tensor of one element or part of
+// the operator.
+bool only_scales(const Graph& graph, const Layer& layer) {
+  if (layer.parts.size() != 1 || layer.inputs.empty() || layer.outputs.size() != 1) return false;
+  const auto* elementwise = std::get_if<Elementwise>(&layer.parts.front().op);
+  if (elementwise == nullptr ||
+      (elementwise->function != Function::multiply && elementwise->function != Function::divide))
+    return false;
+  const auto size = [&](TensorId id) { return element_count(graph.tensors[id].shape); };
+  return std::all_of(layer.inputs.begin() + 1, layer.inputs.end(),
+                     [&](TensorId id) { return size(id) == 1; }) &&
+         size(layer.inputs[0]) == size(layer.outputs[0]);
+}
+
+// What a group reads from outside and what it leaves, in elements: numbers aside, which index and
+// scale.
+struct Passage {
+  std::size_t inputs = 0;
+  std::int64_t in = 0, out = 0;
+};
+
+Passage passage(const Graph& graph, const FusionGroup& group) {
+  std::vector<TensorId> made, read;
+  for (const std::size_t index : group.layers) {
+    const Layer& layer = layer_at(graph, index);
+    made.insert(made.end(), layer.outputs.begin(), layer.outputs.end());
+    read.insert(read.end(), layer.inputs.begin(), layer.inputs.end());
+  }
+  std::sort(read.begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
+  Passage result;
+  for (const TensorId id : read) {
+    const std::int64_t size = element_count(graph.tensors[id].shape);
+    if (size == 1 || std::find(made.begin(), made.end(), id) != made.end()) continue;
+    ++result.inputs;
+    result.in += size;
+  }
+  for (const TensorId id : made)
+    if (!std::binary_search(read.begin(), read.end(), id))
+      result.out += element_count(graph.tensors[id].shape);
+  return result;
+}
+
+bool all_layers(const Graph& graph, const FusionGroup& group,
+                bool (*test)(const Graph&, const Layer&)) {
+  return std::all_of(group.layers.begin(), group.layers.end(),
+                     [&](std::size_t index) { return test(graph, layer_at(graph, index)); });
+}
+
+bool moves_or_scales(const Graph& graph, const Layer& layer) {
+  return only_moves(graph, layer) || only_scales(graph, layer);
+}
+
+bool is_matrix_product(const Op& op) {
+  return std::holds_alternative<MatMul>(op) || std::holds_alternative<Attention>(op);
+}
+
 // Elementwise work on the product's output keeps its size; a broadcast would be computed often.
 bool keeps_size(const FusionCandidate& candidate) {
   const std::int64_t size = element_count(candidate.graph.tensors[candidate.tensor].shape);
@@ -117,7 +187,30 @@ bool softmax_into_scores(const FusionCandidate& c) {
 
 bool values_into_attention(const FusionCandidate& c) {
   return product_count(c.graph, c.producer) == 1 && any_part(c.graph, c.producer, is_softmax) &&
-         is_product_of_activations(c.graph, c.consumer) && c.consumer.layers.size() == 1;
+         is_product_of_activations(c.graph, c.consumer) &&
+         all_layers(c.graph, c.consumer, [](const Graph& graph, const Layer& layer) {
+           return moves_or_scales(graph, layer) ||
+                  (layer.parts.size() == 1 && is_product(layer.parts.front().op));
+         });
+}
+
+// A product takes its operands from where they lie: by the strides of a transposition, at the
+// offset of a slice, times a number that scales the whole product.
+bool operand_access(const FusionCandidate& c) {
+  if (!any_part(c.graph, c.consumer, is_matrix_product) ||
+      !all_layers(c.graph, c.producer, moves_or_scales))
+    return false;
+  const Passage way = passage(c.graph, c.producer);
+  return way.inputs == 1 && way.out <= way.in;
+}
+
+// And writes its result in the order in which it is wanted.
+bool result_access(const FusionCandidate& c) {
+  if (!any_part(c.graph, c.producer, is_matrix_product) ||
+      !all_layers(c.graph, c.consumer, only_moves))
+    return false;
+  const Passage way = passage(c.graph, c.consumer);
+  return way.inputs == 1 && way.out == way.in;
 }
 
 // A normalisation or activation that an exporter took apart: reductions and pointwise steps on the
@@ -128,14 +221,10 @@ bool row_wise_island(const FusionCandidate& c) {
          (any_part(c.graph, c.producer, is_row_wise) || any_part(c.graph, c.consumer, is_row_wise));
 }
 
-// Data that is only moved, and moved again, is moved once: transpositions and concatenations in a
-// row. A slice is left out: it reads less than its producer would then.
+// Data that is only moved, and moved again, is moved once: transpositions, concatenations and
+// slices in a row.
 bool copy_chain(const FusionCandidate& c) {
-  const auto test = [](const Op& op) {
-    const auto* copy = std::get_if<Copy>(&op);
-    return copy != nullptr && !copy->elements_read;
-  };
-  return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test);
+  return all_layers(c.graph, c.producer, only_moves) && all_layers(c.graph, c.consumer, only_moves);
 }
 
 using R = Runtime;
@@ -144,6 +233,10 @@ using R = Runtime;
 
 bool is_product(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<MatMul>(op);
+}
+
+bool is_movement(const Op& op) {
+  return std::holds_alternative<Copy>(op) || std::holds_alternative<Gather>(op);
 }
 
 bool has_product(const Graph& graph, const FusionGroup& group) {
@@ -157,6 +250,8 @@ const std::vector<FusionRule>& fusion_rules() {
       {"softmax_of_scores", softmax_into_scores, {R::ideal, R::tensorrt, R::onnxruntime}},
       {"attention", values_into_attention, {R::ideal, R::tensorrt, R::onnxruntime}},
       {"product_and_pointwise", pointwise_into_product, {R::ideal, R::tensorrt, R::onnxruntime}},
+      {"operand_access", operand_access, {R::ideal, R::tensorrt}},
+      {"result_access", result_access, {R::ideal, R::tensorrt}},
       {"pointwise_chain", pointwise_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
       {"row_wise", row_wise_island, {R::ideal, R::tensorrt, R::torch_compiled, R::onnxruntime}},
       {"convolution_and_pool", pool_into_convolution, {R::ideal}},
@@ -167,6 +262,11 @@ const std::vector<FusionRule>& fusion_rules() {
 
 bool joins_siblings(Runtime runtime) {
   return runtime == Runtime::ideal || runtime == Runtime::tensorrt;
+}
+
+bool folds_constants(Runtime runtime) {
+  return runtime == Runtime::ideal || runtime == Runtime::tensorrt ||
+         runtime == Runtime::onnxruntime;
 }
 
 bool fuses(Runtime runtime) {

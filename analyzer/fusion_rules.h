@@ -36,10 +36,15 @@ const std::vector<FusionRule>& fusion_rules();
 // True where the runtime does that.
 bool joins_siblings(Runtime runtime);
 
+// Layers that depend on weights alone are computed before the first run. True where the runtime
+// does that.
+bool folds_constants(Runtime runtime);
+
 // True where any rule is the runtime's.
 bool fuses(Runtime runtime);
 
-bool is_product(const Op& op);  // convolution or matrix product
+bool is_product(const Op& op);   // convolution or matrix product
+bool is_movement(const Op& op);  // elements are moved, or some of them, and none is changed
 bool has_product(const Graph& graph, const FusionGroup& group);
 
 }  // namespace ridgeline

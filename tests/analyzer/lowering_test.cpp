@@ -11,6 +11,7 @@
 
 #include "analyzer/count.h"
 #include "analyzer/fusion.h"
+#include "analyzer/training.h"
 #include "workloads/registry.h"
 
 namespace ridgeline {
@@ -133,6 +134,60 @@ TEST(Fusion, WhatIsOnlyMovedIsMovedOnce) {
   const Graph graph = build_workload("inception_v3");
   EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::copy), 15);
   EXPECT_EQ(classes_of(lower(graph, Runtime::ideal)).at(OpClass::copy), 11);
+}
+
+// Windows that are cut out, rolled and put back around the products of attention.
+TEST(Fusion, ProductsReadAndWriteInTheOrderThatIsWanted) {
+  const Graph graph = build_workload("swin_t");
+  const auto eager = classes_of(lower(graph, Runtime::torch_eager));
+  const auto ideal = classes_of(lower(graph, Runtime::ideal));
+  EXPECT_EQ(eager.at(OpClass::softmax), 12);
+  EXPECT_EQ(ideal.at(OpClass::attention), 12);
+  EXPECT_FALSE(ideal.contains(OpClass::elementwise));
+  EXPECT_EQ(ideal.at(OpClass::copy), 1);  // of patches, between a convolution and a normalisation
+}
+
+TEST(Fusion, WhatDependsOnWeightsAloneIsComputedBeforeTheFirstRun) {
+  const Graph graph = build_workload("swin_t");
+  EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::gather), 12);
+  EXPECT_EQ(classes_of(lower(graph, Runtime::torch_compiled)).at(OpClass::gather), 12);
+  EXPECT_FALSE(classes_of(lower(graph, Runtime::onnxruntime)).contains(OpClass::gather));
+  // Weights change in training.
+  EXPECT_TRUE(classes_of(lower(train(graph, {}).graph, Runtime::ideal)).contains(OpClass::gather));
+}
+
+// Three slices of one tensor, as exporters write query, key and value.
+TEST(Fusion, ASliceReadsItsPartOnly) {
+  Graph graph;
+  const auto tensor = [&](const char* name, Shape shape) {
+    Tensor& added = graph.tensors.emplace_back();
+    added.name = name;
+    added.type = ElementType::fp32;
+    added.shape = std::move(shape);
+    added.source = ShapeSource::fixed;
+    return graph.tensors.size() - 1;
+  };
+  const auto layer = [&](const char* name, Op op, std::vector<TensorId> in, TensorId out) {
+    Layer& added = graph.layers.emplace_back();
+    added.name = name;
+    added.parts = {{std::move(op), DType::fp32}};
+    added.inputs = std::move(in);
+    added.outputs = {out};
+  };
+  const TensorId x = tensor("x", {3, 8, 8}), turned = tensor("turned", {3, 8, 8});
+  const TensorId a = tensor("a", {8, 8}), b = tensor("b", {8, 8}), y = tensor("y", {8, 8});
+  graph.tensors[x].role = Role::input;
+  graph.inputs = {x};
+  graph.outputs = {y};
+  layer("transpose", Copy{}, {x}, turned);
+  layer("first", Copy{64}, {turned}, a);
+  layer("second", Copy{64}, {turned}, b);
+  layer("product", MatMul{.m = 8, .n = 8, .k = 8}, {a, b}, y);
+  const auto demands = lower(graph, Runtime::ideal);
+  ASSERT_EQ(demands.size(), 1u);
+  EXPECT_EQ(demands[0].op_class, OpClass::matmul);
+  EXPECT_EQ(demands[0].work.bytes_read, 2 * 64 * 4);
+  EXPECT_EQ(demands[0].work.bytes_written, 64 * 4);
 }
 
 TEST(Fusion, EagerModeFusesNothing) {
