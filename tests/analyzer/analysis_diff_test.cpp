@@ -65,6 +65,46 @@ TEST(AnalysisDiff, WhatNoNameMatchesIsMatchedByOperatorAndOrder) {
   EXPECT_EQ(difference.changed[0].matched_by, MatchedBy::order);
 }
 
+AnalysisRow product(const char* name, const char* op, double macs) {
+  AnalysisRow row = layer(name, op, 2 * macs);
+  row.work.macs = macs;
+  return row;
+}
+
+// As a network of torch and an export of it call them.
+TEST(AnalysisDiff, ModulesAreMatchedAcrossWaysToWriteThem) {
+  const AnalysisDiff difference =
+      diff(network({product("block.1.0.qkv", "MatMul", 3),
+                    product("block.1.0.attention", "Attention", 8),
+                    product("block.1.0.proj", "MatMul", 1), layer("block.1.0.add", "Add", 5)}),
+           network({layer("/block/block.1/block.1.0/qkv/Add", "Add", 9),
+                    product("/block/block.1/block.1.0/MatMul", "MatMul", 3),
+                    product("/block/block.1/block.1.0/MatMul_1", "MatMul", 4),
+                    product("/block/block.1/block.1.0/MatMul_2", "MatMul", 4),
+                    product("/block/block.1/block.1.0/proj/Gemm", "Gemm", 1),
+                    layer("/block/block.1/block.1.0/Add", "Add", 5)}));
+  EXPECT_EQ(difference.same, 2u);
+  ASSERT_EQ(difference.changed.size(), 1u);
+  EXPECT_EQ(difference.changed[0].after.name, "/block/block.1/block.1.0/proj/Gemm");
+  EXPECT_EQ(difference.changed[0].matched_by, MatchedBy::module);
+  EXPECT_THAT(difference.changed[0].what, ElementsAre("op"));
+  ASSERT_EQ(difference.removed.size(), 1u);
+  EXPECT_EQ(difference.removed[0].name, "block.1.0.attention");
+  EXPECT_EQ(difference.added.size(), 3u);
+}
+
+TEST(AnalysisDiff, ProductsAreMatchedBySizeBeforeOrder) {
+  const AnalysisDiff difference = diff(
+      network({product("a", "MatMul", 3), product("b", "MatMul", 7)}),
+      network({product("p", "MatMul", 4), product("q", "Gemm", 3), product("r", "MatMul", 7)}));
+  EXPECT_EQ(difference.same, 1u);
+  ASSERT_EQ(difference.changed.size(), 1u);
+  EXPECT_EQ(difference.changed[0].after.name, "q");
+  EXPECT_EQ(difference.changed[0].matched_by, MatchedBy::size);
+  ASSERT_EQ(difference.added.size(), 1u);
+  EXPECT_EQ(difference.added[0].name, "p");
+}
+
 TEST(AnalysisDiff, EqualNamesAreMatchedInOrder) {
   const AnalysisDiff difference =
       diff(network({layer("x", "Relu", 1), layer("x", "Relu", 2)}),
