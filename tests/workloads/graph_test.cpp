@@ -127,19 +127,20 @@ TEST(Workloads, FormsOfAttentionDifferInBytesOnly) {
   }
 }
 
-TEST(Workloads, AreBuiltAndLoweredInTwoMilliseconds) {
+// Two milliseconds is what the benchmark shows on a quiet machine; here only orders of magnitude.
+TEST(Workloads, AreBuiltAndLoweredInMilliseconds) {
 #ifdef NDEBUG
   if (is_sanitized()) GTEST_SKIP() << "sanitizers take their time";
   for (const std::string& name : workload_names())
     for (const Runtime runtime : {Runtime::ideal, Runtime::torch_eager_hooks}) {
       double best_s = std::numeric_limits<double>::infinity();
-      for (int i = 0; i < 20; ++i) {
+      for (int i = 0; i < 5; ++i) {
         const auto start = std::chrono::steady_clock::now();
         const std::vector<Demand> demands = lower(build_workload(name), runtime);
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
         best_s = std::min(best_s, time.count());
       }
-      EXPECT_LT(best_s, 2e-3) << name << " for " << to_string(runtime);
+      EXPECT_LT(best_s, 20e-3) << name << " for " << to_string(runtime);
     }
 #else
   GTEST_SKIP() << "only an optimised build is timed";

@@ -1,0 +1,37 @@
+// How long a plan takes: the sweep of one batch over all modes, and a whole plan with draws of four
+// batches under two limits.
+#include <benchmark/benchmark.h>
+
+#include "tests/planner/planned.h"
+
+namespace ridgeline::testing {
+namespace {
+
+ModeWishes one_mask() {
+  ModeWishes wishes;
+  wishes.filter = parse_mode_filter("sm=max");
+  return wishes;
+}
+
+void plan_sweep(benchmark::State& state) {
+  const Planned planned("jetson-agx-orin-64gb", "resnet50", Runtime::torch_eager, {1}, "",
+                        one_mask());
+  for (auto _ : state) benchmark::DoNotOptimize(sweep(planned.problem));
+  state.counters["modes"] = static_cast<double>(planned.problem.modes.modes.size());
+  state.counters["kernels"] = static_cast<double>(planned.loads.front().kernels.size());
+}
+
+void plan_with_draws(benchmark::State& state) {
+  const Planned planned("jetson-agx-orin-64gb", "resnet50", Runtime::torch_eager, {1, 2, 4, 8}, "",
+                        one_mask());
+  const Objective objective =
+      least(Goal::energy, {{LimitKind::latency, 0.05, 0, ""}, {LimitKind::power, 25, 0, ""}});
+  for (auto _ : state) benchmark::DoNotOptimize(planned.plan(objective));
+  state.counters["modes"] = static_cast<double>(planned.problem.modes.modes.size());
+}
+
+BENCHMARK(plan_sweep)->Unit(benchmark::kMillisecond);
+BENCHMARK(plan_with_draws)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+}  // namespace
+}  // namespace ridgeline::testing
