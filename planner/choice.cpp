@@ -18,7 +18,8 @@ constexpr std::size_t block = 16;
 // no answer: at first nothing that might pass is skipped, later the search ends.
 constexpr double first_trust = 0.7;
 constexpr double more_trust = 0.05;
-constexpr std::size_t most_blocks_of_further_ones = 4;
+constexpr double most_trust = 0.95;
+constexpr std::size_t most_blocks_of_further_ones = 6;
 
 double needed(const Limit& limit, const Objective& objective) {
   return std::max(limit.probability, objective.risk);
@@ -69,12 +70,12 @@ bool Chooser::is_behind(const Ranked& a, const Ranked& b) const {
   return a.row > b.row;
 }
 
-std::vector<Chooser::Ranked> Chooser::feasible(const Objective& objective) const {
+std::vector<Chooser::Ranked> Chooser::feasible(const Objective& objective,
+                                               const Score& score_at) const {
   std::vector<Ranked> ranked;
   for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
     if (!problem_.modes.modes[sweep_.mode_of(row)].is_choice(reach_)) continue;
-    const double score = score_of(objective.goal, service_at(problem_, sweep_, row, objective),
-                                  objective.arrivals.has_value());
+    const double score = score_at(row);
     if (!(score > 0) || !std::isfinite(score) || !holds_at_means(row, objective)) continue;
     ranked.push_back({std::llround(std::log(score) / tie), row, score});
   }
@@ -115,7 +116,25 @@ bool Chooser::may_hold(std::size_t row, const Objective& objective,
 }
 
 std::vector<Choice> Chooser::best(const Objective& objective, std::size_t count) {
-  std::vector<Ranked> heap = feasible(objective);
+  return search(objective, count, [&](std::size_t row) {
+    return score_of(objective.goal, service_at(problem_, sweep_, row, objective),
+                    objective.arrivals.has_value());
+  });
+}
+
+std::optional<Choice> Chooser::least(LimitKind kind, const Objective& objective) {
+  const auto found = search(objective, 1, [&](std::size_t row) {
+    const double slowdown = slowdown_at(sweep_, row);
+    // The fastest row has a slowdown of zero, and scores are above it.
+    return (kind == LimitKind::slowdown ? 1 : 0) +
+           limited(kind, service_at(problem_, sweep_, row, objective), slowdown);
+  });
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::vector<Choice> Chooser::search(const Objective& objective, std::size_t count,
+                                    const Score& score) {
+  std::vector<Ranked> heap = feasible(objective, score);
   const bool draws = belief_.draws() > 0 && !objective.limits.empty();
   const std::vector<double> known = draws ? spreads(heap, objective) : std::vector<double>();
   const auto behind = [&](const Ranked& a, const Ranked& b) { return is_behind(a, b); };
@@ -148,10 +167,12 @@ std::vector<Choice> Chooser::best(const Objective& objective, std::size_t count)
       chosen.push_back(
           {next.row, next.score, draws ? belief_.probability(next.row, objective) : 1});
     }
-    if (chosen.empty())
-      trust = std::min(1.0, trust + more_trust);
-    else
+    if (chosen.empty()) {
+      trust = std::min(most_trust, trust + more_trust);
+    } else {  // further ones need not be the very next
+      trust = 1;
       ++further_blocks;
+    }
   }
   return chosen;
 }

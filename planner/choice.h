@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "planner/belief.h"
@@ -25,6 +27,9 @@ class Chooser {
   // apart. Empty where nothing keeps the limits.
   std::vector<Choice> best(const Objective& objective, std::size_t count = 1);
 
+  // The row that keeps the limits with the least of what a limit of that kind bounds.
+  std::optional<Choice> least(LimitKind kind, const Objective& objective);
+
   // Whether a row keeps every limit at the means, and with its probability.
   bool holds_at_means(std::size_t row, const Objective& objective) const;
   bool holds(std::size_t row, const Objective& objective);
@@ -43,7 +48,10 @@ class Chooser {
     double score = 0;
   };
 
-  std::vector<Ranked> feasible(const Objective& objective) const;
+  using Score = std::function<double(std::size_t row)>;
+
+  std::vector<Choice> search(const Objective& objective, std::size_t count, const Score& score);
+  std::vector<Ranked> feasible(const Objective& objective, const Score& score) const;
   bool is_behind(const Ranked& a, const Ranked& b) const;
   std::vector<double> spreads(const std::vector<Ranked>& ranked, const Objective& objective);
   bool may_hold(std::size_t row, const Objective& objective, const std::vector<double>& spreads,

@@ -1,4 +1,5 @@
-// The rows nearest by their values are drawn; the quantiles of these decide.
+// The nearest miss is sought among the rows nearest by their values, which are drawn; what a limit
+// would have to be is that of the best row under the others.
 #include "planner/infeasible.h"
 
 #include <fmt/format.h>
@@ -58,27 +59,21 @@ std::optional<Relaxation> relaxation(Chooser& chooser, const Objective& objectiv
   const Limit& limit = objective.limits[which];
   Objective others = objective;
   others.limits.erase(others.limits.begin() + static_cast<std::ptrdiff_t>(which));
-  Valued rows;
-  for (std::size_t row = 0; row < chooser.swept().costs.size(); ++row)
-    if (is_allowed(chooser, row) && chooser.holds_at_means(row, others))
-      if (const double value = value_at(chooser, row, limit, objective); std::isfinite(value))
-        rows.emplace_back(value, row);
-  std::optional<Relaxation> best;
-  for (const auto& [mean, row] : least(std::move(rows), chooser.belief())) {
-    if (!chooser.holds(row, others)) continue;
-    std::vector<double> values = chooser.belief().limited_draws(row, limit.kind, objective);
-    for (const Limit& other : others.limits) {  // all hold together in the same draws
-      const std::vector<double> draws = chooser.belief().limited_draws(row, other.kind, objective);
-      for (std::size_t i = 0; i < draws.size(); ++i)
-        if (!(draws[i] <= other.bound)) values[i] = INFINITY;
-    }
-    const double bound =
-        std::max(mean, order_statistic(values, probability_needed(limit, objective)));
-    if (std::isfinite(bound) && (!best || bound < best->bound))
-      best = Relaxation{limit, bound, row};
+  others.risk = 1 - (1 - objective.risk) / 2;  // half of the risk is left for this limit
+  const auto row = chooser.least(limit.kind, others);
+  if (!row) return std::nullopt;
+  std::vector<double> values = chooser.belief().limited_draws(row->row, limit.kind, objective);
+  for (const Limit& other : others.limits) {  // all hold together in the same draws
+    const std::vector<double> draws =
+        chooser.belief().limited_draws(row->row, other.kind, objective);
+    for (std::size_t i = 0; i < draws.size(); ++i)
+      if (!(draws[i] <= other.bound)) values[i] = INFINITY;
   }
-  if (best) best->bound = rounded_up(best->bound);
-  return best;
+  const double bound = std::max(value_at(chooser, row->row, limit, objective),
+                                order_statistic(values, probability_needed(limit, objective)));
+  if (std::isfinite(bound) && bound > 0) return Relaxation{limit, rounded_up(bound), row->row};
+  // The other limits take all the risk: the row that keeps them best says nothing of this one.
+  return std::nullopt;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// F23 for the duty cycle; Kingman's mean wait with an exponential tail for the queue.
+// F23 for the duty cycle; for the queue Kingman's mean wait as Krämer and Langenbach-Belz correct
+// it for arrivals that are more regular than random ones, with an exponential tail.
 #include "planner/periodic.h"
 
 #include <algorithm>
@@ -60,7 +61,10 @@ double latency_at_rate(double time_s, std::int64_t batch, const Arrivals& arriva
   const double gather_s = (samples - 1) * gap_s;  // of the first sample, on average
   if (!arrivals.at_random) return (quantile ? gather_s : gather_s / 2) + time_s;
   // Batches come with a squared coefficient of variation of 1/batch, and take the same time each.
-  const double wait_s = load / (1 - load) * time_s / (2 * samples);
+  const double variation = 1 / samples;
+  const double regular = 1 - variation;
+  const double wait_s = load / (1 - load) * time_s * variation / 2 *
+                        std::exp(-2 * (1 - load) * regular * regular / (3 * load * variation));
   if (!quantile) return gather_s / 2 + wait_s + time_s;
   // A batch waits with probability `load`, then exponentially long.
   const double late = 1 - *quantile;

@@ -28,7 +28,8 @@ DutyCycle duty_cycle(const RunCost& cost, double period_s);
 
 // From a sample's arrival to the end of its batch. The mean is over all samples, a quantile over
 // the first samples of the batches, which wait longest. Random arrivals are Poisson: the batches
-// queue by Kingman's formula, which is exact for batch 1. Infinite where work piles up.
+// queue by Kingman's formula with the correction of Krämer and Langenbach-Belz, exact for batch 1;
+// the quantile errs on the safe side. Infinite where work piles up.
 double latency_at_rate(double time_s, std::int64_t batch, const Arrivals& arrivals,
                        std::optional<double> quantile);
 

@@ -1,0 +1,46 @@
+// What the picture of a plan shows: every stock mode by name, the choice, and where limits forbid.
+#include "plots/plan_figure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plots/svg.h"
+#include "tests/planner/planned.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(PlanFigure, ShowsModesFrontStockModesAndTheChoice) {
+  const Planned planned("jetson-orin-nano-8gb", "resnet50", Runtime::tensorrt);
+  const PlanResult result =
+      planned.plan(least(Goal::energy, {{LimitKind::latency, 0.02, 0, "--latency 20ms"},
+                                        {LimitKind::power, 15, 0, "--power 15W"}}));
+  const Figure figure = plan_figure(planned.problem, result);
+  EXPECT_EQ(figure.zones.size(), 2U);
+  std::size_t stock = 0;
+  for (const PlanMode& mode : planned.problem.modes.modes) stock += mode.stock;
+  EXPECT_EQ(figure.labels.size(), stock + 1);
+  ASSERT_EQ(figure.series.size(), 4U);
+  EXPECT_EQ(figure.series.back().style.marker, Marker::star);
+  for (const Series& series : figure.series)
+    for (const XY& at : series.points) {
+      EXPECT_GE(at.x, figure.x.low);
+      EXPECT_LE(at.x, figure.x.high);
+      EXPECT_GE(at.y, figure.y.low);
+      EXPECT_LE(at.y, figure.y.high);
+    }
+  for (const Zone& zone : figure.zones)
+    for (const XY& at : zone.outline) {
+      EXPECT_GE(at.x, figure.x.low);
+      EXPECT_LE(at.y, figure.y.high);
+    }
+  const std::string picture = svg(figure);
+  EXPECT_THAT(picture, HasSubstr("MAXN_SUPER"));
+  EXPECT_LT(picture.size(), 1000000U);
+  EXPECT_EQ(picture, svg(plan_figure(planned.problem, result)));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
