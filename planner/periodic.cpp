@@ -63,8 +63,9 @@ double latency_at_rate(double time_s, std::int64_t batch, const Arrivals& arriva
   // Batches come with a squared coefficient of variation of 1/batch, and take the same time each.
   const double variation = 1 / samples;
   const double regular = 1 - variation;
-  const double wait_s = load / (1 - load) * time_s * variation / 2 *
-                        std::exp(-2 * (1 - load) * regular * regular / (3 * load * variation));
+  const double correction =
+      load > 0 ? std::exp(-2 * (1 - load) * regular * regular / (3 * load * variation)) : 0;
+  const double wait_s = load / (1 - load) * time_s * variation / 2 * correction;
   if (!quantile) return gather_s / 2 + wait_s + time_s;
   // A batch waits with probability `load`, then exponentially long.
   const double late = 1 - *quantile;

@@ -41,6 +41,12 @@ TEST(LatencyAtRate, EvenArrivalsWaitForTheirBatch) {
   EXPECT_TRUE(std::isinf(latency_at_rate(0.011, 1, even, std::nullopt)));
 }
 
+TEST(LatencyAtRate, WorkThatTakesNoTimeWaitsForItsBatchOnly) {
+  EXPECT_EQ(latency_at_rate(0, 1, {100, true}, std::nullopt), 0);
+  EXPECT_EQ(latency_at_rate(0, 1, {100, true}, 0.95), 0);
+  EXPECT_DOUBLE_EQ(latency_at_rate(0, 3, {100, true}, std::nullopt), 0.01);
+}
+
 TEST(LatencyAtRate, OneByOneIsTheMD1Queue) {
   const double load = 0.8, time_s = 0.01;
   EXPECT_NEAR(latency_at_rate(time_s, 1, {load / time_s, true}, std::nullopt),

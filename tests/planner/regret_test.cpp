@@ -97,7 +97,7 @@ TEST_P(PlannerRegret, OnMeasuredClocks) {
   const Outcome outcome = plan_groups(path, GetParam());
   ASSERT_GT(outcome.choices, 20);
   // The aim is 95 %. With two probes it is missed by one group alone, gpt2 with batch 8, whose time
-  // is the host's and was measured 28 % longer at 780 MHz than at its neighbours.
+  // is the host's and was measured a quarter longer at 780 MHz than at the steps beside it.
   EXPECT_GE(outcome.kept_share(), GetParam() == 0 ? 0.95 : 0.94);
   EXPECT_LE(outcome.mean_regret(), GetParam() == 0 ? 0.06 : 0.03);
 }
