@@ -1,0 +1,20 @@
+// Constant folding as compilers do it: what depends on weights alone, such as a table of relative
+// positions that is looked up, is computed before the first run. Not in training, where weights
+// change, and never a product.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/fusion.h"
+#include "analyzer/graph.h"
+#include "analyzer/op_weights.h"
+
+namespace ridgeline {
+
+// Whether a layer runs at all: counted, with something to compute.
+bool takes_part(const Layer& layer);
+
+// Folds in place and returns the steps, with what each saves where `weights` are given.
+std::vector<FusionStep> fold_constants(Graph& graph, const OpWeights* weights);
+
+}  // namespace ridgeline
