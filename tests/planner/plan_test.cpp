@@ -193,6 +193,37 @@ TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
   }
 }
 
+// Held against the draws of every row.
+TEST(PlanProperties, SkippingRowsLosesNothing) {
+  ModeWishes wishes;
+  wishes.filter = parse_mode_filter("cores=1,cpu=max");
+  const Planned planned("jetson-orin-nano-8gb", "resnet50", Runtime::torch_eager, {1, 4}, "",
+                        wishes);
+  const Sweep swept = sweep(planned.problem);
+  const auto draws = coefficient_draws(planned.model, Runtime::torch_eager, 200, 1);
+  Belief belief(planned.problem, swept, draws);
+  Chooser chooser(planned.problem, swept, belief, Reach::reboot);
+  int answers = 0;
+  for (const double latency_s : {0.025, 0.03, 0.04, 0.06})
+    for (const double power_w : {8.0, 10.0, 13.0, 20.0})
+      for (const double slowdown : {0.1, 0.5, 5.0}) {
+        const Objective objective = least(Goal::energy, {{LimitKind::latency, latency_s, 0, ""},
+                                                         {LimitKind::power, power_w, 0, ""},
+                                                         {LimitKind::slowdown, slowdown, 0, ""}});
+        double best = INFINITY;
+        for (std::size_t row = 0; row < swept.costs.size(); ++row)
+          if (planned.problem.modes.modes[swept.mode_of(row)].allowed &&
+              chooser.holds(row, objective))
+            best = std::min(best, service_at(planned.problem, swept, row, objective).energy_j);
+        const auto chosen = chooser.best(objective);
+        ASSERT_EQ(chosen.empty(), std::isinf(best)) << latency_s << " " << power_w;
+        if (chosen.empty()) continue;
+        ++answers;
+        EXPECT_LE(chosen.front().score, best * (1 + 2e-6)) << latency_s << " " << power_w;
+      }
+  EXPECT_GT(answers, 5);
+}
+
 TEST(ParetoFront, NoRowBeatsAnother) {
   const Sweep swept = sweep(nano().problem);
   const auto front = pareto_front(nano().problem, swept, {});
