@@ -140,7 +140,9 @@ Asked asked_for(const Options& options) {
   asked.word = words.front();
   asked.source = machine_source(options);
   asked.notes = asked.source.notes;
-  asked.runtime = token_option(options, "runtime", Runtime::torch_eager);
+  // What a network is deployed with.
+  const Runtime usual = has_gpu(asked.source.model) ? Runtime::tensorrt : Runtime::torch_eager;
+  asked.runtime = token_option(options, "runtime", usual);
   if (options.count("board-offset")) {
     const double watts = parse_watts(options["board-offset"].as<std::string>(), "--board-offset");
     set_parameter(asked.source.model, {"board_offset_w", watts, Source::assumed});

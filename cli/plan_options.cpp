@@ -159,7 +159,7 @@ void add_plan_options(OptionsDescription& options) {
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   add("runtime", text("NAME"),
       "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
-      "or onnxruntime (default: torch-eager)");
+      "or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU)");
   add("minimize", text("energy|time|power|edp"),
       "what is to be least: energy per sample (default), time, mean power, or energy × delay");
   add("latency", text("TIME[@pNN]"),
