@@ -38,7 +38,7 @@ constexpr PriorRow rows[] = {
   {"jetson", "torch_host_elementwise_clocks", 120e3, 0.1, fitted, "AGX Orin, torch.fx nodes"},
   {"jetson", "torch_host_normalize_clocks",   240e3, 0.1, fitted, "AGX Orin, torch.fx nodes"},
   {"jetson", "torch_host_matrix_clocks",      290e3, 0.1, fitted, "AGX Orin, torch.fx nodes"},
-  {"jetson", "torch_host_attention_clocks",   920e3, 0.5, fitted, "AGX Orin, vit_b_32 only"},
+  {"jetson", "torch_host_attention_clocks",   920e3, 0.7, fitted, "AGX Orin, vit_b_32 only: 600e3 to 2000e3 fit it as well"},
   {"jetson", "torch_host_further_launch",     0.1,  0.5, assumed, "a launch is a small part of an eager call"},
   {"jetson", "torch_eager_hooks_node_clocks", 80e3, 0.1, fitted, "AGX Orin: interpreter and two events per node"},
   {"jetson", "torch_eager_hooks_before_launch", 0.65, 0.1, fitted, "AGX Orin"},
