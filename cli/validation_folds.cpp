@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cli/validation_offsets.h"
+#include "roofline/fit.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -31,12 +32,10 @@ void take_without_offset(const MachineModel& prior, Measurements rows, const Pre
 
 MachineModel widened(MachineModel model, double factor) {
   const std::size_t n = model.parameters.size();
-  const auto of_network = [&](std::size_t i) {
-    return model.parameters[i].name.ends_with("_time_scale");
-  };
+  const auto stays = [&](std::size_t i) { return is_of_network(model.parameters[i]); };
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
-      if (!of_network(i) && !of_network(j)) model.covariance[i * n + j] *= factor * factor;
+      if (!stays(i) && !stays(j)) model.covariance[i * n + j] *= factor * factor;
   return model;
 }
 

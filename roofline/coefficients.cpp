@@ -254,8 +254,8 @@ void read_power(const Values& values, Power& power) {
     if (static_cast<DType>(i) == DType::bf16) word = "fp16";
     if (static_cast<DType>(i) == DType::fp8 || static_cast<DType>(i) == DType::int4) word = "int8";
     power.matrix_joule[i] = values.get(fmt::format("gpu_{}_joule_per_flop", word));
-    power.vector_joule[i] = values.get("gpu_other_joule_per_flop");
   }
+  power.other_joule = values.get("gpu_other_joule_per_flop");
   power.byte_joule = values.get("dram_joule_per_byte");
   power.voltage_floor = values.get("gpu_voltage_floor_ratio", 1);
   power.knee_hz = values.get("gpu_voltage_knee_hz");

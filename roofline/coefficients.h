@@ -74,7 +74,7 @@ struct Power {
   double idle_joule = 0;  // per unit (SM) and clock
   double busy_joule = 0;
   std::array<double, dtype_count> matrix_joule{};  // per operation
-  std::array<double, dtype_count> vector_joule{};
+  double other_joule = 0;                          // per operation that is no product
   double byte_joule = 0;
   double voltage_floor = 1;  // relative to that at the top clock
   double knee_hz = 0;

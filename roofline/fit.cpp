@@ -24,9 +24,6 @@ constexpr double good_enough = 1e-5;  // relative gain of a round
 constexpr double robust_from = 1.5;   // sigmas: residuals beyond count linearly, not squared
 constexpr double outlier_sigmas = 6;  // of a measurement against the prior's own spread
 
-// What is peculiar to one network is nothing that a fit to several could learn.
-bool is_of_network(const Parameter& parameter) { return parameter.name.ends_with("_time_scale"); }
-
 // The free parameters of a model, in coordinates where the prior is normal.
 class Space {
  public:
@@ -250,6 +247,8 @@ void note_regime(const std::vector<const Observation*>& observations,
 }
 
 }  // namespace
+
+bool is_of_network(const Parameter& parameter) { return parameter.name.ends_with("_time_scale"); }
 
 FitResult fit(const MachineModel& prior, std::span<const Observation> observations,
               const FitOptions& options) {

@@ -13,6 +13,9 @@
 
 namespace ridgeline {
 
+// Whether a parameter tells what is peculiar to one network: a fit to several leaves it alone.
+bool is_of_network(const Parameter& parameter);
+
 // One measured run of a network.
 struct Observation {
   std::string network;  // equal for runs of one network, whatever its batch: "resnet50 seq=128"

@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "roofline/roofs_above.h"
 
 namespace ridgeline {
 namespace {
@@ -39,19 +44,6 @@ double padding_of(const KernelLoad& kernel, double units, double most) {
   return std::clamp(operations / kernel.matrix_ops, 1.0, std::max(1.0, most));
 }
 
-DType wider(DType dtype) {
-  switch (dtype) {
-    case DType::int4:
-      return DType::int8;
-    case DType::int8:
-    case DType::fp8:
-    case DType::bf16:
-      return DType::fp16;
-    default:
-      return DType::fp32;
-  }
-}
-
 }  // namespace
 
 Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime runtime) {
@@ -70,8 +62,9 @@ Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime
       return {Unit::matrix, dtype, engine.matrix_rate[index_of(dtype)]};
     if (engine.vector_rate[index_of(dtype)] > 0)
       return {Unit::vector, dtype, engine.vector_rate[index_of(dtype)]};
-    if (dtype == DType::fp32) return {Unit::vector, dtype, 0};
-    dtype = wider(dtype);
+    const std::optional<DType> next = wider(dtype);
+    if (!next) return {Unit::vector, dtype, 0};
+    dtype = *next;
   }
 }
 
@@ -100,7 +93,10 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
       time.padding = padding_of(kernel, point.units,
                                 convolution ? engine.convolution_padding : engine.matmul_padding);
     const double rate = point.units * point.hz * arithmetic.rate * std::min(1.0, efficiency);
-    time.compute_s = rate > 0 ? kernel.matrix_ops * time.padding / rate : 0;
+    if (kernel.matrix_ops > 0 && !(rate > 0))
+      throw Error(kernel.name, "the machine's model has no rate for products in " +
+                                   std::string(to_string(kernel.dtype)));
+    time.compute_s = kernel.matrix_ops > 0 ? kernel.matrix_ops * time.padding / rate : 0;
   } else {
     const double per_clock = engine.elements_per_clock[index_of(kernel.kind)];
     const double vector_rate = engine.vector_rate[index_of(kernel.dtype)];

@@ -26,7 +26,7 @@ constexpr PriorRow rows[] = {
   {"GA100", "gpu_fp32_joule_per_flop",      9.3e-12,  0.2, fitted, "A100 power over clocks"},
   {"GA100", "dram_joule_per_byte",          67e-12,   0.2, fitted, "A100 power over clocks (HBM2)"},
 
-  // GA102, GA106: made in the same process as Orin's GA10B (Samsung 8 nm), so Orin's energies.
+  // GA102: made in the same process as Orin's GA10B (Samsung 8 nm), so Orin's energies.
   {"GA102", "gpu_busy_joule_per_sm_clock",  0.9e-9,   0.3, assumed, "as AGX Orin, same process"},
   {"GA102", "gpu_fp16_joule_per_flop",      0.9e-12,  0.3, assumed, "as AGX Orin, same process"},
   {"GA102", "gpu_tf32_joule_per_flop",      5.3e-12,  0.4, assumed, "as AGX Orin, same process"},

@@ -31,7 +31,7 @@ double operations_joule(const KernelLoad& kernel, const Coefficients& coefficien
   if (kernel.kind == KernelKind::none) return 0;
   const Arithmetic arithmetic = arithmetic_of(coefficients.engine, kernel, runtime);
   return kernel.matrix_ops * coefficients.power.matrix_joule[index_of(arithmetic.dtype)] +
-         kernel.vector_ops * coefficients.power.vector_joule[index_of(kernel.dtype)];
+         kernel.vector_ops * coefficients.power.other_joule;
 }
 
 double idle_at(const Power& power, double hz) {
@@ -62,7 +62,7 @@ double jitter(double host_s, double device_s, double exponent) {
 
 double cpu_voltage(const Power& power, double hz) {
   if (power.cpu_top_hz <= 0 || hz >= power.cpu_top_hz) return 1;
-  constexpr double slope_per_ghz = 0.40;  // predictor: Vc = max(floor, 1 − 0.40·(top − f))
+  constexpr double slope_per_ghz = 0.40;  // of AGX Orin's CPU rail under stress in four modes
   return std::max(power.cpu_voltage_floor, 1 - slope_per_ghz * (power.cpu_top_hz - hz) * 1e-9);
 }
 
