@@ -15,6 +15,7 @@ inline constexpr double max_rate_per_s = 1e21;  // FLOP/s or B/s: a thousand exa
 inline constexpr double max_clock_hz = 1e11;
 inline constexpr double max_time_s = 1e9;
 inline constexpr double max_power_w = 1e6;
+inline constexpr double max_joule_per_event = 1;  // of one FLOP or one byte
 inline constexpr std::uint64_t max_bytes = std::uint64_t{1} << 60;
 inline constexpr int max_units = 1'000'000;  // threads, cores, multiprocessors
 

@@ -34,11 +34,31 @@ Cache cache_from_json(const JsonCursor& cursor) {
   return cache;
 }
 
+Json to_json(const Gpu& gpu) {
+  return {{"name", gpu.name},
+          {"architecture", gpu.architecture},
+          {"multiprocessors", gpu.multiprocessors},
+          {"memory_bytes", gpu.memory_bytes},
+          {"driver", gpu.driver}};
+}
+
+Gpu gpu_from_json(const JsonCursor& cursor) {
+  Gpu gpu;
+  gpu.name = cursor.at("name").text();
+  gpu.architecture = cursor.at("architecture").text();
+  gpu.multiprocessors = known_units(cursor.at("multiprocessors"));
+  gpu.memory_bytes = bounded_bytes(cursor.at("memory_bytes"));
+  gpu.driver = cursor.at("driver").text();
+  return gpu;
+}
+
 }  // namespace
 
 Json to_json(const Machine& machine) {
   Json caches = Json::array();
   for (const Cache& cache : machine.caches) caches.push_back(to_json(cache));
+  Json gpus = Json::array();
+  for (const Gpu& gpu : machine.gpus) gpus.push_back(to_json(gpu));
   return {{"name", machine.name},
           {"architecture", machine.architecture},
           {"microarchitecture", machine.microarchitecture},
@@ -50,7 +70,8 @@ Json to_json(const Machine& machine) {
           {"isa", Json(machine.isa)},
           {"os", machine.os},
           {"kernel", machine.kernel},
-          {"hypervisor", machine.hypervisor}};
+          {"hypervisor", machine.hypervisor},
+          {"gpus", std::move(gpus)}};
 }
 
 Machine machine_from_json(const JsonCursor& cursor) {
@@ -68,6 +89,7 @@ Machine machine_from_json(const JsonCursor& cursor) {
   machine.os = cursor.at("os").text();
   machine.kernel = cursor.at("kernel").text();
   machine.hypervisor = cursor.at("hypervisor").text();
+  if (const auto gpus = cursor.find("gpus")) machine.gpus = vector_of(*gpus, gpu_from_json);
   return machine;
 }
 

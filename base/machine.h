@@ -21,6 +21,16 @@ struct Cache {
   friend bool operator==(const Cache&, const Cache&) = default;
 };
 
+struct Gpu {
+  std::string name;          // as its driver calls it
+  std::string architecture;  // "sm_87"
+  int multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::string driver;  // version; empty where unknown
+
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
 struct Machine {
   std::string name;               // CPU brand, or the board's name
   std::string architecture;       // "x86_64", "aarch64"
@@ -34,6 +44,7 @@ struct Machine {
   std::string os;                // "Debian GNU/Linux 12 (bookworm)"
   std::string kernel;            // "6.1.0"
   std::string hypervisor;        // "KVM"; empty on bare metal
+  std::vector<Gpu> gpus{};       // that were measured
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

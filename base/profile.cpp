@@ -25,6 +25,7 @@ Json compute_to_json(const ComputeRow& row) {
           {"unit", to_string(row.unit)},
           {"dtype", to_string(row.dtype)},
           {"accumulate", to_string(row.accumulate)},
+          {"sparse", row.sparse},
           {"isa", row.isa},
           {"threads", row.threads},
           {"status", to_string(row.status)},
@@ -41,6 +42,7 @@ ComputeRow compute_from_json(const JsonCursor& cursor) {
   row.unit = cursor.at("unit").token<Unit>();
   row.dtype = cursor.at("dtype").token<DType>();
   row.accumulate = cursor.at("accumulate").token<DType>();
+  if (const auto sparse = cursor.find("sparse")) row.sparse = sparse->boolean();
   row.isa = cursor.at("isa").text();
   row.threads = bounded_units(cursor.at("threads"));
   row.status = cursor.at("status").token<Status>();
@@ -57,6 +59,7 @@ Json memory_to_json(const MemoryRow& row) {
           {"kernel", row.kernel},
           {"level", to_string(row.level)},
           {"direction", to_string(row.direction)},
+          {"allocation", row.allocation},
           {"isa", row.isa},
           {"threads", row.threads},
           {"status", to_string(row.status)},
@@ -73,6 +76,7 @@ MemoryRow memory_from_json(const JsonCursor& cursor) {
   row.kernel = cursor.at("kernel").text();
   row.level = cursor.at("level").token<Level>();
   row.direction = cursor.at("direction").token<Direction>();
+  if (const auto allocation = cursor.find("allocation")) row.allocation = allocation->text();
   row.isa = cursor.at("isa").text();
   row.threads = bounded_units(cursor.at("threads"));
   row.status = cursor.at("status").token<Status>();
@@ -144,11 +148,9 @@ LatencyRow latency_from_json(const JsonCursor& cursor) {
 }
 
 Json launch_to_json(const LaunchRow& row) {
-  return {{"processor", to_string(row.processor)},
-          {"threads", row.threads},
-          {"status", to_string(row.status)},
-          {"note", row.note},
-          {"time_s", nullable(row.time_s)}};
+  return {{"processor", to_string(row.processor)}, {"threads", row.threads},
+          {"status", to_string(row.status)},       {"note", row.note},
+          {"time_s", nullable(row.time_s)},        {"clock_hz", nullable(row.clock_hz)}};
 }
 
 LaunchRow launch_from_json(const JsonCursor& cursor, const std::string& kind) {
@@ -159,6 +161,7 @@ LaunchRow launch_from_json(const JsonCursor& cursor, const std::string& kind) {
   row.status = cursor.at("status").token<Status>();
   row.note = cursor.at("note").text();
   row.time_s = optional_estimate(cursor, "time_s", max_time_s);
+  row.clock_hz = optional_estimate(cursor, "clock_hz", max_clock_hz);
   check_rate(cursor, row.status, "time_s", row.time_s);
   return row;
 }
@@ -168,6 +171,112 @@ Json launches_to_json(const std::vector<LaunchRow>& rows) {
   kinds["fork_join"] = Json::array();
   for (const LaunchRow& row : rows) kinds[row.kind].push_back(launch_to_json(row));
   return kinds;
+}
+
+Json transfer_to_json(const TransferRow& row) {
+  return {{"processor", to_string(row.processor)},   {"kind", row.kind},
+          {"host_memory", row.host_memory},          {"bytes", row.bytes},
+          {"status", to_string(row.status)},         {"note", row.note},
+          {"bytes_per_s", nullable(row.bytes_per_s)}};
+}
+
+TransferRow transfer_from_json(const JsonCursor& cursor) {
+  TransferRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kind = cursor.at("kind").text();
+  row.host_memory = cursor.at("host_memory").text();
+  row.bytes = bounded_bytes(cursor.at("bytes"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.bytes_per_s = optional_estimate(cursor, "bytes_per_s", max_rate_per_s);
+  check_rate(cursor, row.status, "bytes_per_s", row.bytes_per_s);
+  return row;
+}
+
+Json storage_to_json(const StorageRow& row) {
+  return {{"pattern", row.pattern},
+          {"filesystem", row.filesystem},
+          {"medium", row.medium},
+          {"readers", row.readers},
+          {"bytes_per_read", row.bytes_per_read},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"bytes_per_s", nullable(row.bytes_per_s)}};
+}
+
+StorageRow storage_from_json(const JsonCursor& cursor) {
+  StorageRow row;
+  row.pattern = cursor.at("pattern").text();
+  row.filesystem = cursor.at("filesystem").text();
+  row.medium = cursor.at("medium").text();
+  row.readers = bounded_units(cursor.at("readers"));
+  row.bytes_per_read = bounded_bytes(cursor.at("bytes_per_read"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.bytes_per_s = optional_estimate(cursor, "bytes_per_s", max_rate_per_s);
+  check_rate(cursor, row.status, "bytes_per_s", row.bytes_per_s);
+  return row;
+}
+
+Json decode_to_json(const DecodeRow& row) {
+  return {{"format", row.format},
+          {"library", row.library},
+          {"width", row.width},
+          {"height", row.height},
+          {"bytes", row.bytes},
+          {"threads", row.threads},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"time_s", nullable(row.time_s)},
+          {"clock_hz", nullable(row.clock_hz)}};
+}
+
+DecodeRow decode_from_json(const JsonCursor& cursor) {
+  DecodeRow row;
+  row.format = cursor.at("format").text();
+  row.library = cursor.at("library").text();
+  row.width = cursor.at("width").count();
+  row.height = cursor.at("height").count();
+  row.bytes = bounded_bytes(cursor.at("bytes"));
+  row.threads = bounded_units(cursor.at("threads"));
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.time_s = optional_estimate(cursor, "time_s", max_time_s);
+  row.clock_hz = optional_estimate(cursor, "clock_hz", max_clock_hz);
+  check_rate(cursor, row.status, "time_s", row.time_s);
+  return row;
+}
+
+Json energy_to_json(const EnergyFitRow& row) {
+  return {{"processor", to_string(row.processor)},
+          {"kernel", row.kernel},
+          {"dtype", to_string(row.dtype)},
+          {"sensor", row.sensor},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"joule_per_flop", nullable(row.joule_per_flop)},
+          {"joule_per_byte", nullable(row.joule_per_byte)},
+          {"constant_power_w", nullable(row.constant_power_w)}};
+}
+
+EnergyFitRow energy_from_json(const JsonCursor& cursor) {
+  EnergyFitRow row;
+  row.processor = cursor.at("processor").token<Processor>();
+  row.kernel = cursor.at("kernel").text();
+  row.dtype = cursor.at("dtype").token<DType>();
+  row.sensor = cursor.at("sensor").text();
+  row.status = cursor.at("status").token<Status>();
+  row.note = cursor.at("note").text();
+  row.joule_per_flop = optional_estimate(cursor, "joule_per_flop", max_joule_per_event);
+  row.joule_per_byte = optional_estimate(cursor, "joule_per_byte", max_joule_per_event);
+  row.constant_power_w = optional_estimate(cursor, "constant_power_w", max_power_w);
+  return row;
+}
+
+// Empty without a sensor.
+Json energies_to_json(const std::vector<EnergyFitRow>& rows) {
+  if (rows.empty()) return Json::object();
+  return {{"fits", array_of(rows, energy_to_json)}};
 }
 
 Json conditions_to_json(const MeasuringConditions& conditions) {
@@ -210,8 +319,11 @@ Json mode_to_json(const ProfileMode& mode) {
           {"sweep", array_of(mode.sweep, sweep_to_json)},
           {"latency", array_of(mode.latency, latency_to_json)},
           {"launch", launches_to_json(mode.launch)},
+          {"transfer", array_of(mode.transfer, transfer_to_json)},
+          {"storage", array_of(mode.storage, storage_to_json)},
+          {"decode", array_of(mode.decode, decode_to_json)},
           {"idle_power_w", nullable(mode.idle_power_w)},
-          {"energy", Json::object()}};
+          {"energy", energies_to_json(mode.energy)}};
 }
 
 // Compute and memory rows are what a profile is for; sections that a smaller measurement leaves
@@ -228,6 +340,13 @@ ProfileMode mode_from_json(const JsonCursor& cursor) {
   if (const auto launch = cursor.find("launch"))
     for (const auto& [kind, rows] : launch->members())
       for (const JsonCursor& row : rows.items()) mode.launch.push_back(launch_from_json(row, kind));
+  if (const auto transfer = cursor.find("transfer"))
+    mode.transfer = vector_of(*transfer, transfer_from_json);
+  if (const auto storage = cursor.find("storage"))
+    mode.storage = vector_of(*storage, storage_from_json);
+  if (const auto decode = cursor.find("decode")) mode.decode = vector_of(*decode, decode_from_json);
+  if (const auto energy = cursor.find("energy"))
+    if (const auto fits = energy->find("fits")) mode.energy = vector_of(*fits, energy_from_json);
   mode.idle_power_w = optional_estimate(cursor, "idle_power_w", max_power_w);
   return mode;
 }

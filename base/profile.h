@@ -30,6 +30,7 @@ struct ComputeRow {
   std::optional<Estimate> flops_per_s;         // OP/s for integer dtypes
   std::optional<Estimate> theory_flops_per_s;  // ports × width × probed clock; absent = unknown
   std::optional<Estimate> clock_hz;            // probed under the same load
+  bool sparse = false;  // 2:4 structured sparsity; rates count the dense product it stands for
 
   friend bool operator==(const ComputeRow&, const ComputeRow&) = default;
 };
@@ -47,6 +48,7 @@ struct MemoryRow {
   std::optional<Estimate> theory_bytes_per_s;  // load ports × width × probed clock (L1 read)
   std::optional<Estimate> clock_hz;
   std::uint64_t working_set_bytes = 0;  // of all threads together
+  std::string allocation{};  // of a GPU's DRAM row: "device", "pinned" or "managed"; else empty
 
   friend bool operator==(const MemoryRow&, const MemoryRow&) = default;
 };
@@ -82,7 +84,7 @@ struct LatencyRow {
   friend bool operator==(const LatencyRow&, const LatencyRow&) = default;
 };
 
-// Cost of starting work: fork and join of a bound thread team on a CPU.
+// Cost of starting work: fork and join of a bound thread team on a CPU, kernel launches on a GPU.
 struct LaunchRow {
   Processor processor = Processor::cpu;
   std::string kind;  // "fork_join"
@@ -90,8 +92,67 @@ struct LaunchRow {
   Status status = Status::ok;
   std::string note;
   std::optional<Estimate> time_s;
+  std::optional<Estimate> clock_hz{};  // of the core that launched, where it was probed
 
   friend bool operator==(const LaunchRow&, const LaunchRow&) = default;
+};
+
+// Copies between host and device memory by the copy engines.
+struct TransferRow {
+  Processor processor = Processor::gpu;
+  std::string kind;         // "host_to_device", "device_to_host" or "both"
+  std::string host_memory;  // "pinned" or "pageable"
+  std::uint64_t bytes = 0;  // of one copy
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> bytes_per_s;
+
+  friend bool operator==(const TransferRow&, const TransferRow&) = default;
+};
+
+// Reads of files past the page cache.
+struct StorageRow {
+  std::string pattern;     // "sequential": one long file; "samples": small files, any order
+  std::string filesystem;  // "ext4"
+  std::string medium;      // what the system says of the device: "ssd"; empty if unknown
+  int readers = 1;         // at once
+  std::uint64_t bytes_per_read = 0;  // of one block, or of one small file
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> bytes_per_s;  // of all readers together
+
+  friend bool operator==(const StorageRow&, const StorageRow&) = default;
+};
+
+// Decoding of one training sample by one core.
+struct DecodeRow {
+  std::string format;   // "jpeg"
+  std::string library;  // "libjpeg-turbo 2.1.5"
+  int width = 0;
+  int height = 0;
+  std::uint64_t bytes = 0;  // of one encoded sample
+  int threads = 1;          // that decode at once, each its own samples
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> time_s;    // of one sample on one core
+  std::optional<Estimate> clock_hz;  // probed under the same load
+
+  friend bool operator==(const DecodeRow&, const DecodeRow&) = default;
+};
+
+// Fitted from an intensity sweep with power: E = joule_per_flop·W + joule_per_byte·Q + power·T.
+struct EnergyFitRow {
+  Processor processor = Processor::cpu;
+  std::string kernel;
+  DType dtype = DType::fp32;
+  std::string sensor;  // "INA3221 VDD_GPU_SOC", "NVML"
+  Status status = Status::ok;
+  std::string note;
+  std::optional<Estimate> joule_per_flop;
+  std::optional<Estimate> joule_per_byte;  // of DRAM
+  std::optional<Estimate> constant_power_w;
+
+  friend bool operator==(const EnergyFitRow&, const EnergyFitRow&) = default;
 };
 
 struct Warning {
@@ -124,8 +185,11 @@ struct ProfileMode {
   std::vector<SweepRow> sweep;
   std::vector<LatencyRow> latency;
   std::vector<LaunchRow> launch;  // "launch": {"fork_join": [...]} in JSON, keyed by kind
+  std::vector<TransferRow> transfer;
+  std::vector<StorageRow> storage;
+  std::vector<DecodeRow> decode;
+  std::vector<EnergyFitRow> energy;  // empty without a power sensor
   std::optional<Estimate> idle_power_w;
-  // The energy section is present and empty until a power sensor fills it.
 
   friend bool operator==(const ProfileMode&, const ProfileMode&) = default;
 };

@@ -22,6 +22,7 @@ inline Profile sample_profile() {
   machine.os = "Example OS 1";
   machine.kernel = "6.1.0";
   machine.hypervisor = "KVM";
+  machine.gpus = {{"Example GPU", "sm_87", 8, 8589934592, "12.6"}};
 
   ProfileMode mode;
   mode.mode = {"30W", 8, 612e6, 2133e6, {1.2e9, 2.4e9}, 4, 30.0};
@@ -40,17 +41,26 @@ inline Profile sample_profile() {
   mode.compute = {{Processor::cpu, "fma_avx2_fp32", Unit::vector, DType::fp32, DType::fp32, "avx2",
                    8, Status::ok, "", rate, exact(2e11, Source::datasheet), clock},
                   {Processor::gpu, "mma_int8", Unit::matrix, DType::int8, DType::int32, "", 1,
-                   Status::unsupported, "no GPU", std::nullopt, std::nullopt, std::nullopt}};
+                   Status::unsupported, "no GPU", std::nullopt, std::nullopt, std::nullopt, true}};
   mode.memory = {{Processor::cpu, "read_avx2", Level::dram, Direction::read, "avx2", 8,
-                  Status::throttled, "clock fell by 9 %", rate, std::nullopt, clock, 1073741824}};
+                  Status::throttled, "clock fell by 9 %", rate, std::nullopt, clock, 1073741824,
+                  "pinned"}};
   mode.sweep = {{Processor::cpu, "sweep_avx2", DType::fp32, 8, 4, 2.0, Status::ok, "", rate, rate,
                  1073741824, Estimate{41.5, 41, 42, Source::measured}}};
   mode.latency = {{Processor::cpu, "chase", Level::l1, 16384, Status::ok, "",
                    Estimate{1.4e-9, 1.3e-9, 1.5e-9, Source::measured}},
                   {Processor::cpu, "chase", std::nullopt, 1073741824, Status::impossible,
                    "faster than the cache", exact(1e-12, Source::measured)}};
-  mode.launch = {{Processor::cpu, "fork_join", 8, Status::ok, "", exact(3e-6, Source::measured)},
-                 {Processor::gpu, "kernel", 1, Status::unsupported, "no GPU", std::nullopt}};
+  mode.launch = {
+      {Processor::cpu, "fork_join", 8, Status::ok, "", exact(3e-6, Source::measured), clock},
+      {Processor::gpu, "kernel", 1, Status::unsupported, "no GPU", std::nullopt}};
+  mode.transfer = {{Processor::gpu, "host_to_device", "pinned", 67108864, Status::ok, "", rate}};
+  mode.storage = {{"samples", "ext4", "ssd", 2, 150000, Status::ok, "", rate}};
+  mode.decode = {{"jpeg", "libjpeg-turbo 2.1.5", 500, 375, 110000, 1, Status::ok, "",
+                  exact(2.5e-3, Source::measured), clock}};
+  mode.energy = {{Processor::gpu, "sweep_fp32", DType::fp32, "INA3221 VDD_GPU_SOC", Status::ok, "",
+                  exact(5e-12, Source::fitted), exact(9e-11, Source::fitted),
+                  exact(7.5, Source::fitted)}};
   mode.idle_power_w = Estimate{6.6, 6.5, 6.8, Source::measured};
   profile.modes = {mode, mode};
   profile.modes[1].mode = OperatingPoint{};

@@ -76,7 +76,9 @@ TEST(Schema, EveryKeyOfAProfileIsRequired) {
   for (const char* pointer :
        {"", "/machine", "/machine/caches/0", "/modes/0", "/modes/0/mode", "/modes/0/conditions",
         "/modes/0/compute/0", "/modes/0/memory/0", "/modes/0/sweep/0", "/modes/0/latency/0",
-        "/modes/0/launch/fork_join/0", "/modes/0/compute/0/flops_per_s"}) {
+        "/modes/0/launch/fork_join/0", "/modes/0/transfer/0", "/modes/0/storage/0",
+        "/modes/0/decode/0", "/modes/0/energy/fits/0", "/machine/gpus/0",
+        "/modes/0/compute/0/flops_per_s"}) {
     const Json object = sample.at(Json::json_pointer(pointer));
     for (const auto& [key, value] : object.items()) {
       Json broken = sample;
