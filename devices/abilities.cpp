@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "devices/sensors/rapl.h"
 #include "devices/system_files.h"
 
 namespace ridgeline {
@@ -40,15 +41,6 @@ Ability cpu_clock(const SystemRoot& root) {
     ability.fix = as_root;
   }
   return ability;
-}
-
-// Packages only: "intel-rapl:0" is one, "intel-rapl:0:1" a part of it. AMD uses the same names.
-std::vector<std::string> rapl_packages(const SystemRoot& root) {
-  std::vector<std::string> packages;
-  for (const std::string& name : names_in(root, "sys/class/powercap"))
-    if (name.starts_with("intel-rapl:") && std::count(name.begin(), name.end(), ':') == 1)
-      packages.push_back("sys/class/powercap/" + name);
-  return packages;
 }
 
 Ability power_cap(const SystemRoot& root) {
