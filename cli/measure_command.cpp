@@ -1,6 +1,7 @@
 // `ridgeline measure`: run the kernels on this machine and keep the result as a profile.
 // Options → plan → measure → table; the work itself is in kernels/.
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -11,6 +12,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/gpu_here.h"
 #include "cli/interrupt.h"
 #include "cli/profile_store.h"
 #include "cli/profile_table.h"
@@ -21,6 +23,7 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/measure.h"
 #include "kernels/cuda/measure.h"
+#include "kernels/cuda/sharing.h"
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
 #include "kernels/steady_clock.h"
@@ -149,7 +152,7 @@ bool has_rates(const ProfileMode& mode) {
   const auto measured = [](const auto& row) { return row.status != Status::unsupported; };
   return std::ranges::any_of(mode.compute, measured) ||
          std::ranges::any_of(mode.memory, measured) || !mode.sweep.empty() ||
-         !mode.latency.empty() || !mode.launch.empty();
+         !mode.latency.empty() || !mode.launch.empty() || !mode.transfer.empty();
 }
 
 void print(const Profile& profile, const Options& options, Console& console) {
@@ -170,6 +173,7 @@ struct Backend {
   std::vector<ListedTrial> plan;
   std::function<ProfileMode(const SamplerWorld&)> measure;
   bool all = true;  // whether nothing was left out of the plan
+  std::vector<Gpu> gpus = {};
 };
 
 Backend cpu_backend(const Options& options, const Topology& topology) {
@@ -199,9 +203,10 @@ Backend gpu_backend(const Options& options) {
   Backend backend;
   // Without a device there is still a plan to look at.
   std::shared_ptr<cuda::Gpu> gpu;
-  if (reason.empty() || !flag(options, "list")) gpu = cuda::open_gpu();
+  if (reason.empty() || !flag(options, "list")) gpu = open_gpu_here();
+  if (gpu) backend.gpus.push_back(machine_gpu(gpu->facts()));
   const auto plan =
-      cuda::plan(wanted, gpu ? gpu->facts().architecture : 0, [&](const cuda::Kernel& kernel) {
+      cuda::plan(wanted, gpu ? gpu->facts() : cuda::DeviceFacts{}, [&](const cuda::Kernel& kernel) {
         return gpu ? gpu->support(kernel) : cuda::CodeSupport{"no CUDA device: " + reason, false};
       });
   for (const auto& trial : plan)
@@ -209,7 +214,10 @@ Backend gpu_backend(const Options& options) {
                             gpu ? gpu->facts().multiprocessors : 1, trial.missing});
   backend.all = wanted.only.empty();
   backend.measure = [=](const SamplerWorld& world) {
-    return cuda::measure(*gpu, plan, wanted, gpu_cap_hz(gpu->facts()), world);
+    ProfileMode mode = cuda::measure(*gpu, plan, wanted, gpu_cap_hz(gpu->facts()), world);
+    for (Warning& warning : cuda::sharing_warnings(gpu->facts(), std::getenv))
+      mode.conditions.warnings.push_back(std::move(warning));
+    return mode;
   };
   return backend;
 }
@@ -230,6 +238,7 @@ ExitCode run(const Options& options, Console& console) {
   profile.tool = std::string(tool_name());
   profile.machine = identify_machine();
   profile.machine.isa = cpu::running_isas();
+  profile.machine.gpus = backend.gpus;
 
   const InterruptGuard guard;
   ProgressLine progress(console, "measuring");

@@ -190,8 +190,8 @@ std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, cons
   const AskedProfile asked = asked_profile(path, options, console);
   for (const ProfileMode* mode : asked.modes) {
     const MeasuredEnergy energy = measured_energy(*mode, asked.profile.machine, chosen);
-    rooflines.push_back(energy_roofline_of(
-        energy.ceilings, energy.draws, {asked.profile.machine.name, chosen.profile, chosen.dtype}));
+    rooflines.push_back(energy_roofline_of(energy.ceilings, energy.draws,
+                                           {energy.ceilings.device, chosen.profile, chosen.dtype}));
   }
   return rooflines;
 }

@@ -24,11 +24,13 @@ Rates rates_of(const ProfileMode& mode) {
   for (const ComputeRow& row : mode.compute)
     add(row.kernel + ", " + threads_text(row.threads), row.status, row.flops_per_s);
   for (const MemoryRow& row : mode.memory)
-    add(std::string(to_string(row.level)) + " " + std::string(to_string(row.direction)) + ", " +
-            threads_text(row.threads),
+    add(fmt::format("{} {}{}{}, {}", to_string(row.level), to_string(row.direction),
+                    row.allocation.empty() ? "" : " ", row.allocation, threads_text(row.threads)),
         row.status, row.bytes_per_s);
   for (const SweepRow& row : mode.sweep)
     add(row.kernel + ", " + threads_text(row.threads), row.status, row.bytes_per_s);
+  for (const TransferRow& row : mode.transfer)
+    add(row.kind + " " + row.host_memory, row.status, row.bytes_per_s);
   return rates;
 }
 

@@ -72,7 +72,7 @@ const Roof* roof_of(const Roofline& roofline, const SweepRow& like) {
 const Slope* slope_of(const Roofline& roofline, const SweepRow& like) {
   for (const Slope& slope : roofline.slopes)
     if (slope.processor == like.processor && slope.level == Level::dram &&
-        slope.direction == Direction::read)
+        slope.direction == Direction::read && is_usual(slope))
       return &slope;
   return nullptr;
 }
@@ -149,7 +149,7 @@ MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
   result.fit = fit_energy(energies, {options.profile, noise_of(rows), 0});
 
   Ceilings& ceilings = result.ceilings;
-  ceilings.device = machine.name;
+  ceilings.device = roofline.machine;
   ceilings.point = mode.mode;
   ceilings.peaks = {{roof->processor, roof->unit, roof->dtype, roof->accumulate,
                      roof->flops_per_s.value, roof->flops_per_s.source, false}};

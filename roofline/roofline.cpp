@@ -82,15 +82,18 @@ std::vector<Roof> collect_roofs(const ProfileMode& mode, const ThreadChoice& thr
   for (const ComputeRow& row : mode.compute) {
     if (!drawable(row.status, row.flops_per_s) || !threads.takes(row.processor, row.threads))
       continue;
-    roofs.push_back({roof_name(row.dtype, row.unit, row.isa), row.processor, row.unit, row.dtype,
-                     row.accumulate, row.isa, row.kernel, row.threads, row.status, row.note, false,
-                     *row.flops_per_s});
+    const std::string name = row.processor == Processor::cpu
+                                 ? roof_name(row.dtype, row.unit, row.isa)
+                                 : paper_roof_name(row.processor, row.dtype, row.unit, row.sparse);
+    roofs.push_back({name, row.processor, row.unit, row.dtype, row.accumulate, row.isa, row.kernel,
+                     row.threads, row.status, row.note, false, *row.flops_per_s, row.sparse});
   }
   std::stable_sort(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) {
     return a.flops_per_s.value > b.flops_per_s.value;
   });
   std::map<std::tuple<Processor, Unit, DType, DType>, Roof*> best;
   for (Roof& roof : roofs) {
+    if (roof.sparse) continue;  // twice the dense rate, of which half are zeros
     Roof*& slot = best[{roof.processor, roof.unit, roof.dtype, roof.accumulate}];
     if (!slot || better(roof, roof.flops_per_s.value, *slot, slot->flops_per_s.value)) slot = &roof;
   }
@@ -105,13 +108,15 @@ std::vector<Slope> collect_slopes(const ProfileMode& mode, const ThreadChoice& t
       continue;
     slopes.push_back({slope_name(row.level, row.direction), row.processor, row.level, row.direction,
                       row.isa, row.kernel, row.threads, row.status, row.note, false,
-                      *row.bytes_per_s});
+                      *row.bytes_per_s, row.allocation});
+    if (!is_usual(slopes.back())) slopes.back().name += ", " + row.allocation + " memory";
   }
   std::stable_sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) {
     return a.bytes_per_s.value > b.bytes_per_s.value;
   });
   std::map<std::pair<Processor, Level>, Slope*> best;
   for (Slope& slope : slopes) {
+    if (!is_usual(slope)) continue;
     Slope*& slot = best[{slope.processor, slope.level}];
     if (!slot || better(slope, slope.bytes_per_s.value, *slot, slot->bytes_per_s.value))
       slot = &slope;
@@ -125,7 +130,7 @@ const Slope* sweep_slope(const std::vector<Slope>& slopes, Processor processor) 
   const Slope* best = nullptr;
   for (const Slope& slope : slopes)
     if (slope.processor == processor && slope.level == Level::dram &&
-        slope.direction == Direction::read &&
+        slope.direction == Direction::read && is_usual(slope) &&
         (!best || better(slope, slope.bytes_per_s.value, *best, best->bytes_per_s.value)))
       best = &slope;
   return best;
@@ -299,6 +304,20 @@ void keep_chosen_only(std::vector<Ceiling>& ceilings) {
                  ceilings.end());
 }
 
+// Who was measured: a GPU where only its rows are shown, both where both are.
+std::string shown_machine(const Roofline& roofline, const Machine& machine) {
+  const auto of_gpu = [](const auto& ceiling) { return ceiling.processor == Processor::gpu; };
+  const auto all_of_gpu = [&](const auto& ceilings) {
+    return std::all_of(ceilings.begin(), ceilings.end(), of_gpu);
+  };
+  const bool any = std::any_of(roofline.roofs.begin(), roofline.roofs.end(), of_gpu) ||
+                   std::any_of(roofline.slopes.begin(), roofline.slopes.end(), of_gpu);
+  if (machine.gpus.empty() || !any) return machine.name;
+  const std::string& gpu = machine.gpus.front().name;
+  return all_of_gpu(roofline.roofs) && all_of_gpu(roofline.slopes) ? gpu
+                                                                   : machine.name + " and " + gpu;
+}
+
 }  // namespace
 
 double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
@@ -309,7 +328,6 @@ double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
 Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
                      const RooflineOptions& options) {
   Roofline roofline;
-  roofline.machine = machine.name;
   roofline.mode = mode.mode;
   roofline.date = mode.conditions.started;
   roofline.profile = options.profile;
@@ -322,6 +340,7 @@ Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
     throw Error(options.profile, "no compute or memory row was measured",
                 "run 'ridgeline measure' to the end", ExitCode::incomplete);
   if (!options.all) keep_chosen(roofline, mode);
+  roofline.machine = shown_machine(roofline, machine);
   make_names_unique(roofline);
   choose_main(roofline, options.dtype);
   roofline.ridges = ridges_of(roofline);

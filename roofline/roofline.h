@@ -60,6 +60,7 @@ struct Slope {
   std::string note;
   bool chosen = true;  // the fastest direction of its processor and level
   Estimate bytes_per_s;
+  std::string allocation{};  // of a GPU's DRAM: "device", "pinned" or "managed"; else empty
 };
 
 // Where a roof meets a slope of the same processor; both are indices.
@@ -103,6 +104,11 @@ struct Roofline {
   std::optional<std::size_t> main_slope;
 };
 
+// Through memory as a GPU's kernels have it by default: the ceiling that others are compared with.
+inline bool is_usual(const Slope& slope) {
+  return slope.allocation.empty() || slope.allocation == "device";
+}
+
 // Made from a catalog entry, not from measurements.
 inline bool on_paper(const Roofline& roofline) { return roofline.date.empty(); }
 
@@ -119,6 +125,8 @@ double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
                               double flop_per_byte);
 
 // Rows that are unsupported or impossible are left out; throttled ones stay, with their note.
+// Sparse peaks and memory that is not a GPU's usual one are there with options.all, and never
+// chosen.
 Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
                      const RooflineOptions& options);
 

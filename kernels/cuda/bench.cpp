@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/units.h"
 
@@ -12,9 +13,12 @@ namespace ridgeline::cuda {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_set = 256 * mebibyte;  // of one array in DRAM
+constexpr std::uint64_t least_array = 256 * mebibyte;  // in DRAM
+constexpr std::uint64_t least_elements = 16 * mebibyte;
+constexpr std::uint64_t whole_copy = 64 * mebibyte;  // between host and device
 constexpr double trial_window_s = 1e-3;              // while tuning
 constexpr double longest_s = 0.5;  // of one launch: drivers with a display end them after two
+constexpr const char* close_others = "close other programs that use the GPU";
 
 std::uint64_t set_bytes(const Kernel& kernel, const DeviceFacts& facts, std::uint64_t elements) {
   switch (kernel.role == Role::sweep ? Level::dram : kernel.level) {
@@ -41,7 +45,8 @@ Bench::Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptio
   allocate();
   const double start = world.now_s();
   for (std::size_t i = 0; i < plan.size() && !lost_ && !world.interrupted(); ++i) {
-    if (!plan[i].missing.empty() || plan[i].role == Role::launch) continue;
+    if (!plan[i].missing.empty() || !failures_[i].empty()) continue;
+    if (plan[i].role == Role::launch || plan[i].role == Role::transfer) continue;
     const double until =
         start + tuning_s * static_cast<double>(i + 1) / static_cast<double>(plan.size());
     current_ = i;
@@ -59,41 +64,83 @@ void Bench::guard(std::size_t index, const std::function<void()>& action) {
   }
 }
 
-// Three arrays of four times the L2 cache; less where memory is short, and said so.
+// The largest buffer that there is memory for, up to what is wanted; an empty one where it is none.
+DeviceBuffer Bench::allocate_elements(std::uint64_t wanted, MemoryKind kind) {
+  for (std::uint64_t bytes = wanted; bytes >= least_elements;
+       bytes = bytes / 2 / mebibyte * mebibyte) {
+    try {
+      DeviceBuffer buffer(gpu_, bytes, kind);
+      fill_elements(gpu_, buffer);
+      return buffer;
+    } catch (const GpuError& error) {
+      if (error.kind() != GpuError::Kind::out_of_memory) throw;
+    }
+  }
+  return {};
+}
+
+// Three arrays of four times the L2 cache, in each kind of memory; less where memory is short, and
+// said so.
 void Bench::allocate() {
   const DeviceFacts& facts = gpu_.facts();
   const Grid largest{static_cast<std::uint32_t>(facts.multiprocessors) * 32,
                      static_cast<std::uint32_t>(facts.threads_per_multiprocessor) / 32};
   stamps_ = DeviceBuffer(gpu_, stamp_bytes(largest));
-  const bool streams = std::ranges::any_of(plan_, [](const PlannedTrial& trial) {
-    return trial.missing.empty() && (trial.role == Role::memory || trial.role == Role::sweep);
-  });
-  if (!streams) return;
-  const std::uint64_t wanted = 3 * std::max(4 * facts.l2_bytes, least_set);
-  std::uint64_t bytes = std::min(wanted, facts.free_bytes / 2) / mebibyte * mebibyte;
-  for (;; bytes = bytes / 2 / mebibyte * mebibyte) {
-    if (bytes < 16 * mebibyte)
-      throw Error("GPU memory",
-                  fmt::format("no memory for the buffers: {} are free",
-                              format_bytes(static_cast<double>(facts.free_bytes))),
-                  "close other programs that use the GPU");
+  std::set<MemoryKind> kinds;
+  for (const PlannedTrial& trial : plan_)
+    if (trial.missing.empty() && (trial.role == Role::memory || trial.role == Role::sweep))
+      kinds.insert(trial.memory);
+  const std::uint64_t wanted = 3 * std::max(4 * facts.l2_bytes, least_array);
+  for (const MemoryKind kind : kinds) {
+    const std::uint64_t share = facts.free_bytes / 2 / kinds.size() / mebibyte * mebibyte;
+    DeviceBuffer& elements = elements_[static_cast<std::size_t>(kind)];
+    elements = allocate_elements(std::min(wanted, share), kind);
+    const std::string free = format_bytes(static_cast<double>(facts.free_bytes));
+    if (elements.bytes() == 0 && kind == MemoryKind::device)
+      throw Error("GPU memory", "no memory for the buffers: " + free + " are free", close_others);
+    for (std::size_t i = 0; i < plan_.size() && elements.bytes() == 0; ++i)
+      if (plan_[i].role == Role::memory && plan_[i].memory == kind)
+        failures_[i] = fmt::format("no {} memory for the buffers", to_string(kind));
+    if (elements.bytes() > 0 && elements.bytes() < wanted)
+      warnings_.push_back(
+          {fmt::format("{}memory is short: buffers of {} instead of {}",
+                       kind == MemoryKind::device ? "GPU " : fmt::format("{} ", to_string(kind)),
+                       format_bytes(static_cast<double>(elements.bytes())),
+                       format_bytes(static_cast<double>(wanted))),
+           close_others});
+  }
+  prepare_transfers();
+}
+
+void Bench::prepare_transfers() {
+  const auto copies = [](const PlannedTrial& trial) {
+    return trial.role == Role::transfer && trial.missing.empty();
+  };
+  if (std::ranges::none_of(plan_, copies)) return;
+  std::string reason = "no memory for the buffers";
+  for (std::uint64_t bytes = whole_copy; !transfers_ && bytes >= mebibyte; bytes /= 2) {
     try {
-      elements_ = DeviceBuffer(gpu_, bytes);
-      break;
+      transfers_ = std::make_unique<TransferBench>(gpu_, bytes);
     } catch (const GpuError& error) {
-      if (error.kind() != GpuError::Kind::out_of_memory) throw;
+      if (error.kind() == GpuError::Kind::out_of_memory) continue;
+      lost_ = lost_ || error.kind() == GpuError::Kind::lost;
+      reason = error.what();
+      break;
     }
   }
-  if (bytes < wanted)
-    warnings_.push_back({fmt::format("GPU memory is short: buffers of {} instead of {}",
-                                     format_bytes(static_cast<double>(bytes)),
-                                     format_bytes(static_cast<double>(wanted))),
-                         "close other programs that use the GPU"});
-  fill_elements(gpu_, elements_);
+  if (transfers_ && transfers_->bytes() < whole_copy)
+    warnings_.push_back({fmt::format("memory is short: copies of {} instead of {}",
+                                     format_bytes(static_cast<double>(transfers_->bytes())),
+                                     format_bytes(static_cast<double>(whole_copy))),
+                         close_others});
+  for (std::size_t i = 0; i < plan_.size() && !transfers_; ++i)
+    if (copies(plan_[i])) failures_[i] = reason;
 }
 
 const DeviceBuffer& Bench::data_of(const Setup& setup) const {
-  return setup.kernel->role == Role::compute ? registers_[current_] : elements_;
+  return setup.kernel->role == Role::compute
+             ? registers_[current_]
+             : elements_[static_cast<std::size_t>(plan_[current_].memory)];
 }
 
 std::vector<Setup> Bench::setups_to_try(const PlannedTrial& trial) const {
@@ -112,7 +159,8 @@ std::vector<Setup> Bench::setups_to_try(const PlannedTrial& trial) const {
         setup.grid = {static_cast<std::uint32_t>(facts.multiprocessors * per_multiprocessor),
                       threads};
         if (kernel->role != Role::compute)
-          setup.set_bytes = set_bytes(*kernel, facts, elements_.bytes());
+          setup.set_bytes = set_bytes(*kernel, facts, data_of(setup).bytes());
+        if (setup.set_bytes < setup.least_bytes()) continue;
         setups.push_back(setup);
         if (!setup.passes()) continue;
         setup.contiguous = true;
@@ -166,6 +214,7 @@ void Bench::tune(std::size_t index, double until_s) {
 
 // Repeats for a window of about this length: even, so that its half is whole.
 void Bench::calibrate(Setup& setup, double window_s) {
+  if (gpu_.facts().watchdog) cut(setup);
   setup.repeats = 2;
   for (;;) {
     const double seconds = run_once(gpu_, setup, data_of(setup), stamps_).seconds;
@@ -176,6 +225,31 @@ void Bench::calibrate(Setup& setup, double window_s) {
     if (repeats > 1e9) return;
     setup.repeats = (static_cast<std::uint32_t>(repeats) + 1) / 2 * 2;
   }
+}
+
+// Two passes are the least that is timed: where they would take too long, the set is cut.
+void Bench::cut(Setup& setup) {
+  if (!setup.passes()) return;
+  Setup part = setup;
+  part.set_bytes = std::max(setup.set_bytes / 16, setup.least_bytes());
+  part.repeats = 1;
+  double seconds = longest_s;  // the first launch may have to load the code
+  for (int i = 0; i < 2; ++i)
+    seconds = std::min(seconds, run_once(gpu_, part, data_of(part), stamps_).seconds);
+  const double share = static_cast<double>(setup.set_bytes) / static_cast<double>(part.set_bytes);
+  const double factor = longest_s / std::max(2 * seconds * share, 1e-9);
+  if (factor >= 1) return;
+  setup.set_bytes =
+      std::max(static_cast<std::uint64_t>(factor * static_cast<double>(setup.set_bytes)) /
+                   mebibyte * mebibyte,
+               part.set_bytes);
+  if (cut_) return;
+  cut_ = true;
+  warnings_.push_back(
+      {fmt::format("the driver ends kernels after two seconds: {} was measured with "
+                   "a smaller set, as rows say",
+                   setup.kernel->name),
+       "stop the desktop on this GPU"});
 }
 
 // The whole and half of it: what a launch costs is in both, and not in their difference.
@@ -195,6 +269,13 @@ std::vector<Trial> Bench::trials() {
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < plan_.size(); ++i) {
     Trial trial{plan_[i].name(), {}};
+    if (plan_[i].role == Role::transfer && plan_[i].missing.empty() && transfers_)
+      trial.run = [this, i] {
+        Reading reading;
+        if (failures_[i].empty() && !lost_)
+          guard(i, [&] { reading = transfers_->read(plan_[i].transfer); });
+        return reading;
+      };
     if (setups_[i].kernel && failures_[i].empty())
       trial.run = [this, i] {
         Reading reading;

@@ -2,6 +2,7 @@
 // Repeating, averaging and judging are the sampler's and the verdict's part.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,41 +10,13 @@
 #include <vector>
 
 #include "base/profile.h"
+#include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/plan.h"
+#include "kernels/cuda/transfer.h"
 #include "kernels/sampler.h"
 
 namespace ridgeline::cuda {
-
-// Memory on the device that is given back.
-class DeviceBuffer {
- public:
-  DeviceBuffer() = default;
-  DeviceBuffer(Gpu& gpu, std::uint64_t bytes, MemoryKind kind = MemoryKind::device)
-      : gpu_(&gpu), memory_(gpu.allocate(bytes, kind)), bytes_(bytes), kind_(kind) {}
-  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~DeviceBuffer() {
-    if (memory_) gpu_->release(memory_, kind_);
-  }
-  void* data() const { return memory_; }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  void swap(DeviceBuffer& other) noexcept {
-    std::swap(gpu_, other.gpu_);
-    std::swap(memory_, other.memory_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(kind_, other.kind_);
-  }
-  Gpu* gpu_ = nullptr;
-  void* memory_ = nullptr;
-  std::uint64_t bytes_ = 0;
-  MemoryKind kind_ = MemoryKind::device;
-};
 
 // One way to launch a kernel. `repeats` are trips, or passes over the set for streams from DRAM.
 struct Setup {
@@ -53,11 +26,12 @@ struct Setup {
   std::uint64_t set_bytes = 0;  // of all arrays together; 0 for compute kernels
   std::uint32_t repeats = 2;
 
-  bool passes() const;          // whether repeats are passes
-  std::uint32_t trips() const;  // of one pass
-  double flop() const;          // of one launch
-  double bytes() const;         // likewise
-  Arguments arguments() const;  // but for the buffers
+  bool passes() const;                // whether repeats are passes
+  std::uint32_t trips() const;        // of one pass
+  double flop() const;                // of one launch
+  double bytes() const;               // likewise
+  std::uint64_t least_bytes() const;  // of a set that one trip stays within
+  Arguments arguments() const;        // but for the buffers
 };
 
 struct Timed {
@@ -90,14 +64,18 @@ class Bench {
 
   const Setup& setup(std::size_t index) const { return setups_[index]; }
   const std::string& failure(std::size_t index) const { return failures_[index]; }
+  std::uint64_t transfer_bytes() const { return transfers_ ? transfers_->bytes() : 0; }
   bool lost() const { return lost_; }  // the device answers no more
   const std::vector<Warning>& warnings() const { return warnings_; }
 
  private:
   void allocate();
+  DeviceBuffer allocate_elements(std::uint64_t wanted, MemoryKind kind);
+  void prepare_transfers();
   void tune(std::size_t index, double until_s);
   std::vector<Setup> setups_to_try(const PlannedTrial& trial) const;
   void calibrate(Setup& setup, double window_s);
+  void cut(Setup& setup);
   Reading read(const Setup& setup);
   void guard(std::size_t index, const std::function<void()>& action);
 
@@ -105,7 +83,9 @@ class Bench {
   const std::vector<PlannedTrial>& plan_;
   const MeasureOptions& options_;
   const SamplerWorld& world_;
-  DeviceBuffer elements_, stamps_;
+  std::array<DeviceBuffer, 3> elements_;  // by MemoryKind
+  DeviceBuffer stamps_;
+  std::unique_ptr<TransferBench> transfers_;
   std::vector<DeviceBuffer> registers_;  // by trial
   const DeviceBuffer& data_of(const Setup& setup) const;
   std::size_t current_ = 0;  // trial whose registers are in use
@@ -113,6 +93,7 @@ class Bench {
   std::vector<std::string> failures_;
   std::vector<Warning> warnings_;
   bool lost_ = false;
+  bool cut_ = false;  // a set, since long launches are ended
 };
 
 }  // namespace ridgeline::cuda

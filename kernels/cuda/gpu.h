@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "kernels/cuda/arguments.h"
@@ -53,6 +55,16 @@ struct Grid {
 
 // Which memory a buffer lies in: a Jetson has one DRAM and three ways to it.
 enum class MemoryKind { device, pinned, managed };
+constexpr std::string_view to_string(MemoryKind kind) {  // as MemoryRow::allocation has it
+  return kind == MemoryKind::device ? "device" : kind == MemoryKind::pinned ? "pinned" : "managed";
+}
+
+// A copy between host and device by a copy engine; the driver tells the direction by the addresses.
+struct Copy {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::uint64_t bytes = 0;
+};
 
 // What this build can give a kernel on this device.
 struct CodeSupport {
@@ -64,6 +76,7 @@ class Gpu {
  public:
   virtual ~Gpu() = default;
   virtual const DeviceFacts& facts() const = 0;
+  virtual void correct(const DeviceFacts& facts) = 0;  // where somebody knows better
   virtual CodeSupport support(const Kernel& kernel) const = 0;
   // Blocks of a kernel that fit on one multiprocessor at once.
   virtual int resident_blocks(const Kernel& kernel, std::uint32_t threads) const = 0;
@@ -72,6 +85,9 @@ class Gpu {
   virtual void release(void* memory, MemoryKind kind) noexcept = 0;
   virtual void upload(void* device, const void* host, std::uint64_t bytes) = 0;
   virtual void download(void* host, const void* device, std::uint64_t bytes) = 0;
+  // One or two copies at once, each `repeats` times on a stream of its own: from the start of the
+  // first to the end of the last.
+  virtual double copy_seconds(std::span<const Copy> copies, int repeats) = 0;
 
   // On one stream, in order; returns before the kernel ran.
   virtual void launch(const Kernel& kernel, Grid grid, const Arguments& arguments) = 0;

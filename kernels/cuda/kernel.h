@@ -11,10 +11,11 @@
 namespace ridgeline::cuda {
 
 enum class Role {
-  compute,  // arithmetic in registers
-  memory,   // streams through a working set
-  sweep,    // loads from DRAM with n FMA per element
-  launch,   // nothing at all
+  compute,   // arithmetic in registers
+  memory,    // streams through a working set
+  sweep,     // loads from DRAM with n FMA per element
+  launch,    // nothing at all
+  transfer,  // of no kernel: copies by the copy engines, planned like the others
 };
 std::string_view to_string(Role role);
 

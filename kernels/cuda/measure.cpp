@@ -49,18 +49,20 @@ void compare_with_cap(Verdict& verdict, std::optional<double> cap_hz) {
 void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
              const Verdict& verdict, const DeviceFacts& facts, std::uint64_t set_bytes) {
   const std::string isa = fmt::format("sm_{}", facts.architecture);
-  const std::string name(kernel.name);
+  // A rate of another instruction is of no kernel: its row has the name that the plan gives it.
+  const std::string name = trial.instruction.empty() ? std::string(kernel.name) : trial.name();
   const int threads = facts.multiprocessors;
   switch (trial.role) {
     case Role::compute:
       mode.compute.push_back({Processor::gpu, name, kernel.unit, kernel.dtype, kernel.accumulate,
                               isa, threads, verdict.status, verdict.note, verdict.rate,
-                              verdict.theory, verdict.clock_hz});
+                              verdict.theory, verdict.clock_hz, kernel.sparse});
       break;
     case Role::memory:
-      mode.memory.push_back({Processor::gpu, name, kernel.level, kernel.direction, isa, threads,
-                             verdict.status, verdict.note, verdict.rate, verdict.theory,
-                             verdict.clock_hz, set_bytes});
+      mode.memory.push_back(
+          {Processor::gpu, name, kernel.level, kernel.direction, isa, threads, verdict.status,
+           verdict.note, verdict.rate, verdict.theory, verdict.clock_hz, set_bytes,
+           kernel.level == Level::dram ? std::string(to_string(trial.memory)) : std::string()});
       break;
     case Role::sweep: {
       const double flop_per_byte = kernel.flop_per_trip() / kernel.bytes_per_trip();
@@ -72,6 +74,11 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
     case Role::launch:
       mode.launch.push_back({Processor::gpu, trial.name(), 1, verdict.status, verdict.note,
                              verdict.rate});  // seconds, not a rate
+      break;
+    case Role::transfer:
+      mode.transfer.push_back({Processor::gpu, std::string(to_string(trial.transfer.kind)),
+                               std::string(trial.transfer.host_memory()), set_bytes, verdict.status,
+                               verdict.note, verdict.rate});
       break;
   }
 }
@@ -153,12 +160,14 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
     } else if (!bench.failure(i).empty() && series.rates.empty()) {
       verdict = unsupported("failed: " + bench.failure(i));
     } else {
-      verdict = judge(series, theory_of(kernel, gpu.facts()));
+      verdict =
+          judge(series, plan[i].role == Role::transfer ? Theory{} : theory_of(kernel, gpu.facts()));
       if (!verdict.rate) continue;  // interrupted before its first round
       compare_with_cap(verdict, cap_hz);
       counts.add(verdict);
     }
-    add_row(mode, plan[i], kernel, verdict, gpu.facts(), bench.setup(i).set_bytes);
+    add_row(mode, plan[i], kernel, verdict, gpu.facts(),
+            plan[i].role == Role::transfer ? bench.transfer_bytes() : bench.setup(i).set_bytes);
   }
   if (lost) {
     mode.conditions.complete = false;

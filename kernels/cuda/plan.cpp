@@ -1,4 +1,4 @@
-// The plan: every dense arithmetic, every memory level and direction, the sweep, launch costs.
+// The plan: every arithmetic, every memory level and direction, the sweep, launch costs, copies.
 // What a device cannot do is in the plan too, with the reason.
 #include "kernels/cuda/plan.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "kernels/cuda/full_rate.h"
 
 namespace ridgeline::cuda {
 namespace {
@@ -31,14 +32,21 @@ std::string family(const Kernel& kernel) {
 std::vector<std::string> words_of(const PlannedTrial& trial) {
   const Kernel& kernel = trial.kernel();
   std::vector<std::string> words{std::string(to_string(trial.role)), trial.name()};
+  if (trial.role == Role::transfer) {
+    words.emplace_back(to_string(trial.transfer.kind));
+    words.emplace_back(trial.transfer.host_memory());
+    return words;
+  }
   for (const Kernel* candidate : trial.candidates) words.emplace_back(candidate->name);
   if (trial.role == Role::compute) {
     words.emplace_back(to_string(kernel.dtype));
     words.emplace_back(to_string(kernel.unit));
+    if (kernel.sparse) words.emplace_back("sparse");
   }
   if (trial.role == Role::memory) {
     words.push_back(lower(to_string(kernel.level)));
     words.emplace_back(to_string(kernel.direction));
+    if (kernel.level == Level::dram) words.emplace_back(to_string(trial.memory));
   }
   return words;
 }
@@ -49,7 +57,7 @@ void drop_other_generations(std::vector<PlannedTrial>& trials) {
   const auto all = trials;
   const auto arithmetic = [](const PlannedTrial& trial) {
     const Kernel& kernel = trial.kernel();
-    return std::tuple(trial.role, kernel.unit, kernel.dtype, kernel.accumulate);
+    return std::tuple(trial.role, kernel.unit, kernel.dtype, kernel.accumulate, kernel.sparse);
   };
   std::erase_if(trials, [&](const PlannedTrial& trial) {
     if (trial.missing.empty() || trial.role != Role::compute) return false;
@@ -59,6 +67,47 @@ void drop_other_generations(std::vector<PlannedTrial>& trials) {
     };
     return std::ranges::any_of(all, runs_or_is_first);
   });
+}
+
+// A rate that another instruction has stands beside that of mma.sync, as what it is: not measured.
+void add_full_rates(std::vector<PlannedTrial>& trials, int architecture) {
+  std::vector<PlannedTrial> all;
+  for (PlannedTrial& trial : trials) {
+    const std::string_view instruction = full_rate_instruction(trial.kernel(), architecture);
+    all.push_back(trial);
+    if (instruction.empty()) continue;
+    trial.instruction = instruction;
+    trial.missing = fmt::format(
+        "the full rate of sm_{} needs {}, which ridgeline does not use; rates are those of "
+        "mma.sync",
+        architecture, instruction);
+    all.push_back(std::move(trial));
+  }
+  trials = std::move(all);
+}
+
+// A Jetson has three ways to one DRAM; elsewhere pinned memory is the host's, behind a bus that the
+// copy engines measure, and managed memory moves from one to the other.
+void add_memory_kinds(std::vector<PlannedTrial>& trials, const PlannedTrial& trial, bool quick) {
+  const Kernel& kernel = trial.kernel();
+  if (kernel.role != Role::memory || kernel.level != Level::dram ||
+      kernel.direction == Direction::random)
+    return;
+  if (quick && kernel.direction != Direction::read && kernel.direction != Direction::copy) return;
+  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::managed}) {
+    trials.push_back(trial);
+    trials.back().memory = kind;
+  }
+}
+
+void add_transfers(std::vector<PlannedTrial>& trials, const Kernel& empty,
+                   const std::string& missing) {
+  for (const bool pinned : {true, false})
+    for (const TransferKind kind :
+         {TransferKind::host_to_device, TransferKind::device_to_host, TransferKind::both}) {
+      trials.push_back({Role::transfer, {&empty}, {}, missing});
+      trials.back().transfer = {kind, pinned};
+    }
 }
 
 void keep_only(const std::vector<std::string>& only, std::vector<PlannedTrial>& trials) {
@@ -95,19 +144,36 @@ std::string_view to_string(LaunchKind kind) {
 }
 
 std::string PlannedTrial::name() const {
-  return role == Role::launch ? std::string(to_string(launch)) : family(kernel());
+  if (role == Role::launch) return std::string(to_string(launch));
+  if (role == Role::transfer)
+    return fmt::format("{}_{}", to_string(transfer.kind), transfer.host_memory());
+  std::string name = family(kernel());
+  if (memory != MemoryKind::device) name += fmt::format("_{}", to_string(memory));
+  if (instruction.empty()) return name;
+  // "wgmma_fp16" beside "mma_fp16", "wgmma_sparse_fp16" beside "sparse_fp16".
+  return fmt::format("{}_{}", instruction, name.starts_with("mma_") ? name.substr(4) : name);
 }
 
 std::string PlannedTrial::what() const {
   switch (role) {
     case Role::compute:
-      return fmt::format("{} {}", to_string(kernel().unit), to_string(kernel().dtype));
+      return fmt::format("{} {}{}", to_string(kernel().unit), to_string(kernel().dtype),
+                         kernel().sparse ? ", 2:4 sparse" : "");
     case Role::memory:
-      return fmt::format("{} {}", to_string(kernel().level), to_string(kernel().direction));
+      return fmt::format("{} {}{}", to_string(kernel().level), to_string(kernel().direction),
+                         memory == MemoryKind::pinned    ? ", pinned memory"
+                         : memory == MemoryKind::managed ? ", managed memory"
+                                                         : "");
     case Role::sweep:
       return fmt::format("DRAM + {} FMA fp32", kernel().fma_per_element);
     case Role::launch:
       return "empty kernel";
+    case Role::transfer:
+      return fmt::format("{}, {} memory",
+                         transfer.kind == TransferKind::host_to_device   ? "host to device"
+                         : transfer.kind == TransferKind::device_to_host ? "device to host"
+                                                                         : "both ways at once",
+                         transfer.host_memory());
   }
   return {};
 }
@@ -116,36 +182,41 @@ std::string why_missing(const Kernel& kernel, int architecture, const Support& s
   const Architectures& runs = kernel.architectures;
   if (architecture == 0) return support(kernel).missing;  // no device: the plan on paper
   if (architecture >= runs.emulated_first && architecture <= runs.emulated_last)
-    return fmt::format("sm_{} has it through wgmma or tcgen05 only, which ridgeline does not use",
-                       architecture);
+    return fmt::format("mma.sync of sm_{} makes it out of other instructions", architecture);
   if (architecture < runs.first) return fmt::format("needs sm_{} or newer", runs.first);
   if (!runs.include(architecture))
     return fmt::format("sm_{} has no such instruction any more", architecture);
   return support(kernel).missing;
 }
 
-std::vector<PlannedTrial> plan(const MeasureOptions& options, int architecture,
+std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts& facts,
                                const Support& support) {
+  const int architecture = facts.architecture;
+  const bool on_paper = architecture == 0;
   std::vector<PlannedTrial> trials;
   for (const Kernel& kernel : kernel_table()) {
-    // A profile's rows cannot tell 2:4 sparse rates from dense ones; `kernel` runs these alone.
-    if (kernel.sparse) continue;
+    const std::string missing = why_missing(kernel, architecture, support);
     if (kernel.role == Role::launch) {
       for (const LaunchKind kind :
            {LaunchKind::async_launch, LaunchKind::round_trip, LaunchKind::graph_node})
-        trials.push_back(
-            {Role::launch, {&kernel}, kind, why_missing(kernel, architecture, support)});
+        trials.push_back({Role::launch, {&kernel}, kind, missing});
+      if (on_paper || !facts.integrated) add_transfers(trials, kernel, missing);
       continue;
     }
+    if (options.quick && kernel.sparse) continue;
     const auto same = std::ranges::find_if(trials, [&](const PlannedTrial& trial) {
       return trial.role == kernel.role && family(trial.kernel()) == family(kernel);
     });
-    if (same != trials.end())
+    if (same != trials.end()) {
       same->candidates.push_back(&kernel);
-    else
-      trials.push_back({kernel.role, {&kernel}, {}, why_missing(kernel, architecture, support)});
+      continue;
+    }
+    const PlannedTrial trial{kernel.role, {&kernel}, {}, missing};
+    trials.push_back(trial);
+    if (on_paper || facts.integrated) add_memory_kinds(trials, trial, options.quick);
   }
   drop_other_generations(trials);
+  add_full_rates(trials, architecture);
   if (options.quick)
     std::erase_if(trials, [](const PlannedTrial& trial) {
       const int n = trial.kernel().fma_per_element;

@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/kernel.h"
+#include "kernels/cuda/transfer.h"
 
 namespace ridgeline::cuda {
 
@@ -24,12 +25,15 @@ struct MeasureOptions {
 
 struct PlannedTrial {
   Role role = Role::compute;
-  std::vector<const Kernel*> candidates;  // at least one
+  std::vector<const Kernel*> candidates;  // at least one; of transfers the one that does nothing
   LaunchKind launch = LaunchKind::async_launch;
-  std::string missing;  // why it cannot run here; empty = it can
+  std::string missing = {};                // why it cannot run here; empty = it can
+  MemoryKind memory = MemoryKind::device;  // that a DRAM row goes through
+  Transfer transfer = {};                  //
+  std::string_view instruction = {};       // "wgmma": has the full rate; its row is a reason only
 
   const Kernel& kernel() const { return *candidates.front(); }
-  std::string name() const;  // "fma_fp32", "read_dram", "async_launch"
+  std::string name() const;  // "fma_fp32", "read_dram", "read_dram_pinned", "async_launch"
   std::string what() const;  // "fp32", "DRAM read", "DRAM + 16 FMA fp32", "empty kernel"
 };
 
@@ -38,8 +42,9 @@ using Support = std::function<CodeSupport(const Kernel&)>;
 // Why a kernel cannot run on an architecture; empty where it can.
 std::string why_missing(const Kernel& kernel, int architecture, const Support& support);
 
-// Throws a usage error for an unknown word. Without a device the architecture is 0.
-std::vector<PlannedTrial> plan(const MeasureOptions& options, int architecture,
+// Throws a usage error for an unknown word. Without a device the architecture is 0, and all that
+// any device could do is planned.
+std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts& facts,
                                const Support& support);
 
 }  // namespace ridgeline::cuda

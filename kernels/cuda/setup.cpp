@@ -48,6 +48,11 @@ double Setup::bytes() const {
          (passes() ? repeats : 1);
 }
 
+std::uint64_t Setup::least_bytes() const {
+  if (kernel->arrays == 0) return 0;
+  return tile_bytes(*this) * (passes() ? grid.blocks : 1) * std::uint64_t(kernel->arrays);
+}
+
 Arguments Setup::arguments() const {
   Arguments arguments{};
   arguments.trips = trips();

@@ -24,8 +24,7 @@ void check(const Kernel& kernel, const Setup& setup) {
   if (kernel.arrays == 0) return;
   const bool near = kernel.level == Level::l1 || kernel.level == Level::shared;
   const std::uint64_t blocks = setup.passes() ? grid.blocks : 1;
-  const std::uint64_t least = kernel.warp_bytes() * (grid.threads / 32) * blocks *
-                              static_cast<std::uint64_t>(kernel.arrays);
+  const std::uint64_t least = setup.least_bytes();
   if (near && grid.threads > 128)
     throw usage_error(fmt::format("--block-threads {}", grid.threads),
                       "a block of this kernel reads 32 KiB with 128 threads, and no more");

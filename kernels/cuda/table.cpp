@@ -149,6 +149,8 @@ std::string_view to_string(Role role) {
       return "sweep";
     case Role::launch:
       return "launch";
+    case Role::transfer:
+      return "transfer";
   }
   return "?";
 }

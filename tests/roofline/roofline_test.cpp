@@ -119,9 +119,47 @@ TEST(Roofline, ThreadCountsOfOtherProcessorsDoNotMix) {
   mode.memory.back().processor = Processor::gpu;
   const Roofline roofline = make(mode);
   ASSERT_EQ(roofline.roofs.size(), 2U);
-  EXPECT_EQ(roofline.roofs[0].name, "GPU FP16 matrix");
+  EXPECT_EQ(roofline.roofs[0].name, "GPU FP16 tensor cores");
   EXPECT_EQ(roofline.roofs[1].name, "CPU FP32 AVX-512");
   EXPECT_EQ(roofline.ridges.size(), 2U);  // each roof with the slope of its own processor
+}
+
+// Twice the rate with half of the products left out, and memory that kernels seldom use: shown when
+// asked for, and no ceiling of anything.
+TEST(Roofline, SparsePeaksAndOtherMemoryAreNeverTheRoof) {
+  ProfileMode mode = made_up_mode();
+  mode.compute = {compute_row(DType::fp16, Unit::matrix, "sm_87", 10e12),
+                  compute_row(DType::fp16, Unit::matrix, "sm_87", 20e12)};
+  mode.compute[1].sparse = true;
+  mode.compute[1].kernel = "sparse_fp16_8";
+  mode.memory = {memory_row(Level::dram, Direction::read, 100e9),
+                 memory_row(Level::dram, Direction::read, 120e9)};
+  mode.memory[0].allocation = "device";
+  mode.memory[1].allocation = "pinned";
+  for (ComputeRow& row : mode.compute) row.processor = Processor::gpu;
+  for (MemoryRow& row : mode.memory) row.processor = Processor::gpu;
+  mode.sweep = {sweep_row(1, 0.5, 50e9)};
+  mode.sweep[0].processor = Processor::gpu;
+  for (const bool all : {false, true}) {
+    RooflineOptions options;
+    options.all = all;
+    Machine machine = made_up_machine();
+    machine.gpus = {{"Made-up GPU", "sm_87", 4, 1 << 20, ""}};
+    const Roofline roofline = roofline_of(mode, machine, options);
+    EXPECT_EQ(roofline.machine, "Made-up GPU");
+    ASSERT_EQ(roofline.roofs.size(), all ? 2U : 1U);
+    ASSERT_EQ(roofline.slopes.size(), all ? 2U : 1U);
+    const Roof& roof = roofline.roofs[*roofline.main_roof];
+    EXPECT_EQ(roof.name, "FP16 tensor cores");
+    EXPECT_EQ(roof.flops_per_s.value, 10e12);
+    EXPECT_EQ(roofline.slopes[*roofline.main_slope].bytes_per_s.value, 100e9);
+    EXPECT_EQ(roofline.slopes[*roofline.points.at(0).slope].bytes_per_s.value, 100e9);
+    if (!all) continue;
+    EXPECT_EQ(roofline.roofs[0].name, "FP16 tensor cores sparse");
+    EXPECT_TRUE(roofline.roofs[0].sparse && !roofline.roofs[0].chosen);
+    EXPECT_EQ(roofline.slopes[0].name, "DRAM read, pinned memory");
+    EXPECT_FALSE(roofline.slopes[0].chosen);
+  }
 }
 
 TEST(Roofline, NamesAreUnique) {

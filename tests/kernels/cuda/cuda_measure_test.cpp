@@ -13,10 +13,11 @@ namespace ridgeline::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProfileMode measured(TestGpu& gpu, cuda::MeasureOptions options = {},
                      std::optional<double> cap_hz = std::nullopt) {
-  const auto plan = cuda::plan(options, gpu.facts().architecture,
+  const auto plan = cuda::plan(options, gpu.facts(),
                                [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
   return cuda::measure(gpu, plan, options, cap_hz, gpu.world());
 }
@@ -46,6 +47,7 @@ TEST(CudaMeasure, FindsThePeaksOfTheGpu) {
     EXPECT_NEAR(row.clock_hz->value / settings.clock_hz, 1, 1e-4) << row.kernel;
   }
   for (const MemoryRow& row : mode.memory) {
+    EXPECT_EQ(row.allocation.empty(), row.level != Level::dram) << row.kernel;
     const double peak = row.level == Level::dram ? settings.dram_bytes_per_s
                         : row.level == Level::l2 ? settings.l2_bytes_per_s
                                                  : 120 * 16 * settings.clock_hz;
@@ -78,11 +80,37 @@ TEST(CudaMeasure, WhatTheArchitectureLacksIsARowWithTheReason) {
   TestGpuSettings settings = test_orin();
   settings.facts.architecture = 90;
   TestGpu gpu(settings);
-  const ProfileMode mode = measured(gpu, {.only = {"fp8", "int4"}});
-  ASSERT_EQ(mode.compute.size(), 2u);
-  EXPECT_EQ(mode.compute[0].status, Status::unsupported);
-  EXPECT_THAT(mode.compute[0].note + mode.compute[1].note, HasSubstr("wgmma"));
-  EXPECT_THAT(mode.compute[0].note + mode.compute[1].note, HasSubstr("no such instruction"));
+  const ProfileMode mode = measured(gpu, {.only = {"mma_fp8", "int4", "wgmma_fp8"}});
+  ASSERT_EQ(mode.compute.size(), 3u);
+  for (const ComputeRow& row : mode.compute) EXPECT_EQ(row.status, Status::unsupported);
+  EXPECT_THAT(mode.compute[0].note, HasSubstr("no such instruction"));
+  EXPECT_THAT(mode.compute[1].note, HasSubstr("out of other instructions"));
+  EXPECT_EQ(mode.compute[2].kernel, "wgmma_fp8");
+  EXPECT_THAT(mode.compute[2].note, HasSubstr("the full rate of sm_90 needs wgmma"));
+}
+
+// Beside each product of mma.sync whose full rate another instruction has, on each architecture.
+TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
+  const auto beside = [](int architecture) {
+    cuda::DeviceFacts facts;
+    facts.architecture = architecture;
+    std::string names;
+    for (const auto& trial :
+         cuda::plan({}, facts, [](const cuda::Kernel&) { return cuda::CodeSupport{}; }))
+      if (!trial.instruction.empty()) {
+        EXPECT_FALSE(trial.missing.empty());
+        names += trial.name() + " ";
+      }
+    return names;
+  };
+  EXPECT_EQ(beside(87), "");
+  EXPECT_EQ(beside(120), "");
+  EXPECT_EQ(beside(90),
+            "wgmma_fp16 wgmma_fp16_fp16 wgmma_bf16 wgmma_tf32 wgmma_int8 wgmma_sparse_fp16 "
+            "wgmma_sparse_bf16 wgmma_sparse_tf32 wgmma_sparse_int8 wgmma_fp8 wgmma_sparse_fp8 ");
+  EXPECT_THAT(beside(110), HasSubstr("tcgen05_int8 "));
+  EXPECT_THAT(beside(100), HasSubstr("tcgen05_int8 "));
+  EXPECT_THAT(beside(103), Not(HasSubstr("int8")));
 }
 
 TEST(CudaMeasure, AClockBelowTheModesIsThrottling) {
@@ -151,7 +179,7 @@ TEST(CudaMeasure, LittleMemoryMakesSmallBuffersAndSaysSo) {
   TestGpuSettings settings = test_orin();
   settings.free_bytes = std::uint64_t{200} << 20;
   TestGpu gpu(settings);
-  const ProfileMode mode = measured(gpu, {.only = {"dram"}});
+  const ProfileMode mode = measured(gpu, {.only = {"device"}});
   EXPECT_TRUE(warns_of(mode, "GPU memory is short: buffers of 100 MiB instead of 768 MiB"));
   EXPECT_EQ(mode.memory.at(0).status, Status::ok);
   TestGpuSettings none = test_orin();

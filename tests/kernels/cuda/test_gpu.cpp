@@ -71,7 +71,7 @@ TestGpu::TestGpu(TestGpuSettings settings) : settings_(std::move(settings)) {
 }
 
 TestGpu::~TestGpu() {
-  for (const auto& [memory, bytes] : buffers_) munmap(memory, bytes);
+  for (const auto& [memory, buffer] : buffers_) munmap(const_cast<void*>(memory), buffer.bytes);
 }
 
 SamplerWorld TestGpu::world() {
@@ -87,7 +87,7 @@ int TestGpu::resident_blocks(const Kernel&, std::uint32_t threads) const {
   return settings_.facts.threads_per_multiprocessor / int(threads);
 }
 
-void* TestGpu::allocate(std::uint64_t bytes, cuda::MemoryKind) {
+void* TestGpu::allocate(std::uint64_t bytes, cuda::MemoryKind kind) {
   check_lost();
   if (allocated_ + bytes > settings_.free_bytes)
     throw GpuError(GpuError::Kind::out_of_memory, "GPU memory", "out of memory");
@@ -95,27 +95,55 @@ void* TestGpu::allocate(std::uint64_t bytes, cuda::MemoryKind) {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   allocated_ += bytes;
-  buffers_[memory] = bytes;
+  buffers_[memory] = {bytes, kind};
   return memory;
 }
 
 void TestGpu::release(void* memory, cuda::MemoryKind) noexcept {
   const auto found = buffers_.find(memory);
   if (found == buffers_.end()) return;
-  allocated_ -= found->second;
-  munmap(memory, found->second);
+  allocated_ -= found->second.bytes;
+  munmap(memory, found->second.bytes);
   buffers_.erase(found);
+}
+
+const TestGpu::Buffer* TestGpu::buffer_at(const void* address) const {
+  auto found = buffers_.upper_bound(address);
+  if (found == buffers_.begin()) return nullptr;
+  --found;
+  const auto* const end = static_cast<const std::byte*>(found->first) + found->second.bytes;
+  return address < end ? &found->second : nullptr;
 }
 
 void TestGpu::upload(void* device, const void* host, std::uint64_t bytes) {
   check_lost();
-  const auto buffer = std::prev(buffers_.upper_bound(device));
-  if (buffer->second < large) std::memcpy(device, host, bytes);
+  if (buffer_at(device)->bytes < large) std::memcpy(device, host, bytes);
 }
 
 void TestGpu::download(void* host, const void* device, std::uint64_t bytes) {
   synchronize();
-  std::memcpy(host, device, bytes);
+  if (buffer_at(device)->bytes < large) std::memcpy(host, device, bytes);
+}
+
+double TestGpu::copy_seconds(std::span<const cuda::Copy> copies, int repeats) {
+  synchronize();
+  double bytes = 0;
+  bool pageable = false, to_host = false;
+  for (const cuda::Copy& copy : copies) {
+    const Buffer *to = buffer_at(copy.to), *from = buffer_at(copy.from);
+    pageable = pageable || !to || !from;
+    to_host = !to || to->kind == cuda::MemoryKind::pinned;
+    bytes += double(copy.bytes) * repeats;
+  }
+  const double speed = copies.size() > 1 ? settings_.both_bytes_per_s
+                       : to_host         ? settings_.to_host_bytes_per_s
+                                         : settings_.to_device_bytes_per_s;
+  const double noisy = 1 + settings_.noise * (2 * random_.unit() - 1);
+  const double seconds =
+      settings_.start_s + noisy * bytes / (speed * (pageable ? settings_.pageable_share : 1));
+  host_s_ += settings_.launch_s + seconds;
+  device_s_ = host_s_;
+  return seconds;
 }
 
 double TestGpu::kernel_seconds(const Kernel& kernel, Grid grid, const Arguments& arguments) const {
@@ -132,10 +160,15 @@ double TestGpu::kernel_seconds(const Kernel& kernel, Grid grid, const Arguments&
               (settings_.flop_per_cycle(kernel) * multiprocessors * clock * filled);
   const double bytes = trips * kernel.bytes_per_trip();
   if (bytes > 0) {
-    const double speed =
-        kernel.level == Level::dram || kernel.role == Role::sweep ? settings_.dram_bytes_per_s
-        : kernel.level == Level::l2                               ? settings_.l2_bytes_per_s
-                                    : settings_.near_bytes_per_cycle * multiprocessors * clock;
+    const Buffer* const buffer = buffer_at(arguments.data);
+    const double share = !buffer || buffer->kind == cuda::MemoryKind::device ? 1
+                         : buffer->kind == cuda::MemoryKind::pinned ? settings_.pinned_share
+                                                                    : settings_.managed_share;
+    const double speed = kernel.level == Level::dram || kernel.role == Role::sweep
+                             ? settings_.dram_bytes_per_s * share
+                         : kernel.level == Level::l2
+                             ? settings_.l2_bytes_per_s
+                             : settings_.near_bytes_per_cycle * multiprocessors * clock;
     seconds = std::max(seconds, bytes / (speed * filled));
   }
   return seconds;
@@ -150,6 +183,8 @@ void TestGpu::compute(const Kernel& kernel, const Arguments& arguments) const {
 }
 
 void TestGpu::check_lost() const {
+  if (timed_out_)
+    throw GpuError(GpuError::Kind::lost, "GPU kernel", "the launch timed out and was terminated");
   if (settings_.lost_after_s > 0 && host_s_ > settings_.lost_after_s)
     throw GpuError(GpuError::Kind::lost, "GPU", "unspecified launch failure");
 }
@@ -162,6 +197,7 @@ void TestGpu::launch(const Kernel& kernel, Grid grid, const Arguments& arguments
   const double noisy = 1 + settings_.noise * (2 * random_.unit() - 1);
   const double begin = std::max(device_s_, host_s_) + settings_.start_s;
   const double seconds = kernel_seconds(kernel, grid, arguments) * noisy;
+  timed_out_ = timed_out_ || (settings_.facts.watchdog && seconds > 2);
   compute(kernel, arguments);
   device_s_ = begin + seconds;
   if (!arguments.stamps) return;

@@ -20,12 +20,16 @@ struct TestGpuSettings {
   // Work per multiprocessor and clock of a kernel that is launched well.
   std::function<double(const cuda::Kernel&)> flop_per_cycle;
   double dram_bytes_per_s = 180e9, l2_bytes_per_s = 600e9;
-  double near_bytes_per_cycle = 120;  // L1 and shared memory, per multiprocessor
-  double noise = 0.003;               // relative, of each launch's time
-  double launch_s = 5e-6;             // of the host, for each launch
-  double start_s = 2e-6;              // of the device, before a kernel does anything
-  double node_s = 1e-6;               // of a node of a graph
-  int best_threads = 1024;            // per multiprocessor; fewer leave units idle
+  double near_bytes_per_cycle = 120;           // L1 and shared memory, per multiprocessor
+  double pinned_share = 1, managed_share = 1;  // of the DRAM bandwidth, through such memory
+  // Copy engines with pinned memory: each way alone, and both together; ordinary pages are slower.
+  double to_device_bytes_per_s = 24e9, to_host_bytes_per_s = 26e9, both_bytes_per_s = 44e9;
+  double pageable_share = 0.4;
+  double noise = 0.003;     // relative, of each launch's time
+  double launch_s = 5e-6;   // of the host, for each launch
+  double start_s = 2e-6;    // of the device, before a kernel does anything
+  double node_s = 1e-6;     // of a node of a graph
+  int best_threads = 1024;  // per multiprocessor; fewer leave units idle
 
   std::function<double(double now_s)> clock_at = {};  // throttling; empty = clock_hz
   std::uint64_t free_bytes = std::uint64_t{8} << 30;
@@ -48,12 +52,14 @@ class TestGpu final : public cuda::Gpu {
   SamplerWorld world();  // with the time of this GPU; quiet, never interrupted
 
   const cuda::DeviceFacts& facts() const override { return settings_.facts; }
+  void correct(const cuda::DeviceFacts& facts) override { settings_.facts = facts; }
   cuda::CodeSupport support(const cuda::Kernel& kernel) const override;
   int resident_blocks(const cuda::Kernel& kernel, std::uint32_t threads) const override;
   void* allocate(std::uint64_t bytes, cuda::MemoryKind kind) override;
   void release(void* memory, cuda::MemoryKind kind) noexcept override;
   void upload(void* device, const void* host, std::uint64_t bytes) override;
   void download(void* host, const void* device, std::uint64_t bytes) override;
+  double copy_seconds(std::span<const cuda::Copy> copies, int repeats) override;
   void launch(const cuda::Kernel& kernel, cuda::Grid grid,
               const cuda::Arguments& arguments) override;
   void record_begin() override;
@@ -71,14 +77,20 @@ class TestGpu final : public cuda::Gpu {
                         const cuda::Arguments& arguments) const;
   void compute(const cuda::Kernel& kernel, const cuda::Arguments& arguments) const;
   void check_lost() const;
+  struct Buffer {
+    std::uint64_t bytes = 0;
+    cuda::MemoryKind kind = cuda::MemoryKind::device;
+  };
+  const Buffer* buffer_at(const void* address) const;  // null for memory of the host alone
 
   TestGpuSettings settings_;
   Random random_{11};
   double host_s_ = 0, device_s_ = 0;  // now, and when the stream will be empty
   double begin_s_ = 0, end_s_ = 0;
   int launches_ = 0, nodes_ = 0;
+  bool timed_out_ = false;  // a kernel that the driver ended, and the context with it
   std::uint64_t allocated_ = 0;
-  std::map<void*, std::uint64_t> buffers_;
+  std::map<const void*, Buffer> buffers_;
 };
 
 }  // namespace ridgeline::testing

@@ -1,0 +1,99 @@
+// What can go wrong with a GPU: each fault is one line, and what was measured before it stays.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/measure.h"
+#include "kernels/cuda/sharing.h"
+#include "tests/kernels/cuda/test_gpu.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options) {
+  const auto plan = cuda::plan(options, gpu.facts(),
+                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
+  return cuda::measure(gpu, plan, options, std::nullopt, gpu.world());
+}
+
+bool warns_of(const ProfileMode& mode, const std::string& text) {
+  return std::ranges::any_of(mode.conditions.warnings, [&](const Warning& warning) {
+    return warning.text.find(text) != std::string::npos;
+  });
+}
+
+// Two passes over the whole set would take three seconds: a driver with a display ends them.
+TEST(CudaFaults, SetsAreCutWhereLongKernelsAreEnded) {
+  TestGpuSettings settings = test_orin();
+  settings.dram_bytes_per_s = 0.5e9;
+  settings.facts.watchdog = true;
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.budget_s = 900, .only = {"read_dram", "copy_dram"}});
+  EXPECT_TRUE(mode.conditions.complete);
+  EXPECT_TRUE(warns_of(mode, "the driver ends kernels after two seconds"));
+  for (const MemoryRow& row : mode.memory) {
+    ASSERT_TRUE(row.bytes_per_s) << row.note;
+    EXPECT_NEAR(row.bytes_per_s->value / 0.5e9, 1, 0.01) << row.kernel;
+    EXPECT_LT(row.working_set_bytes, std::uint64_t{200} << 20);
+  }
+}
+
+TEST(CudaFaults, AKernelThatTimesOutKeepsTheRowsBeforeIt) {
+  TestGpuSettings settings = test_orin();
+  settings.facts.watchdog = true;
+  settings.flop_per_cycle = [](const cuda::Kernel& kernel) {
+    return kernel.dtype == DType::int32 ? 1e-9 : 256;  // two trips of it take minutes
+  };
+  TestGpu gpu(settings);
+  const ProfileMode mode = measured(gpu, {.budget_s = 5, .only = {"fma_fp32", "mad_int32"}});
+  EXPECT_FALSE(mode.conditions.complete);
+  EXPECT_TRUE(warns_of(mode, "timed out"));
+}
+
+std::vector<Warning> sharing(const std::string& name,
+                             const std::map<std::string, std::string>& variables,
+                             const SystemRoot& root) {
+  cuda::DeviceFacts facts;
+  facts.name = name;
+  facts.multiprocessors = 14;
+  return cuda::sharing_warnings(
+      facts,
+      [&](const char* variable) {
+        const auto found = variables.find(variable);
+        return found == variables.end() ? nullptr : found->second.c_str();
+      },
+      root);
+}
+
+TEST(CudaSharing, APartOfAGpuIsSaidToBeOne) {
+  const TemporaryDirectory folder;
+  const SystemRoot root{folder.path() + "/"};
+  EXPECT_THAT(sharing("NVIDIA A100-SXM4-40GB", {}, root), IsEmpty());
+  const auto mig = sharing("NVIDIA A100-SXM4-40GB MIG 1g.5gb", {}, root);
+  ASSERT_EQ(mig.size(), 1u);
+  EXPECT_THAT(mig[0].text, HasSubstr("MIG instance with 14 multiprocessors"));
+  EXPECT_EQ(sharing("A100", {{"CUDA_VISIBLE_DEVICES", "MIG-41b8"}}, root).size(), 1u);
+  EXPECT_THAT(sharing("A100", {{"CUDA_VISIBLE_DEVICES", "0"}}, root), IsEmpty());
+}
+
+TEST(CudaSharing, AnMpsServerIsNoticed) {
+  const TemporaryDirectory folder;
+  const SystemRoot root{folder.path() + "/"};
+  const auto limited = sharing("A100", {{"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "25"}}, root);
+  ASSERT_EQ(limited.size(), 1u);
+  EXPECT_THAT(limited[0].text, HasSubstr("25 % of the GPU's threads"));
+  folder.write("tmp/nvidia-mps/control", "");
+  ASSERT_EQ(sharing("A100", {}, root).size(), 1u);
+  EXPECT_THAT(sharing("A100", {}, root)[0].text, HasSubstr("an MPS server runs"));
+  EXPECT_THAT(sharing("A100", {{"CUDA_MPS_PIPE_DIRECTORY", "/elsewhere"}}, root), IsEmpty());
+  folder.write("elsewhere/control", "");
+  EXPECT_EQ(sharing("A100", {{"CUDA_MPS_PIPE_DIRECTORY", "/elsewhere"}}, root).size(), 1u);
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
