@@ -1,7 +1,5 @@
 // One table per section, in the words of the profile. Unsupported kernels are named in one line
 // with their reason, so that the numbers stay together.
-#include "cli/profile_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "base/csv.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "cli/profile_table.h"
 #include "cli/wrap.h"
 
 namespace ridgeline::cli {
@@ -72,13 +71,20 @@ NotedTable compute_table(const ProfileMode& mode) {
                     {}};
   for (const ComputeRow& row : mode.compute) {
     if (row.status == Status::unsupported && !row.flops_per_s) continue;
-    result.add({row.kernel, std::to_string(row.threads),
+    result.add({row.kernel + (row.sparse ? ", 2:4 sparse" : ""), std::to_string(row.threads),
                 rate_text(row.flops_per_s, is_integer(row.dtype) ? "OP/s" : "FLOP/s"),
                 interval_text(row.flops_per_s), share_text(row.flops_per_s, row.theory_flops_per_s),
                 clock_text(row.clock_hz)},
                row.status, row.note);
   }
   return result;
+}
+
+// "DRAM read", "DRAM read pinned": what a GPU reads through where it is not its usual memory.
+std::string memory_name(const MemoryRow& row) {
+  std::string name = fmt::format("{} {}", to_string(row.level), to_string(row.direction));
+  if (!row.allocation.empty() && row.allocation != "device") name += " " + row.allocation;
+  return name;
 }
 
 NotedTable memory_table(const ProfileMode& mode) {
@@ -92,8 +98,7 @@ NotedTable memory_table(const ProfileMode& mode) {
                      {}},
                     {}};
   for (const MemoryRow& row : mode.memory)
-    result.add({std::string(to_string(row.level)) + " " + std::string(to_string(row.direction)),
-                std::to_string(row.threads), rate_text(row.bytes_per_s, "B/s"),
+    result.add({memory_name(row), std::to_string(row.threads), rate_text(row.bytes_per_s, "B/s"),
                 interval_text(row.bytes_per_s),
                 row.theory_bytes_per_s ? share_text(row.bytes_per_s, row.theory_bytes_per_s) : "",
                 format_bytes(static_cast<double>(row.working_set_bytes))},
@@ -117,6 +122,30 @@ NotedTable sweep_table(const ProfileMode& mode) {
                 rate_text(row.flops_per_s, "FLOP/s"), rate_text(row.bytes_per_s, "B/s"),
                 interval_text(row.bytes_per_s)},
                row.status, row.note);
+  return result;
+}
+
+std::string transfer_name(const TransferRow& row) {
+  return fmt::format("{}, {} memory",
+                     row.kind == "host_to_device"   ? "host to device"
+                     : row.kind == "device_to_host" ? "device to host"
+                                                    : "both ways at once",
+                     row.host_memory);
+}
+
+NotedTable transfer_table(const ProfileMode& mode) {
+  NotedTable result{{{{"copies", Align::left, true},
+                      {"measured", Align::right},
+                      {"90 %", Align::right},
+                      {"each", Align::right},
+                      {""}},
+                     {}},
+                    {}};
+  for (const TransferRow& row : mode.transfer)
+    result.add(
+        {transfer_name(row), rate_text(row.bytes_per_s, "B/s"), interval_text(row.bytes_per_s),
+         row.bytes > 0 ? format_bytes(static_cast<double>(row.bytes)) : ""},
+        row.status, row.note);
   return result;
 }
 
@@ -165,6 +194,15 @@ std::string estimate_fields(const std::optional<Estimate>& estimate) {
          csv_number(estimate->high) + "," + std::string(to_string(estimate->source));
 }
 
+// The bus of a GPU's DRAM has a clock of its own, which nobody measures.
+std::string sources_text(const ProfileMode& mode) {
+  const bool bus = std::any_of(mode.memory.begin(), mode.memory.end(), [](const MemoryRow& row) {
+    return row.processor == Processor::gpu && row.level == Level::dram && row.theory_bytes_per_s;
+  });
+  return std::string("sources: rates measured; theory = ports (datasheet) × clock (measured)") +
+         (bus ? ", of DRAM bus × clock (datasheet)" : "");
+}
+
 }  // namespace
 
 std::string conditions_text(const MeasuringConditions& conditions, int width) {
@@ -189,15 +227,16 @@ std::string profile_text(const Profile& profile, int width) {
                                      ? ""
                                      : " (" + profile.machine.microarchitecture + ")",
                                  profile.machine.cores);
+  for (const Gpu& gpu : profile.machine.gpus)
+    text += fmt::format("{} ({}), {} multiprocessors, {}\n", gpu.name, gpu.architecture,
+                        gpu.multiprocessors, format_bytes(static_cast<double>(gpu.memory_bytes)));
   for (const ProfileMode& mode : profile.modes) {
     text += fmt::format("mode: {}\n\n", mode.mode.label);
-    for (const NotedTable& table :
-         {compute_table(mode), memory_table(mode), sweep_table(mode), time_table(mode)})
+    for (const NotedTable& table : {compute_table(mode), memory_table(mode), transfer_table(mode),
+                                    sweep_table(mode), time_table(mode)})
       text += table.text(width);
-    text +=
-        unsupported_text(mode, width) + conditions_text(mode.conditions, width) + "\n" +
-        wrap("sources: rates measured; theory = ports (datasheet) × clock (measured)", width, 2) +
-        "\n";
+    text += unsupported_text(mode, width) + conditions_text(mode.conditions, width) + "\n" +
+            wrap(sources_text(mode), width, 2) + "\n";
   }
   return text;
 }
@@ -221,18 +260,21 @@ std::string profile_csv(const Profile& profile) {
               csv_field(note) + "\n";
     };
     for (const ComputeRow& row : mode.compute)
-      line("compute", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
+      line("compute", row.processor, row.kernel,
+           std::string(to_string(row.dtype)) + (row.sparse ? " sparse" : ""), row.threads,
            row.status, "flops_per_s", row.flops_per_s, row.theory_flops_per_s, row.clock_hz, 0, "",
            row.note);
     for (const MemoryRow& row : mode.memory)
-      line("memory", row.processor, row.kernel,
-           std::string(to_string(row.level)) + " " + std::string(to_string(row.direction)),
-           row.threads, row.status, "bytes_per_s", row.bytes_per_s, row.theory_bytes_per_s,
-           row.clock_hz, row.working_set_bytes, "", row.note);
+      line("memory", row.processor, row.kernel, memory_name(row), row.threads, row.status,
+           "bytes_per_s", row.bytes_per_s, row.theory_bytes_per_s, row.clock_hz,
+           row.working_set_bytes, "", row.note);
     for (const SweepRow& row : mode.sweep)
       line("sweep", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
            row.status, "bytes_per_s", row.bytes_per_s, std::nullopt, std::nullopt,
            row.working_set_bytes, csv_number(row.flop_per_byte), row.note);
+    for (const TransferRow& row : mode.transfer)
+      line("transfer", row.processor, row.kind, row.host_memory, 1, row.status, "bytes_per_s",
+           row.bytes_per_s, std::nullopt, std::nullopt, row.bytes, "", row.note);
     for (const LatencyRow& row : mode.latency)
       line("latency", row.processor, row.kernel,
            row.level ? std::string(to_string(*row.level)) : "", 1, row.status, "time_s", row.time_s,
