@@ -1,5 +1,7 @@
 // One table per section, in the words of the profile. Unsupported kernels are named in one line
 // with their reason, so that the numbers stay together.
+#include "cli/profile_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "base/csv.h"
 #include "base/text_table.h"
 #include "base/units.h"
-#include "cli/profile_table.h"
 #include "cli/wrap.h"
 
 namespace ridgeline::cli {
@@ -174,6 +175,51 @@ NotedTable time_table(const ProfileMode& mode) {
   return result;
 }
 
+std::string filesystem_text(const StorageRow& row) {
+  if (row.filesystem.empty()) return "an unknown file system";
+  return row.filesystem + (row.medium.empty() ? "" : " on " + row.medium);
+}
+
+NotedTable storage_table(const ProfileMode& mode) {
+  NotedTable result{{{{"storage", Align::left, true},
+                      {"readers", Align::right},
+                      {"measured", Align::right},
+                      {"90 %", Align::right},
+                      {"per read", Align::right},
+                      {""}},
+                     {}},
+                    {}};
+  for (const StorageRow& row : mode.storage)
+    result.add({row.pattern + ", " + filesystem_text(row), std::to_string(row.readers),
+                rate_text(row.bytes_per_s, "B/s"), interval_text(row.bytes_per_s),
+                format_si(static_cast<double>(row.bytes_per_read), "B")},
+               row.status, row.note);
+  return result;
+}
+
+std::string sample_text(const DecodeRow& row) {
+  std::string text = fmt::format("{} {}x{}", row.format, row.width, row.height);
+  if (row.bytes > 0) text += ", " + format_si(static_cast<double>(row.bytes), "B");
+  return row.library.empty() ? text : text + ", " + row.library;
+}
+
+NotedTable decode_table(const ProfileMode& mode) {
+  NotedTable result{{{{"decode", Align::left, true},
+                      {"thr", Align::right},
+                      {"per core", Align::right},
+                      {"90 %", Align::right},
+                      {"clock", Align::right},
+                      {""}},
+                     {}},
+                    {}};
+  for (const DecodeRow& row : mode.decode)
+    result.add({sample_text(row), std::to_string(row.threads),
+                row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s),
+                clock_text(row.clock_hz)},
+               row.status, row.note);
+  return result;
+}
+
 // "not on this CPU: fma_avx512_fp16, tile_amx_bf16 (reason)", one line per reason.
 std::string unsupported_text(const ProfileMode& mode, int width) {
   std::map<std::string, std::string> kernels_by_reason;
@@ -232,8 +278,9 @@ std::string profile_text(const Profile& profile, int width) {
                         gpu.multiprocessors, format_bytes(static_cast<double>(gpu.memory_bytes)));
   for (const ProfileMode& mode : profile.modes) {
     text += fmt::format("mode: {}\n\n", mode.mode.label);
-    for (const NotedTable& table : {compute_table(mode), memory_table(mode), transfer_table(mode),
-                                    sweep_table(mode), time_table(mode)})
+    for (const NotedTable& table :
+         {compute_table(mode), memory_table(mode), transfer_table(mode), sweep_table(mode),
+          time_table(mode), storage_table(mode), decode_table(mode)})
       text += table.text(width);
     text += unsupported_text(mode, width) + conditions_text(mode.conditions, width) + "\n" +
             wrap(sources_text(mode), width, 2) + "\n";
@@ -282,6 +329,13 @@ std::string profile_csv(const Profile& profile) {
     for (const LaunchRow& row : mode.launch)
       line("launch", row.processor, row.kind, "empty job", row.threads, row.status, "time_s",
            row.time_s, std::nullopt, std::nullopt, 0, "", row.note);
+    for (const StorageRow& row : mode.storage)
+      line("storage", Processor::cpu, row.pattern,
+           fmt::format("{} bytes of {}", row.bytes_per_read, filesystem_text(row)), row.readers,
+           row.status, "bytes_per_s", row.bytes_per_s, std::nullopt, std::nullopt, 0, "", row.note);
+    for (const DecodeRow& row : mode.decode)
+      line("decode", Processor::cpu, row.format, sample_text(row), row.threads, row.status,
+           "time_s", row.time_s, std::nullopt, row.clock_hz, 0, "", row.note);
   }
   return text;
 }
