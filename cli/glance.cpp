@@ -69,6 +69,7 @@ std::string mode_text(const Glance& glance) {
   for (const double hz : mode.cpu_hz) clocks += (clocks.empty() ? "" : " / ") + format_hz(hz);
   append(text, clocks.empty() ? "CPU clock unknown" : "CPU up to " + clocks);
   append(text, mode.gpu_hz ? "GPU up to " + format_hz(*mode.gpu_hz) : "");
+  append(text, mode.memory_hz ? "memory up to " + format_hz(*mode.memory_hz) : "");
   append(text, mode.cap_w ? "cap " + format_si(*mode.cap_w, "W") : "");
   append(text, glance.governor.empty() ? "" : "governor " + glance.governor);
   return text;
@@ -78,7 +79,9 @@ std::string profile_text(const Glance& glance) {
   if (!glance.profile) return "none yet";
   const StoredProfile& profile = *glance.profile;
   if (!profile.fault.empty()) return "unreadable: " + profile.fault;
-  return profile.path + ", measured " + profile.started + (profile.complete ? "" : ", incomplete");
+  return profile.path + ", measured " + profile.started +
+         (profile.gpu.empty() ? "" : " on " + profile.gpu) +
+         (profile.complete ? "" : ", incomplete");
 }
 
 // "cores   2 cores, …", folded with a hanging indent.
@@ -175,6 +178,7 @@ Json to_json(const Glance& glance) {
     profile = {{"path", glance.profile->path},
                {"started", glance.profile->started},
                {"complete", glance.profile->complete},
+               {"gpu", glance.profile->gpu},
                {"fault", glance.profile->fault}};
   const NextCommand next = next_command(glance);
   return {

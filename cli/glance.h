@@ -21,6 +21,7 @@ struct StoredProfile {
   std::string started;  // ISO 8601; empty where the file cannot be read
   bool complete = true;
   std::string fault;  // why it cannot be read; empty when all is well
+  std::string gpu{};  // that was measured; empty where it was the CPU
 
   friend bool operator==(const StoredProfile&, const StoredProfile&) = default;
 };

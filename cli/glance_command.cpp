@@ -30,6 +30,7 @@ std::optional<StoredProfile> newest_profile() {
     const Profile profile = load_profile(*path);
     stored.started = profile.modes.front().conditions.started;
     stored.complete = profile.modes.front().conditions.complete;
+    if (!profile.machine.gpus.empty()) stored.gpu = profile.machine.gpus.front().name;
   } catch (const Error& error) {
     stored.fault = error.what();
   }

@@ -72,6 +72,14 @@ std::optional<double> gpu_clock(const SystemRoot& root) {
   return std::nullopt;
 }
 
+// The cap that nvpmodel sets on a Jetson's memory; 0 and -1 are none.
+std::optional<double> memory_cap(const SystemRoot& root) {
+  for (const char* path :
+       {"sys/kernel/nvpmodel_clk_cap/emc", "sys/kernel/nvpmodel_emc_cap/emc_iso_cap"})
+    if (const auto hz = number(root, path); hz && *hz > 0 && *hz < 1e11) return hz;
+  return std::nullopt;
+}
+
 std::optional<double> package_cap(const SystemRoot& root) {
   const auto microwatts =
       number(root, "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw");
@@ -87,6 +95,7 @@ OperatingPoint present_mode(const SystemRoot& root) {
   mode.cpu_hz = cluster_clocks(root);
   mode.cpu_cores = online_cpus(root);
   mode.gpu_hz = gpu_clock(root);
+  mode.memory_hz = memory_cap(root);
   mode.cap_w = package_cap(root);
   return mode;
 }

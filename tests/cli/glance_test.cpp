@@ -102,6 +102,10 @@ TEST(Glance, NextCommandFollowsTheProfile) {
   EXPECT_EQ(cli::next_command(glance).line, "ridgeline roofline");
   EXPECT_THAT(cli::glance_text(glance, 80, false),
               HasSubstr("  profile  p.json, measured 2025-01-02T03:04:05Z\n"));
+  glance.profile->gpu = "Orin";
+  EXPECT_THAT(cli::glance_text(glance, 80, false),
+              HasSubstr("  profile  p.json, measured 2025-01-02T03:04:05Z on Orin\n"));
+  glance.profile->gpu.clear();
   glance.profile->complete = false;
   EXPECT_EQ(cli::next_command(glance).line, "ridgeline measure");
   EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("T03:04:05Z, incomplete\n"));

@@ -95,6 +95,11 @@ TEST(PresentMode, OfAJetsonHasTheNameOfItsMode) {
   EXPECT_EQ(mode.label, "15W");
   EXPECT_EQ(mode.cpu_cores, 6);
   EXPECT_EQ(mode.gpu_hz, 624.75e6);
+  EXPECT_FALSE(mode.memory_hz);
+  system.write("sys/kernel/nvpmodel_clk_cap/emc", "2133000000\n");
+  EXPECT_EQ(present_mode(system.root()).memory_hz, 2133e6);
+  system.write("sys/kernel/nvpmodel_clk_cap/emc", "9223372036854775807\n");
+  EXPECT_FALSE(present_mode(system.root()).memory_hz) << "no cap";
   system.write("var/lib/nvpmodel/status", "pmode:0007 fmode:fanNull\n");
   EXPECT_EQ(present_mode(system.root()).label, "nvpmodel 7");
   system.write("etc/nvpmodel.conf", "< POWER_MODEL ID=7 NAME=MODE_30W >\n");
