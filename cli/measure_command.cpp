@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <ostream>
-#include <sstream>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
-#include "base/text_table.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/gpu_here.h"
 #include "cli/interrupt.h"
+#include "cli/measure_input.h"
+#include "cli/measure_list.h"
 #include "cli/profile_store.h"
 #include "cli/profile_table.h"
 #include "cli/progress.h"
@@ -42,45 +43,30 @@ void add_options(OptionsDescription& options) {
       "time for the run, for example 90s (default: 50s with --quick, else 200s)");
   add("only", po::value<std::string>()->value_name("WORDS"),
       "measure only what matches one of these words: dtypes, memory levels, directions, sections, "
-      "instruction sets, kernels; for example fp32,dram");
+      "instruction sets, kernels; for example fp32,dram; storage and decode, what feeds a "
+      "training, run only where they are named here");
   add("threads", po::value<std::string>()->value_name("LIST"),
       "thread counts, for example 1,2 (default: 1 and all cores)");
   add("list", po::bool_switch(), "list what would be measured, and what cannot run here");
   add("output,o", po::value<std::string>()->value_name("FILE"),
       "write the profile to FILE as well as to the per-user store");
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, ',');)
-    if (!word.empty()) words.push_back(word);
-  return words;
+  add_input_options(options);
 }
 
 // What both backends have in common.
 template <class MeasureOptions>
-void parse_common(const Options& options, MeasureOptions& result) {
+void parse_common(const Options& options, const MeasureWords& words, MeasureOptions& result) {
   result.quick = flag(options, "quick");
-  if (options.count("budget")) {
-    const auto& text = options["budget"].as<std::string>();
-    result.budget_s = parse_seconds(text, "--budget " + text);
-    if (result.budget_s < 1)
-      throw usage_error("--budget " + text, "no time to measure anything", "give at least 1s");
-  }
-  if (options.count("only")) {
-    result.only = split(options["only"].as<std::string>());
-    if (result.only.empty())
-      throw usage_error("--only", "needs a word", "see 'ridgeline measure --list'");
-  }
+  result.budget_s = part_budget_s(options, words);
+  result.only = words.kernels;
 }
 
-cpu::MeasureOptions parse_cpu(const Options& options) {
+cpu::MeasureOptions parse_cpu(const Options& options, const MeasureWords& words) {
   cpu::MeasureOptions result;
-  parse_common(options, result);
+  parse_common(options, words, result);
   result.available_bytes = available_memory_bytes();
   if (options.count("threads")) {
-    for (const std::string& word : split(options["threads"].as<std::string>()))
+    for (const std::string& word : split_words(options["threads"].as<std::string>()))
       result.threads.push_back(static_cast<int>(
           std::min<std::uint64_t>(parse_count(word, "--threads " + word), 1u << 30)));
     if (result.threads.empty()) throw usage_error("--threads", "needs a number");
@@ -88,44 +74,12 @@ cpu::MeasureOptions parse_cpu(const Options& options) {
   return result;
 }
 
-cuda::MeasureOptions parse_gpu(const Options& options) {
+cuda::MeasureOptions parse_gpu(const Options& options, const MeasureWords& words) {
   if (options.count("threads"))
     throw usage_error("--threads", "is for the CPU", "a GPU is measured with all of its threads");
   cuda::MeasureOptions result;
-  parse_common(options, result);
+  parse_common(options, words, result);
   return result;
-}
-
-// A planned trial of either backend.
-struct ListedTrial {
-  std::string section, kernel, what;
-  int threads = 1;
-  std::string missing;
-};
-
-ExitCode list(const std::vector<ListedTrial>& plan, const Options& options, Console& console) {
-  if (flag(options, "json")) {
-    Json rows = Json::array();
-    for (const ListedTrial& trial : plan)
-      rows.push_back({{"section", trial.section},
-                      {"kernel", trial.kernel},
-                      {"what", trial.what},
-                      {"threads", trial.threads},
-                      {"missing", trial.missing.empty() ? Json() : Json(trial.missing)}});
-    console.out << dump_json({{"schema", "ridgeline.measure_plan/1"}, {"rows", rows}});
-    return ExitCode::ok;
-  }
-  TextTable table{{{"section"},
-                   {"kernel"},
-                   {"what"},
-                   {"threads", Align::right},
-                   {"cannot run because", Align::left, true}},
-                  {}};
-  for (const ListedTrial& trial : plan)
-    table.rows.push_back(
-        {trial.section, trial.kernel, trial.what, std::to_string(trial.threads), trial.missing});
-  console.out << (flag(options, "csv") ? render_csv(table) : render_text(table, console.width));
-  return ExitCode::ok;
 }
 
 std::string impossible_rows(const ProfileMode& mode) {
@@ -150,7 +104,9 @@ void compare_with_last(Profile& profile, const Console& console) {
 
 bool has_rates(const ProfileMode& mode) {
   const auto measured = [](const auto& row) { return row.status != Status::unsupported; };
-  return std::ranges::any_of(mode.compute, measured) ||
+  return std::ranges::any_of(mode.storage, measured) ||
+         std::ranges::any_of(mode.decode, measured) ||
+         std::ranges::any_of(mode.compute, measured) ||
          std::ranges::any_of(mode.memory, measured) || !mode.sweep.empty() ||
          !mode.latency.empty() || !mode.launch.empty() || !mode.transfer.empty();
 }
@@ -176,8 +132,7 @@ struct Backend {
   std::vector<Gpu> gpus = {};
 };
 
-Backend cpu_backend(const Options& options, const Topology& topology) {
-  const cpu::MeasureOptions wanted = parse_cpu(options);
+Backend cpu_backend(const cpu::MeasureOptions& wanted, const Topology& topology) {
   const auto plan = cpu::plan(wanted, topology);
   Backend backend;
   for (const auto& trial : plan)
@@ -197,8 +152,8 @@ std::optional<double> gpu_cap_hz(const cuda::DeviceFacts& facts) {
   return facts.integrated ? std::nullopt : facts.max_clock_hz;
 }
 
-Backend gpu_backend(const Options& options) {
-  const cuda::MeasureOptions wanted = parse_gpu(options);
+Backend gpu_backend(const Options& options, const MeasureWords& words) {
+  const cuda::MeasureOptions wanted = parse_gpu(options, words);
   const std::string reason = cuda::why_no_gpu();
   Backend backend;
   // Without a device there is still a plan to look at.
@@ -222,17 +177,36 @@ Backend gpu_backend(const Options& options) {
   return backend;
 }
 
+// Where --only asks for no kernel.
+Backend no_backend() {
+  Backend backend;
+  backend.all = false;
+  backend.measure = [](const SamplerWorld&) { return ProfileMode{}; };
+  return backend;
+}
+
 ExitCode run(const Options& options, Console& console) {
   const Topology topology = read_topology();
-  const Backend backend =
-      flag(options, "gpu") ? gpu_backend(options) : cpu_backend(options, topology);
-  if (flag(options, "list")) return list(backend.plan, options, console);
+  const MeasureWords words = measure_words(options);
+  const bool gpu = flag(options, "gpu");
+  const cpu::MeasureOptions cpu_options = gpu ? cpu::MeasureOptions{} : parse_cpu(options, words);
+  const std::vector<int> threads = cpu::thread_counts(cpu_options, topology);
+  const input::MeasureOptions input_options = parse_input(options, words, threads);
+  const Backend backend = !words.any_kernel() ? no_backend()
+                          : gpu               ? gpu_backend(options, words)
+                                              : cpu_backend(cpu_options, topology);
+  if (flag(options, "list")) {
+    auto plan = backend.plan;
+    std::ranges::copy(list_input(input_options, words, threads), std::back_inserter(plan));
+    return list_trials(plan, options, console);
+  }
   const std::string output =
       options.count("output") ? options["output"].as<std::string>() : std::string();
   if (options.count("output") && output.empty()) throw usage_error("--output", "needs a file name");
   // A place that cannot be written is found out before the minutes are spent, not after.
   if (!output.empty()) check_file_can_be_written(output);
   check_profile_store();
+  if (input_options.storage) input::check_folder(*input_options.storage);
 
   Profile profile;
   profile.tool = std::string(tool_name());
@@ -246,9 +220,9 @@ ExitCode run(const Options& options, Console& console) {
   const SamplerWorld world{steady_seconds, [&] { return watch.since_last(); },
                            [] { return InterruptGuard::interrupted(); },
                            [&](double done, double left_s) { progress.show(done, left_s); }};
-  profile.modes.push_back(backend.measure(world));
+  ProfileMode& mode = profile.modes.emplace_back(backend.measure(world));
+  input::measure(input_options, topology, world, mode);
   progress.clear();
-  ProfileMode& mode = profile.modes.front();
   mode.mode = present_mode({});
   warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
   compare_with_last(profile, console);
@@ -281,11 +255,15 @@ Command measure_command() {
               "interval. Rounds during which others used the CPU are set aside. Ctrl-C keeps what "
               "was measured, marked incomplete. A reading above 102 % of what ports and clock "
               "allow is an error. --gpu measures the CUDA device in the same way: CUDA cores and "
-              "tensor cores, DRAM, L2, L1 and shared memory, and what a launch costs.",
+              "tensor cores, DRAM, L2, L1 and shared memory, and what a launch costs. --only "
+              "storage reads temporary files in --path past the page cache, --only decode times "
+              "the decoding of JPEG images: what feeds a training pipeline.",
           .examples = {{"measure --quick", "measure this machine in a minute"},
                        {"measure -o profile.json", "the full run, also kept as profile.json"},
                        {"measure --only fp32,dram --threads 2", "a part of it"},
                        {"measure --gpu --quick", "the GPU of this machine"},
+                       {"measure --only storage,decode --path /data",
+                        "how fast samples in /data are read and decoded"},
                        {"measure --list", "what would be measured"}},
           .add_options = add_options,
           .run = run};

@@ -29,6 +29,12 @@ Rates rates_of(const ProfileMode& mode) {
         row.status, row.bytes_per_s);
   for (const SweepRow& row : mode.sweep)
     add(row.kernel + ", " + threads_text(row.threads), row.status, row.bytes_per_s);
+  for (const StorageRow& row : mode.storage)
+    add(fmt::format("{} reads of {}, {} at once", row.pattern, row.filesystem, row.readers),
+        row.status, row.bytes_per_s);
+  for (const DecodeRow& row : mode.decode)
+    add("time of decoding a " + row.format + ", " + threads_text(row.threads), row.status,
+        row.time_s);
   for (const TransferRow& row : mode.transfer)
     add(row.kind + " " + row.host_memory, row.status, row.bytes_per_s);
   return rates;

@@ -20,24 +20,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::vector<int> thread_counts(const MeasureOptions& options, const Topology& topology) {
-  const int cores = topology.cores;
-  for (const int threads : options.threads) {
-    if (threads < 1)
-      throw usage_error("--threads " + std::to_string(threads), "must be at least 1");
-    if (threads > cores)
-      throw usage_error("--threads " + std::to_string(threads),
-                        "this machine has " + std::to_string(cores) + " cores for this process");
-  }
-  std::set<int> counts(options.threads.begin(), options.threads.end());
-  if (counts.empty()) {
-    counts = {1, cores};
-    if (!options.quick)
-      for (int threads = 2; threads < cores; threads *= 2) counts.insert(threads);
-  }
-  return {counts.begin(), counts.end()};
-}
-
 // The kernel of the widest instruction set that runs here, by a key that says what it does.
 template <class Key>
 std::vector<const Kernel*> widest(Role role, Key key) {
@@ -190,6 +172,24 @@ std::vector<std::string> selection_words() {
     if (kernel.role == Role::memory) words.emplace(to_string(kernel.direction));
   }
   return {words.begin(), words.end()};
+}
+
+std::vector<int> thread_counts(const MeasureOptions& options, const Topology& topology) {
+  const int cores = topology.cores;
+  for (const int threads : options.threads) {
+    if (threads < 1)
+      throw usage_error("--threads " + std::to_string(threads), "must be at least 1");
+    if (threads > cores)
+      throw usage_error("--threads " + std::to_string(threads),
+                        "this machine has " + std::to_string(cores) + " cores for this process");
+  }
+  std::set<int> counts(options.threads.begin(), options.threads.end());
+  if (counts.empty()) {
+    counts = {1, cores};
+    if (!options.quick)
+      for (int threads = 2; threads < cores; threads *= 2) counts.insert(threads);
+  }
+  return {counts.begin(), counts.end()};
 }
 
 std::vector<PlannedTrial> plan(const MeasureOptions& options, const Topology& topology) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/json.h"
 #include "base/profile.h"
@@ -76,6 +77,40 @@ TEST_F(Measure, ListsWithoutMeasuring) {
   EXPECT_THAT(testing::schema_violations(json, "measure_plan.schema.json"), ::testing::IsEmpty());
   EXPECT_FALSE(json["rows"].empty());
   EXPECT_EQ(run({"measure", "--list", "--csv"}).out.find("section,kernel,what"), 0u);
+}
+
+TEST_F(Measure, StorageAndDecodeRunWhereTheyAreNamed) {
+  const auto result = run({"measure", "--only", "storage,decode", "--path", folder.path(),
+                           "--budget", "1s", "-o", "p.json", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Profile profile = load_profile(folder.file("p.json"));
+  EXPECT_EQ(profile.modes[0].storage.size(), 6u);
+  EXPECT_FALSE(profile.modes[0].decode.empty());
+  EXPECT_TRUE(profile.modes[0].compute.empty());
+  EXPECT_NE(profile.modes[0].conditions.started, "");
+  EXPECT_THAT(testing::schema_violations(parse_json(result.out, "stdout"), "profile.schema.json"),
+              ::testing::IsEmpty());
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    left.insert(entry.path().filename());
+  EXPECT_THAT(left, ::testing::ElementsAre("data", "p.json"));
+
+  const Json plan =
+      parse_json(run({"measure", "--list", "--only", "storage,decode", "--json"}).out, "out");
+  EXPECT_THAT(testing::schema_violations(plan, "measure_plan.schema.json"), ::testing::IsEmpty());
+  EXPECT_EQ(plan["rows"][0]["section"], "storage");
+}
+
+TEST_F(Measure, BadPlacesForStorageAreOneLine) {
+  expect_one_line(run({"measure", "--only", "storage", "--path", "no/such"}), 1,
+                  "no such directory");
+  expect_one_line(run({"measure", "--only", "storage", "--path", ""}), 2, "--path");
+  expect_one_line(run({"measure", "--only", "decode", "--path", "."}), 2, "--only storage");
+  expect_one_line(run({"measure", "--sample-bytes", "1kB"}), 2, "--only storage");
+  expect_one_line(run({"measure", "--only", "storage", "--sample-bytes", "0"}), 2,
+                  "--sample-bytes");
+  expect_one_line(run({"measure", "--only", "storage", "--gpu"}), 2, "--gpu");
+  expect_one_line(run({"measure", "--only", "decode", "--threads", "9999"}), 2, "cores");
 }
 
 TEST_F(Measure, CtrlCLeavesAValidProfileMarkedIncomplete) {
