@@ -12,12 +12,25 @@
 namespace ridgeline {
 namespace {
 
-std::vector<const Tensor*> tensors_of(const Graph& graph, const std::vector<TensorId>& ids) {
-  std::vector<const Tensor*> tensors;
-  tensors.reserve(ids.size());
-  for (const TensorId id : ids) tensors.push_back(&graph.tensors[id]);
-  return tensors;
-}
+// Tensors by pointer, all lists one behind the other.
+class TensorLists {
+ public:
+  TensorLists(CountedNetwork& network) : network_(network) {
+    const Graph& graph = network.graph;
+    std::size_t size = graph.inputs.size() + graph.outputs.size();
+    for (const Layer& layer : graph.layers) size += layer.inputs.size() + layer.outputs.size();
+    network.tensors.reserve(size);
+  }
+
+  std::span<const Tensor* const> add(const std::vector<TensorId>& ids) {
+    auto& all = network_.tensors;
+    for (const TensorId id : ids) all.push_back(&network_.graph.tensors[id]);
+    return std::span(all).last(ids.size());
+  }
+
+ private:
+  CountedNetwork& network_;
+};
 
 // The part that gives a layer of several its name: the one with most to compute.
 const Part* main_part(const Layer& layer, const OpWeights& weights) {
@@ -68,14 +81,14 @@ std::string_view dtype_text(const Graph& graph, const Layer& layer, const Work& 
   return to_string(type);
 }
 
-AnalysisRow row_of(const Graph& graph, Layer& layer, const OpWeights& weights) {
-  AnalysisRow row;
+void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists,
+          const OpWeights& weights) {
   row.name = std::move(layer.name);
   row.op = std::move(layer.origin);
   const Part* part = main_part(layer, weights);
   row.op_class = part ? op_class(part->op) : OpClass::view;
-  row.inputs = tensors_of(graph, layer.inputs);
-  row.outputs = tensors_of(graph, layer.outputs);
+  row.inputs = lists.add(layer.inputs);
+  row.outputs = lists.add(layer.outputs);
   row.work = count_layer(graph, layer, weights);
   row.compute_class = compute_class(layer, row.work);
   row.dtype = dtype_text(graph, layer, row.work);
@@ -83,13 +96,12 @@ AnalysisRow row_of(const Graph& graph, Layer& layer, const OpWeights& weights) {
   row.standing = layer.standing;
   row.pass = layer.pass;
   row.shapes = layer.shapes;
-  if (!runs(layer)) return row;
+  if (!runs(layer)) return;
   if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;
   for (const Part& one : layer.parts)
     row.causally_masked_macs += layer.repeats * causally_masked_macs(one.op);
   for (const TensorId id : unsized_tensors(graph, layer))
     row.unsized.push_back(graph.tensors[id].name);
-  return row;
 }
 
 class UnknownRows {
@@ -145,15 +157,18 @@ void warn_of_uncertain_rows(Analysis& analysis) {
 
 }  // namespace
 
-Analysis analyze(Graph graph, const OpWeights& weights) {
+Analysis analyze(Graph given, const OpWeights& weights) {
   Analysis analysis;
-  analysis.inputs = tensors_of(graph, graph.inputs);
-  analysis.outputs = tensors_of(graph, graph.outputs);
+  const auto network = std::make_shared<CountedNetwork>(CountedNetwork{std::move(given), {}});
+  Graph& graph = network->graph;
+  TensorLists lists(*network);
+  analysis.inputs = lists.add(graph.inputs);
+  analysis.outputs = lists.add(graph.outputs);
   analysis.rows.reserve(graph.layers.size());
   UnknownRows unknown_rows;
   for (Layer& layer : graph.layers) {
     auto& rows = layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows;
-    rows.push_back(row_of(graph, layer, weights));
+    fill(rows.emplace_back(), graph, layer, lists, weights);
     const Unknown* unknown = runs(layer) ? unknown_part(layer) : nullptr;
     if (unknown) unknown_rows.add(rows.back(), unknown->reason);
   }
@@ -161,8 +176,7 @@ Analysis analyze(Graph graph, const OpWeights& weights) {
   sum_rows(analysis);
   analysis.unknown = unknown_rows.take();
   warn_of_uncertain_rows(analysis);
-  // A vector that is moved keeps its elements where they are: the pointers stay true.
-  analysis.tensors = std::make_shared<const std::vector<Tensor>>(std::move(graph.tensors));
+  analysis.network = network;
   return analysis;
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,8 +68,8 @@ struct AnalysisRow {
   OpClass op_class = OpClass::other;
   ComputeClass compute_class = ComputeClass::none;
   std::string_view dtype;  // in which it computes; of its first output where it does not
-  std::vector<const Tensor*> inputs, outputs;  // of Analysis::tensors
-  Work work;                                   // × repeats
+  std::span<const Tensor*const> inputs, outputs;  // of Analysis::network
+  Work work;                                      // × repeats
   double causally_masked_macs = 0;
   double repeats = 1;
   Standing standing = Standing::counted;
@@ -90,15 +92,20 @@ struct UnknownRow {
   std::vector<std::string> layers;
 };
 
+// What the rows of an analysis point to; shared by its copies, so that theirs point to the same.
+struct CountedNetwork {
+  Graph graph;  // names of layers have moved into the rows
+  std::vector<const Tensor*> tensors;
+};
+
 struct Analysis {
   static constexpr std::string_view schema = "ridgeline.analysis/1";
   ModelSource model;
   std::optional<std::int64_t> batch;  // of the first input
   Rules rules = Rules::ridgeline;
   std::string weights_file;  // that replaced entries of the default table; empty: none
-  // What rows, inputs and outputs point to; shared by copies, so that they point to the same.
-  std::shared_ptr<const std::vector<Tensor>> tensors;
-  std::vector<const Tensor*> inputs, outputs;
+  std::shared_ptr<const CountedNetwork> network;
+  std::span<const Tensor*const> inputs, outputs;
   std::vector<AnalysisRow> rows;
   std::vector<AnalysisRow> alternatives;  // of branches that are not in the totals
   Totals totals;
@@ -125,7 +132,10 @@ std::string output_text(const AnalysisRow& row);
 // From sure to unsure: that of the least sure row which is counted.
 ShapeSource least_sure_shapes(const Analysis& analysis);
 
-Json to_json(const Analysis& analysis);
+// The JSON form; with the groups of its rows where there are any.
+struct RowGroup;
+void write_json(std::ostream& out, const Analysis& analysis,
+                const std::vector<RowGroup>* groups = nullptr);
 
 Json shape_json(const Tensor& tensor);  // null where it is unknown
 

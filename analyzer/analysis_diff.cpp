@@ -139,12 +139,13 @@ std::vector<std::string> differences(const AnalysisRow& a, const AnalysisRow& b)
 }
 
 Json short_row(const AnalysisRow& row, Rules rules) {
-  Json json = {
-      {"name", row.name},
-      {"op", row.op},
-      {"class", to_string(row.compute_class)},
-      {"dtype", row.dtype},
-      {"output_shapes", array_of(row.outputs, [](const Tensor* one) { return shape_json(*one); })}};
+  Json output_shapes = Json::array();
+  for (const Tensor* tensor : row.outputs) output_shapes.push_back(shape_json(*tensor));
+  Json json = {{"name", row.name},
+               {"op", row.op},
+               {"class", to_string(row.compute_class)},
+               {"dtype", row.dtype},
+               {"output_shapes", std::move(output_shapes)}};
   add_amounts(json, row.work, rules);
   json["intensity"] = nullable(intensity(row));
   return json;

@@ -1,53 +1,158 @@
 // The JSON form of an Analysis: ridgeline.analysis/1, docs/schemas/analysis.schema.json.
 // What a rule set does not count is null there, not zero.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analyzer/analysis.h"
+#include "analyzer/analysis_groups.h"
 #include "analyzer/count.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 
 namespace ridgeline {
 namespace {
 
-Json bytes_json(const std::optional<double>& bytes) { return bytes ? amount_json(*bytes) : Json(); }
-
-Json tensor_json(const Tensor* tensor) {
-  return {{"name", tensor->name},
-          {"type", to_string(tensor->type)},
-          {"shape", shape_json(*tensor)},
-          {"bytes", bytes_json(tensor_bytes(*tensor))},
-          {"weight", tensor->role == Role::weight}};
+// One that a double holds and all its neighbours too.
+bool is_exact_integer(double amount) {
+  return amount == std::floor(amount) && std::abs(amount) < 0x1p53;
 }
 
-Json flop_split(const Work& work) {
-  Json split = Json::array();
-  for (const FlopCount& entry : work.flop)
-    split.push_back({{"unit", to_string(entry.unit)},
-                     {"dtype", to_string(entry.dtype)},
-                     {"flop", amount_json(entry.flop)}});
-  return split;
+void write_amount(JsonWriter& writer, double amount) {
+  if (is_exact_integer(amount))
+    writer.integer(static_cast<std::int64_t>(amount));
+  else
+    writer.number(amount);
 }
 
-Json row_json(const AnalysisRow& row, Rules rules) {
-  Json json = {{"name", row.name},
-               {"op", row.op},
-               {"op_class", to_string(row.op_class)},
-               {"class", to_string(row.compute_class)},
-               {"dtype", row.dtype},
-               {"inputs", array_of(row.inputs, tensor_json)},
-               {"outputs", array_of(row.outputs, tensor_json)}};
-  add_amounts(json, row.work, rules);
-  json["intensity"] = nullable(intensity(row));
-  json["flop_by_unit"] = flop_split(row.work);
-  json["causally_masked_macs"] = amount_json(row.causally_masked_macs);
-  json["repeats"] = amount_json(row.repeats);
-  json["standing"] = to_string(row.standing);
-  json["pass"] = to_string(row.pass);
-  json["shapes"] = to_string(row.shapes);
-  json["unsized_tensors"] = row.unsized;
-  json["note"] = row.note;
-  return json;
+void write_optional(JsonWriter& writer, const std::optional<double>& amount) {
+  if (amount)
+    write_amount(writer, *amount);
+  else
+    writer.null();
+}
+
+void write(JsonWriter& writer, const Tensor& tensor) {
+  writer.open_object();
+  writer.key("name");
+  writer.text(tensor.name);
+  writer.key("type");
+  writer.text(to_string(tensor.type));
+  writer.key("shape");
+  if (tensor.source == ShapeSource::unknown) {
+    writer.null();
+  } else {
+    writer.open_array();
+    for (const std::int64_t size : tensor.shape) writer.integer(size);
+    writer.close_array();
+  }
+  writer.key("bytes");
+  write_optional(writer, tensor_bytes(tensor));
+  writer.key("weight");
+  writer.boolean(tensor.role == Role::weight);
+  writer.close_object();
+}
+
+void write_tensors(JsonWriter& writer, std::string_view key,
+                   std::span<const Tensor* const> tensors) {
+  writer.key(key);
+  writer.open_array();
+  for (const Tensor* tensor : tensors) write(writer, *tensor);
+  writer.close_array();
+}
+
+void write_flop_split(JsonWriter& writer, const Work& work) {
+  writer.key("flop_by_unit");
+  writer.open_array();
+  for (const FlopCount& entry : work.flop) {
+    writer.open_object();
+    writer.key("unit");
+    writer.text(to_string(entry.unit));
+    writer.key("dtype");
+    writer.text(to_string(entry.dtype));
+    writer.key("flop");
+    write_amount(writer, entry.flop);
+    writer.close_object();
+  }
+  writer.close_array();
+}
+
+// One row of amounts_of().
+struct Amount {
+  const char* name;
+  std::optional<double> value;
+};
+
+// The members that rows, groups and totals have in common.
+std::array<Amount, 7> amounts_of(const Work& work, Rules rules) {
+  const bool own = rules == Rules::ridgeline;
+  const auto counted = [own](double amount) { return own ? std::optional(amount) : std::nullopt; };
+  return {{{"macs", counted(work.macs)},
+           {"flops", total_flop(work)},
+           {"int_ops", counted(total_integer_ops(work))},
+           {"transcendentals", counted(work.transcendentals)},
+           {"bytes_read", work.bytes_read + work.weight_bytes_read},
+           {"bytes_written", work.bytes_written + work.weight_bytes_written},
+           {"weight_bytes", work.weight_bytes_read}}};
+}
+
+void write_amounts(JsonWriter& writer, const Work& work, Rules rules) {
+  for (const auto& [name, value] : amounts_of(work, rules)) {
+    writer.key(name);
+    write_optional(writer, value);
+  }
+}
+
+void write_intensity(JsonWriter& writer, const std::optional<double>& flop_per_byte) {
+  writer.key("intensity");
+  if (flop_per_byte)
+    writer.number(*flop_per_byte);
+  else
+    writer.null();
+}
+
+void write_texts(JsonWriter& writer, std::string_view key, const std::vector<std::string>& texts) {
+  writer.key(key);
+  writer.open_array();
+  for (const std::string& one : texts) writer.text(one);
+  writer.close_array();
+}
+
+void write_text(JsonWriter& writer, std::string_view key, std::string_view value) {
+  writer.key(key);
+  writer.text(value);
+}
+
+void write(JsonWriter& writer, const AnalysisRow& row, Rules rules) {
+  writer.open_object();
+  write_text(writer, "name", row.name);
+  write_text(writer, "op", row.op);
+  write_text(writer, "op_class", to_string(row.op_class));
+  write_text(writer, "class", to_string(row.compute_class));
+  write_text(writer, "dtype", row.dtype);
+  write_tensors(writer, "inputs", row.inputs);
+  write_tensors(writer, "outputs", row.outputs);
+  write_amounts(writer, row.work, rules);
+  write_intensity(writer, intensity(row));
+  write_flop_split(writer, row.work);
+  writer.key("causally_masked_macs");
+  write_amount(writer, row.causally_masked_macs);
+  writer.key("repeats");
+  write_amount(writer, row.repeats);
+  write_text(writer, "standing", to_string(row.standing));
+  write_text(writer, "pass", to_string(row.pass));
+  write_text(writer, "shapes", to_string(row.shapes));
+  write_texts(writer, "unsized_tensors", row.unsized);
+  write_text(writer, "note", row.note);
+  writer.close_object();
+}
+
+void write_rows(JsonWriter& writer, std::string_view key, const std::vector<AnalysisRow>& rows,
+                Rules rules) {
+  writer.key(key);
+  writer.open_array();
+  for (const AnalysisRow& row : rows) write(writer, row, rules);
+  writer.close_array();
 }
 
 // The dtype of most of its arithmetic; null where it has none.
@@ -77,17 +182,27 @@ Json demand_row(const Demand& demand) {
   return json;
 }
 
-Json totals_json(const Analysis& analysis) {
-  const Work& work = analysis.totals.work;
-  Json json = Json::object();
-  add_amounts(json, work, analysis.rules);
-  json["bytes"] = amount_json(total_bytes(work));
-  json["intensity"] = nullable(intensity(work));
-  json["flop_by_unit"] = flop_split(work);
-  json["params"] = amount_json(analysis.totals.params);
-  json["parameter_bytes"] = amount_json(analysis.totals.parameter_bytes);
-  json["layers"] = analysis.totals.layers;
-  return json;
+void write_totals(JsonWriter& writer, const Analysis& analysis) {
+  const Totals& totals = analysis.totals;
+  writer.key("totals");
+  writer.open_object();
+  write_amounts(writer, totals.work, analysis.rules);
+  writer.key("bytes");
+  write_amount(writer, total_bytes(totals.work));
+  write_intensity(writer, intensity(totals.work));
+  write_flop_split(writer, totals.work);
+  writer.key("params");
+  write_amount(writer, totals.params);
+  writer.key("parameter_bytes");
+  write_amount(writer, totals.parameter_bytes);
+  writer.key("layers");
+  writer.integer(static_cast<std::int64_t>(totals.layers));
+  writer.close_object();
+}
+
+Json unknown_row(const UnknownRow& row) {
+  return {
+      {"op", row.op}, {"count", row.layers.size()}, {"reason", row.reason}, {"layers", row.layers}};
 }
 
 Json source_json(const ModelSource& model) {
@@ -108,53 +223,51 @@ Json shape_json(const Tensor& tensor) {
 }
 
 Json amount_json(double amount) {
-  constexpr double exact = 9007199254740992.0;  // 2^53
-  if (amount == std::floor(amount) && std::abs(amount) < exact)
-    return static_cast<std::int64_t>(amount);
-  return amount;
+  return is_exact_integer(amount) ? Json(static_cast<std::int64_t>(amount)) : Json(amount);
 }
 
 void add_amounts(Json& json, const Work& work, Rules rules) {
-  const bool own = rules == Rules::ridgeline;
-  json["macs"] = own ? amount_json(work.macs) : Json();
-  json["flops"] = amount_json(total_flop(work));
-  json["int_ops"] = own ? amount_json(total_integer_ops(work)) : Json();
-  json["transcendentals"] = own ? amount_json(work.transcendentals) : Json();
-  json["bytes_read"] = amount_json(work.bytes_read + work.weight_bytes_read);
-  json["bytes_written"] = amount_json(work.bytes_written + work.weight_bytes_written);
-  json["weight_bytes"] = amount_json(work.weight_bytes_read);
+  for (const auto& [name, value] : amounts_of(work, rules))
+    json[name] = value ? amount_json(*value) : Json();
 }
 
-Json to_json(const Analysis& analysis) {
-  const auto row = [&](const AnalysisRow& one) { return row_json(one, analysis.rules); };
-  Json json = {
-      {"schema", Analysis::schema},
-      {"model", analysis.model.path},
-      {"source", source_json(analysis.model)},
-      {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
-      {"rules", to_string(analysis.rules)},
-      {"weights_file", analysis.weights_file.empty() ? Json() : Json(analysis.weights_file)},
-      {"view", "unfused"},
-      {"shapes", to_string(least_sure_shapes(analysis))},
-      {"inputs", array_of(analysis.inputs, tensor_json)},
-      {"outputs", array_of(analysis.outputs, tensor_json)},
-      {"totals", totals_json(analysis)},
-      {"layers", array_of(analysis.rows, row)},
-      {"alternatives", array_of(analysis.alternatives, row)},
-      {"unknown", array_of(analysis.unknown,
-                           [](const UnknownRow& one) -> Json {
-                             return {{"op", one.op},
-                                     {"count", one.layers.size()},
-                                     {"reason", one.reason},
-                                     {"layers", one.layers}};
-                           })},
-      {"warnings", analysis.warnings}};
+void write_json(std::ostream& out, const Analysis& analysis, const std::vector<RowGroup>* groups) {
+  JsonWriter writer(out);
+  writer.open_object();
+  write_text(writer, "schema", Analysis::schema);
+  write_text(writer, "model", analysis.model.path);
+  writer.key("source");
+  writer.tree(source_json(analysis.model));
+  writer.key("batch");
+  writer.tree(analysis.batch ? Json(*analysis.batch) : Json());
+  write_text(writer, "rules", to_string(analysis.rules));
+  writer.key("weights_file");
+  writer.tree(analysis.weights_file.empty() ? Json() : Json(analysis.weights_file));
+  write_text(writer, "view", "unfused");
+  write_text(writer, "shapes", to_string(least_sure_shapes(analysis)));
+  write_tensors(writer, "inputs", analysis.inputs);
+  write_tensors(writer, "outputs", analysis.outputs);
+  write_totals(writer, analysis);
+  write_rows(writer, "layers", analysis.rows, analysis.rules);
+  write_rows(writer, "alternatives", analysis.alternatives, analysis.rules);
+  writer.key("unknown");
+  writer.tree(array_of(analysis.unknown, unknown_row));
+  write_texts(writer, "warnings", analysis.warnings);
   if (analysis.runtime) {
-    json["runtime"] = to_string(*analysis.runtime);
-    json["demands"] = array_of(analysis.demands, demand_row);
+    write_text(writer, "runtime", to_string(*analysis.runtime));
+    writer.key("demands");
+    writer.tree(array_of(analysis.demands, demand_row));
   }
-  if (analysis.training) json["training"] = to_json(*analysis.training);
-  return json;
+  if (analysis.training) {
+    writer.key("training");
+    writer.tree(to_json(*analysis.training));
+  }
+  if (groups != nullptr) {
+    writer.key("groups");
+    writer.tree(groups_to_json(*groups, analysis.rules));
+  }
+  writer.close_object();
+  writer.finish();
 }
 
 }  // namespace ridgeline

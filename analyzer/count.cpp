@@ -35,13 +35,45 @@ std::optional<double> moved_bytes(const Graph& graph, const Layer& layer, Tensor
   return storage_bytes(tensor.type, partly->second);
 }
 
+bool has_work(const Layer& layer) {
+  return layer.standing != Standing::folded && layer.standing != Standing::absorbed;
+}
+
+// Calls `visit` with each TensorMove.
+template <class Visit>
+void for_each_read(const Graph& graph, const Layer& layer, const Visit& visit) {
+  if (!has_work(layer) || !moves_data(layer)) return;
+  const auto partly = elements_of_first_input(layer);
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const TensorId id = layer.inputs[i];
+    visit(TensorMove{id, i == 0 && partly
+                             ? storage_bytes(graph.tensors[id].type, *partly).value_or(0)
+                             : moved_bytes(graph, layer, id).value_or(0)});
+  }
+}
+
+template <class Visit>
+void for_each_write(const Graph& graph, const Layer& layer, const Visit& visit) {
+  if (!has_work(layer) || !moves_data(layer)) return;
+  const auto* scatter = part_of<Scatter>(layer);
+  for (const TensorId id : layer.outputs) {
+    TensorMove move{id, moved_bytes(graph, layer, id).value_or(0)};
+    // The output is a copy of the first input, into which the updates are written once more.
+    if (scatter != nullptr && id == layer.outputs.front())
+      move.bytes += storage_bytes(graph.tensors[id].type, scatter->updates).value_or(0);
+    visit(move);
+  }
+}
+
 void add_bytes(Work& work, const Graph& graph, const Layer& layer) {
-  for (const TensorMove& move : layer_reads(graph, layer))
+  for_each_read(graph, layer, [&](const TensorMove& move) {
     (graph.tensors[move.tensor].role == Role::weight ? work.weight_bytes_read : work.bytes_read) +=
         move.bytes;
-  for (const TensorMove& move : layer_writes(graph, layer))
+  });
+  for_each_write(graph, layer, [&](const TensorMove& move) {
     (graph.tensors[move.tensor].role == Role::weight ? work.weight_bytes_written
                                                      : work.bytes_written) += move.bytes;
+  });
 }
 
 void multiply(Work& work, double factor) {
@@ -49,10 +81,6 @@ void multiply(Work& work, double factor) {
   for (double* amount : {&work.macs, &work.transcendentals, &work.bytes_read, &work.bytes_written,
                          &work.weight_bytes_read, &work.weight_bytes_written})
     *amount *= factor;
-}
-
-bool has_work(const Layer& layer) {
-  return layer.standing != Standing::folded && layer.standing != Standing::absorbed;
 }
 
 struct ClassOfOp {
@@ -85,27 +113,14 @@ std::optional<double> tensor_bytes(const Tensor& tensor) {
 
 std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer) {
   std::vector<TensorMove> moves;
-  if (!has_work(layer) || !moves_data(layer)) return moves;
   moves.reserve(layer.inputs.size());
-  const auto partly = elements_of_first_input(layer);
-  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
-    const TensorId id = layer.inputs[i];
-    moves.push_back({id, i == 0 && partly
-                             ? storage_bytes(graph.tensors[id].type, *partly).value_or(0)
-                             : moved_bytes(graph, layer, id).value_or(0)});
-  }
+  for_each_read(graph, layer, [&](const TensorMove& move) { moves.push_back(move); });
   return moves;
 }
 
 std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer) {
   std::vector<TensorMove> moves;
-  if (!has_work(layer) || !moves_data(layer)) return moves;
-  for (const TensorId id : layer.outputs)
-    moves.push_back({id, moved_bytes(graph, layer, id).value_or(0)});
-  // The output is a copy of the first input, into which the updates are written once more.
-  if (const auto* scatter = part_of<Scatter>(layer); scatter && !moves.empty())
-    moves.front().bytes +=
-        storage_bytes(graph.tensors[moves.front().tensor].type, scatter->updates).value_or(0);
+  for_each_write(graph, layer, [&](const TensorMove& move) { moves.push_back(move); });
   return moves;
 }
 

@@ -123,7 +123,11 @@ class Grid {
 
  private:
   void add(std::string_view text) {
-    if (!is_printable_ascii(text)) text = cleaned_.emplace_back(without_controls(text));
+    if (is_printable_ascii(text)) {
+      cells_.push_back({text, static_cast<int>(text.size())});
+      return;
+    }
+    text = cleaned_.emplace_back(without_controls(text));
     cells_.push_back({text, display_width(text)});
   }
 

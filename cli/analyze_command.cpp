@@ -202,17 +202,19 @@ ExitCode run(const Options& options, Console& console) {
   check_combinations(options);
   const TableOptions table = table_options(options);
   const CountingOptions counting = counting_options(options);
-  Analysis analysis = analyze_network(words.front(), options, counting);
+  // Kept until the program ends, which gives all memory back at once: taking it apart piece by piece
+  // right before that would be work for nobody.
+  static Analysis& analysis = *new Analysis;
+  analysis = analyze_network(words.front(), options, counting);
   if (options.count("diff"))
     return run_diff(std::move(analysis),
                     analyze_network(options["diff"].as<std::string>(), options, counting), options,
                     console);
   if (flag(options, "json")) {
     sort_rows(analysis.rows, table.order);
-    Json json = to_json(analysis);
-    if (table.group_by)
-      json["groups"] = groups_to_json(group_rows(analysis.rows, *table.group_by), analysis.rules);
-    console.out << dump_json(json);
+    std::optional<std::vector<RowGroup>> groups;
+    if (table.group_by) groups = group_rows(analysis.rows, *table.group_by);
+    write_json(console.out, analysis, groups ? &*groups : nullptr);
   } else if (flag(options, "csv")) {
     console.out << analysis_csv(analysis, table);
     talk_of_warnings(analysis, console);

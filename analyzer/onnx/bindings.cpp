@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <unordered_set>
 
+#include "analyzer/onnx/name_map.h"
 #include "analyzer/onnx/weight_inputs.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -30,13 +30,13 @@ class Binder {
  public:
   Binder(const GraphProto& graph, const ImportOptions& options, const std::string& file)
       : graph_(graph), options_(options), file_(file) {
-    std::unordered_set<std::string_view> initializers;
-    for (const TensorProto& tensor : graph.initializers) initializers.insert(tensor.name);
-    std::unordered_set<std::string_view> names;
+    NameMap<bool> initializers(graph.initializers.size());
+    for (const TensorProto& tensor : graph.initializers) initializers.set(tensor.name, true);
+    NameMap<bool> names;
     // Before IR version 4 every initializer is listed as an input too.
     for (const ValueInfo& input : graph.inputs) {
-      if (initializers.contains(input.name)) continue;
-      if (!names.insert(input.name).second)
+      if (initializers.find(input.name) != nullptr) continue;
+      if (!names.insert(input.name, true).second)
         throw Error(file_, "input " + quote(input.name) + " is listed twice");
       inputs_.push_back(&input);
     }

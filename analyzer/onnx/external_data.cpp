@@ -40,7 +40,7 @@ std::uint64_t end_of(const TensorProto& tensor) {
   if (tensor.external->length) {
     length = *tensor.external->length;
   } else {
-    const double bytes = storage_bytes(tensor.type, element_count(tensor.dims)).value_or(0);
+    const double bytes = storage_bytes(tensor.type, tensor.elements).value_or(0);
     if (bytes >= 0x1p63) return beyond;
     length = static_cast<std::uint64_t>(bytes);
   }
@@ -49,10 +49,10 @@ std::uint64_t end_of(const TensorProto& tensor) {
 
 void collect(const GraphProto& graph, std::vector<const TensorProto*>& tensors);
 
-void collect(const std::vector<Node>& nodes, std::vector<const TensorProto*>& tensors) {
+void collect(std::span<const Node> nodes, std::vector<const TensorProto*>& tensors) {
   for (const Node& node : nodes) {
     for (const Attribute& attribute : node.attributes) {
-      if (attribute.tensor && attribute.tensor->external) tensors.push_back(&*attribute.tensor);
+      if (attribute.tensor && attribute.tensor->external) tensors.push_back(attribute.tensor);
       if (attribute.graph) collect(*attribute.graph, tensors);
       for (const auto& graph : attribute.graphs) collect(*graph, tensors);
     }
@@ -169,7 +169,7 @@ std::vector<std::string> ExternalFiles::check(const Model& model) const {
 }
 
 std::string ExternalFiles::read(const TensorProto& tensor) const {
-  const double needed = storage_bytes(tensor.type, element_count(tensor.dims)).value_or(0);
+  const double needed = storage_bytes(tensor.type, tensor.elements).value_or(0);
   std::string bytes(static_cast<std::size_t>(needed), '\0');
   const std::string path = resolve(tensor);
   if (!state_of(path).present)

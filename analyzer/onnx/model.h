@@ -1,15 +1,18 @@
-// The messages of an ONNX file as plain structs whose text points into the bytes of the file.
-// Only what counting needs; weights stay where they are. Field numbers are in onnx/reader*.cpp.
+// The messages of an ONNX file as plain structs whose text points into the bytes of the file, and
+// whose lists lie in the model's arena. Only what counting needs; weights stay where they are.
+// Field numbers are in onnx/reader*.cpp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/element_type.h"
+#include "analyzer/onnx/arena.h"
 #include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
@@ -23,10 +26,14 @@ struct ExternalData {
 struct TensorProto {
   std::string_view name;
   ElementType type = ElementType::unknown;
-  Shape dims;  // each 0 … 2^40, product checked by the reader
-  std::optional<ExternalData> external;
-  std::string_view message;  // the encoded TensorProto: elements are decoded from it on demand
+  std::span<const std::int64_t> dims;  // each 0 … 2^40, product checked by the reader
+  std::int64_t elements = 1;           // that product
+  const ExternalData* external = nullptr;
+  std::string_view raw;      // raw_data, not read from disk yet
+  std::string_view message;  // the encoded TensorProto: other elements are decoded on demand
   std::optional<double> stored_bytes;  // of a sparse tensor: values and indices
+
+  Shape shape() const { return {dims.begin(), dims.end()}; }
 };
 
 struct Dimension {
@@ -39,8 +46,8 @@ enum class TypeKind { tensor, sparse_tensor, sequence, optional, map, opaque, ab
 
 struct TypeProto {
   TypeKind kind = TypeKind::absent;
-  ElementType element = ElementType::unknown;  // of the tensor, or of the tensors in a sequence
-  std::optional<std::vector<Dimension>> dims;  // absent: not even the rank is known
+  ElementType element = ElementType::unknown;      // of the tensor, or of the tensors in a sequence
+  std::optional<std::span<const Dimension>> dims;  // absent: not even the rank is known
 };
 
 struct ValueInfo {
@@ -57,25 +64,25 @@ struct Attribute {
   std::int64_t i = 0;
   float f = 0;
   std::string_view s;
-  std::vector<std::int64_t> ints;
-  std::vector<float> floats;
-  std::vector<std::string_view> strings;
-  std::optional<TensorProto> tensor;  // sparse ones too
-  std::shared_ptr<const GraphProto> graph;
-  std::vector<std::shared_ptr<const GraphProto>> graphs;
+  std::span<const std::int64_t> ints;
+  std::span<const float> floats;
+  std::span<const std::string_view> strings;
+  const TensorProto* tensor = nullptr;  // sparse ones too
+  const GraphProto* graph = nullptr;
+  std::span<const GraphProto* const> graphs;
 };
 
 struct Node {
   std::string_view name, op_type, domain, overload;
-  std::vector<std::string_view> inputs, outputs;  // an empty name is an input left out
-  std::vector<Attribute> attributes;
+  std::span<const std::string_view> inputs, outputs;  // an empty name is an input left out
+  std::span<const Attribute> attributes;
 };
 
 struct GraphProto {
   std::string_view name;
-  std::vector<Node> nodes;
-  std::vector<TensorProto> initializers;  // sparse ones too
-  std::vector<ValueInfo> inputs, outputs, value_info;
+  std::span<const Node> nodes;
+  std::span<const TensorProto> initializers;  // sparse ones too
+  std::span<const ValueInfo> inputs, outputs, value_info;
 };
 
 struct OpsetImport {
@@ -85,14 +92,15 @@ struct OpsetImport {
 
 struct FunctionProto {
   std::string_view name, domain, overload;
-  std::vector<std::string_view> inputs, outputs;
-  std::vector<std::string_view> attributes;   // names that a call must give
-  std::vector<Attribute> attribute_defaults;  //
-  std::vector<OpsetImport> opsets;            // may be empty: those of the model
-  std::vector<Node> nodes;                    //
+  std::span<const std::string_view> inputs, outputs;
+  std::span<const std::string_view> attributes;   // names that a call must give
+  std::span<const Attribute> attribute_defaults;  //
+  std::span<const OpsetImport> opsets;            // may be empty: those of the model
+  std::span<const Node> nodes;                    //
 };
 
 struct Model {
+  std::unique_ptr<Arena> arena = std::make_unique<Arena>();
   std::int64_t ir_version = 0;
   std::string_view producer, producer_version;
   std::vector<OpsetImport> opsets;

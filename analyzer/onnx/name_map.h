@@ -1,9 +1,10 @@
-// NameMap: values by name, for names that live in the file. One stretch of memory, no node per
+// NameMap: values by name, for names that live in the file. Two stretches of memory, no node per
 // entry: a model has thousands of names, and is read once. Entries are never taken out.
 #pragma once
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -17,51 +18,48 @@ class NameMap {
   explicit NameMap(std::size_t expected = 0) { reserve(expected); }
 
   void reserve(std::size_t expected) {
-    if (2 * expected > slots_.size()) rehash(std::bit_ceil(2 * expected));
+    entries_.reserve(expected);
+    if (2 * expected > places_.size()) rehash(std::bit_ceil(2 * expected));
   }
 
   const T* find(std::string_view name) const {
-    if (slots_.empty()) return nullptr;
-    const Slot& slot = slots_[place_of(name)];
-    return slot.is_used ? &slot.value : nullptr;
+    if (places_.empty()) return nullptr;
+    const std::uint32_t place = places_[place_of(name)];
+    return place != free ? &entries_[place].second : nullptr;
   }
 
-  // The value of this name, and whether it is new.
+  // The value of this name, until the next is inserted, and whether it is new.
   std::pair<T*, bool> insert(std::string_view name, T value) {
-    if (2 * (size_ + 1) > slots_.size()) rehash(std::bit_ceil(4 * (size_ + 1)));
-    Slot& slot = slots_[place_of(name)];
-    if (slot.is_used) return {&slot.value, false};
-    slot = {name, std::move(value), true};
-    ++size_;
-    return {&slot.value, true};
+    if (2 * (entries_.size() + 1) > places_.size())
+      rehash(std::bit_ceil(4 * (entries_.size() + 1)));
+    std::uint32_t& place = places_[place_of(name)];
+    if (place != free) return {&entries_[place].second, false};
+    place = static_cast<std::uint32_t>(entries_.size());
+    return {&entries_.emplace_back(name, std::move(value)).second, true};
   }
 
   void set(std::string_view name, T value) { *insert(name, value).first = value; }
 
  private:
-  struct Slot {
-    std::string_view name;
-    T value{};
-    bool is_used = false;
-  };
+  static constexpr std::uint32_t free = ~std::uint32_t{0};
 
-  // Of the name, or of the free slot that it would go to; half of them are free.
+  // Of the name, or of the free place that it would go to; half of them are free.
   std::size_t place_of(std::string_view name) const {
-    std::size_t place = std::hash<std::string_view>()(name);
-    for (;; ++place) {
-      const Slot& slot = slots_[place & (slots_.size() - 1)];
-      if (!slot.is_used || slot.name == name) return place & (slots_.size() - 1);
+    std::size_t at = std::hash<std::string_view>()(name);
+    for (;; ++at) {
+      at &= places_.size() - 1;
+      if (places_[at] == free || entries_[places_[at]].first == name) return at;
     }
   }
 
-  void rehash(std::size_t slots) {
-    std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
-    for (Slot& slot : before)
-      if (slot.is_used) slots_[place_of(slot.name)] = std::move(slot);
+  void rehash(std::size_t places) {
+    places_.assign(places, free);
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      places_[place_of(entries_[i].first)] = static_cast<std::uint32_t>(i);
   }
 
-  std::vector<Slot> slots_;  // a power of two of them, or none
-  std::size_t size_ = 0;
+  std::vector<std::pair<std::string_view, T>> entries_;  // in the order of insertion
+  std::vector<std::uint32_t> places_;  // indices into entries_: a power of two of them, or none
 };
 
 }  // namespace ridgeline::onnx

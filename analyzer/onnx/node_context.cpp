@@ -15,14 +15,12 @@
 
 namespace ridgeline::onnx {
 
-NodeContext::NodeContext(Walk& walk, const Node& node, std::int64_t opset,
-                         std::vector<Value*> inputs, std::vector<Value*> outputs)
-    : walk_(walk),
-      node_(node),
-      opset_(opset),
-      inputs_(std::move(inputs)),
-      outputs_(std::move(outputs)),
-      steers_(inputs_.size(), false) {}
+NodeContext::NodeContext(Walk& walk, const Node& node, std::int64_t opset)
+    : walk_(walk), node_(node), opset_(opset) {
+  inputs_.reserve(node.inputs.size());
+  outputs_.reserve(node.outputs.size());
+  steers_.resize(node.inputs.size(), false);
+}
 
 const Attribute* NodeContext::attribute(std::string_view name) const {
   return walk_.find_attribute(node_, name);
@@ -46,7 +44,7 @@ std::string_view NodeContext::text(std::string_view name, std::string_view fallb
 std::optional<std::vector<std::int64_t>> NodeContext::integers(std::string_view name) const {
   const Attribute* found = attribute(name);
   if (found == nullptr) return std::nullopt;
-  return found->ints;
+  return std::vector<std::int64_t>(found->ints.begin(), found->ints.end());
 }
 
 bool NodeContext::has(std::size_t index) const {

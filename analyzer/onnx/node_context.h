@@ -2,8 +2,11 @@
 // where to put what it finds. A rule infers the outputs and emits the Op; it knows no other node.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,8 +33,7 @@ struct CannotInfer {
 
 class NodeContext {
  public:
-  NodeContext(Walk& walk, const Node& node, std::int64_t opset, std::vector<Value*> inputs,
-              std::vector<Value*> outputs);
+  NodeContext(Walk& walk, const Node& node, std::int64_t opset);
 
   const Node& node() const { return node_; }
   std::int64_t opset() const { return opset_; }  // of the node's domain
@@ -97,10 +99,13 @@ class NodeContext {
   Walk& walk_;
   const Node& node_;
   std::int64_t opset_;
-  std::vector<Value*> inputs_;   // null where left out
-  std::vector<Value*> outputs_;  // null where nobody wants it
+  // The lists of nearly all nodes fit into the buffer.
+  std::array<std::byte, 512> buffer_;
+  std::pmr::monotonic_buffer_resource memory_{buffer_.data(), buffer_.size()};
+  std::pmr::vector<Value*> inputs_{&memory_};   // null where left out
+  std::pmr::vector<Value*> outputs_{&memory_};  // null where nobody wants it
+  std::pmr::vector<char> steers_{&memory_};     // of the inputs: whether they do
   std::vector<Part> parts_;
-  std::vector<bool> steers_;
   std::vector<std::pair<const Value*, std::int64_t>> partly_moved_;
   bool bound_ = false;
 };
@@ -115,7 +120,7 @@ struct Operator {
 // All rows, sorted by domain and name.
 std::span<const Operator> known_operators();
 
-// The row of an operator, or null.
+// The row of an operator, or null; looks through all of them.
 const Operator* find_operator(std::string_view domain, std::string_view name);
 
 }  // namespace ridgeline::onnx

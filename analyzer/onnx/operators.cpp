@@ -1,10 +1,8 @@
 // The operators that have a rule, looked up by domain and name.
 // The rows themselves stand with their rules in onnx/operators/.
 #include <algorithm>
-#include <deque>
 #include <vector>
 
-#include "analyzer/onnx/name_map.h"
 #include "analyzer/onnx/operators/families.h"
 
 namespace ridgeline::onnx {
@@ -73,33 +71,6 @@ std::vector<Operator> sorted_operators() {
   return rows;
 }
 
-// Rows by name; nearly always the first of a name is the one of the wanted domain.
-class OperatorIndex {
- public:
-  OperatorIndex() {
-    for (const Family family : families)
-      for (const Operator& row : family()) {
-        const auto [first, is_new] = first_.insert(row.name, {&row, nullptr});
-        if (!is_new) first->next = &others_.emplace_back(Entry{&row, first->next});
-      }
-  }
-
-  const Operator* find(std::string_view domain, std::string_view name) const {
-    for (const Entry* entry = first_.find(name); entry != nullptr; entry = entry->next)
-      if (entry->row->domain == domain) return entry->row;
-    return nullptr;
-  }
-
- private:
-  struct Entry {
-    const Operator* row = nullptr;
-    const Entry* next = nullptr;  // of the same name, in another domain
-  };
-
-  NameMap<Entry> first_{512};
-  std::deque<Entry> others_;
-};
-
 }  // namespace
 
 std::span<const Operator> known_operators() {
@@ -108,8 +79,10 @@ std::span<const Operator> known_operators() {
 }
 
 const Operator* find_operator(std::string_view domain, std::string_view name) {
-  static const OperatorIndex index;
-  return index.find(domain, name);
+  for (const Family family : families)
+    for (const Operator& row : family())
+      if (row.name == name && row.domain == domain) return &row;
+  return nullptr;
 }
 
 }  // namespace ridgeline::onnx

@@ -40,7 +40,7 @@ void collect_captures(const GraphProto& graph, std::vector<std::string_view>& na
 
 using Producers = NameMap<std::size_t>;  // index of a node
 
-Producers find_producers(const std::vector<Node>& nodes,
+Producers find_producers(std::span<const Node> nodes,
                          const std::function<bool(std::string_view)>& is_own,
                          const std::string& file) {
   Producers producers(nodes.size());
@@ -84,7 +84,7 @@ std::string qualified_name(const Node& node) {
   return plain && !name.empty() && name.size() < 100 ? name : quote(name);
 }
 
-NodeOrder order_nodes(const std::vector<Node>& nodes,
+NodeOrder order_nodes(std::span<const Node> nodes,
                       const std::function<bool(std::string_view)>& is_known,
                       const std::function<bool(std::string_view)>& is_own,
                       const std::string& file) {

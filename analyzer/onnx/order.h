@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,7 @@ struct NodeOrder {
 // `is_known` tells names that exist before the first node: inputs, initializers, outer scopes;
 // `is_own` those of them that belong to this graph, so that no node may make them again (a name of
 // an outer scope may be: it is another tensor then). `file` stands in errors.
-NodeOrder order_nodes(const std::vector<Node>& nodes,
+NodeOrder order_nodes(std::span<const Node> nodes,
                       const std::function<bool(std::string_view)>& is_known,
                       const std::function<bool(std::string_view)>& is_own, const std::string& file);
 

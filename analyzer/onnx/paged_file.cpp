@@ -23,8 +23,12 @@ constexpr std::size_t max_ahead = 64;
 
 PagedFile::PagedFile(int descriptor, std::size_t bytes, std::string path)
     : descriptor_(descriptor), size_(bytes), path_(std::move(path)) {
-  void* address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // A small file is read as a whole, so all of its memory may as well be there at once.
+  const bool is_small = size_ <= max_ahead * page_bytes;
+  if (is_small) ahead_ = max_ahead;
+  void* address =
+      ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (is_small ? MAP_POPULATE : 0), -1, 0);
   if (address == MAP_FAILED) {
     const int reason = errno;
     ::close(descriptor_);

@@ -14,33 +14,37 @@ namespace {
 
 constexpr std::int64_t newest_ir_version = 14;
 
-FunctionProto read_function(Wire wire) {
+FunctionProto read_function(Wire wire, Arena& arena) {
   FunctionProto function;
+  ArenaList<std::string_view> inputs(arena, 4), outputs(arena, 2), attributes(arena, 2);
+  ArenaList<Attribute> defaults(arena, 2);
+  ArenaList<OpsetImport> opsets(arena, 2);
+  ArenaList<Node> nodes(arena, 8);
   while (wire.next()) {
     switch (wire.field()) {
       case 1:
         function.name = wire.bytes();
         break;
       case 4:
-        function.inputs.push_back(wire.bytes());
+        inputs.push_back(wire.bytes());
         break;
       case 5:
-        function.outputs.push_back(wire.bytes());
+        outputs.push_back(wire.bytes());
         break;
       case 6:
-        function.attributes.push_back(wire.bytes());
+        attributes.push_back(wire.bytes());
         break;
       case 7:
-        function.nodes.push_back(read_node(wire.message("NodeProto"), 0));
+        nodes.push_back(read_node(wire.message("NodeProto"), 0, arena));
         break;
       case 9:
-        function.opsets.push_back(read_opset_import(wire.message("OperatorSetIdProto")));
+        opsets.push_back(read_opset_import(wire.message("OperatorSetIdProto")));
         break;
       case 10:
         function.domain = wire.bytes();
         break;
       case 11:
-        function.attribute_defaults.push_back(read_attribute(wire.message("AttributeProto"), 0));
+        defaults.push_back(read_attribute(wire.message("AttributeProto"), 0, arena));
         break;
       case 13:
         function.overload = wire.bytes();
@@ -49,6 +53,12 @@ FunctionProto read_function(Wire wire) {
         break;
     }
   }
+  function.inputs = inputs;
+  function.outputs = outputs;
+  function.attributes = attributes;
+  function.attribute_defaults = defaults;
+  function.opsets = opsets;
+  function.nodes = nodes;
   return function;
 }
 
@@ -79,7 +89,7 @@ Model read_fields(const WireSource& source) {
         break;
       case 7:
         has_graph = true;
-        read_graph(wire.message("GraphProto"), 0, model.graph);
+        model.graph = read_graph(wire.message("GraphProto"), 0, *model.arena);
         break;
       case 8:
         model.opsets.push_back(read_opset_import(wire.message("OperatorSetIdProto")));
@@ -88,7 +98,7 @@ Model read_fields(const WireSource& source) {
         has_training = true;
         break;
       case 25:
-        model.functions.push_back(read_function(wire.message("FunctionProto")));
+        model.functions.push_back(read_function(wire.message("FunctionProto"), *model.arena));
         break;
       default:
         break;

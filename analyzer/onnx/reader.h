@@ -17,11 +17,11 @@ inline constexpr int max_graph_depth = 100;
 inline constexpr std::size_t max_rank = 64;
 
 Model read_model(const WireSource& source);
-TensorProto read_tensor(Wire wire);
-TensorProto read_sparse_tensor(Wire wire);
-void read_graph(Wire wire, int depth, GraphProto& graph);  // depth 0 is the model's own graph
-Node read_node(Wire wire, int depth);
-Attribute read_attribute(Wire wire, int depth);
+TensorProto read_tensor(Wire wire, Arena& arena);
+TensorProto read_sparse_tensor(Wire wire, Arena& arena);
+GraphProto read_graph(Wire wire, int depth, Arena& arena);  // depth 0 is the model's own graph
+Node read_node(Wire wire, int depth, Arena& arena);
+Attribute read_attribute(Wire wire, int depth, Arena& arena);
 OpsetImport read_opset_import(Wire wire);
 
 }  // namespace ridgeline::onnx

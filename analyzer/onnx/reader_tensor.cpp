@@ -29,7 +29,6 @@ struct ValueRange {
 
 // The elements as the fields of a tensor hold them.
 struct StoredElements {
-  std::optional<std::string_view> raw;
   ValueRange typed[typed_field_count];
   bool external = false;
 };
@@ -83,7 +82,7 @@ ExternalData external_data(const Wire& wire, const TensorProto& tensor,
   return data;
 }
 
-void check_dims(const Wire& wire, const TensorProto& tensor) {
+std::int64_t checked_elements(const Wire& wire, const TensorProto& tensor) {
   if (tensor.dims.size() > max_rank)
     fail_tensor(wire, tensor,
                 fmt::format("{} dimensions, at most {} are read", tensor.dims.size(), max_rank));
@@ -91,18 +90,20 @@ void check_dims(const Wire& wire, const TensorProto& tensor) {
     if (dimension < 0 || dimension > max_dimension)
       fail_tensor(wire, tensor,
                   fmt::format("dimension {} of shape {} is outside of 0 to 2^40", dimension,
-                              to_string(tensor.dims)));
-  if (!checked_element_count(tensor.dims))
+                              to_string(tensor.shape())));
+  const auto elements = checked_element_count(tensor.shape());
+  if (!elements)
     fail_tensor(wire, tensor,
-                fmt::format("shape {} has more than 2^63 elements", to_string(tensor.dims)));
+                fmt::format("shape {} has more than 2^63 elements", to_string(tensor.shape())));
+  return *elements;
 }
 
 void check_bytes(const Wire& wire, const TensorProto& tensor, std::string_view what,
                  std::uint64_t bytes) {
-  const std::optional<double> needed = storage_bytes(tensor.type, element_count(tensor.dims));
+  const std::optional<double> needed = storage_bytes(tensor.type, tensor.elements);
   if (needed && static_cast<double>(bytes) != *needed)
     fail_tensor(wire, tensor,
-                fmt::format("{} of {} needs {:.0f} bytes, {} holds {}", to_string(tensor.dims),
+                fmt::format("{} of {} needs {:.0f} bytes, {} holds {}", to_string(tensor.shape()),
                             to_string(tensor.type), *needed, what, bytes));
 }
 
@@ -116,10 +117,10 @@ void check_values(const Wire& wire, const TensorProto& tensor, const StoredEleme
                               typed_fields[*expected].name, typed_fields[i].name));
   const ValueRange& range = elements.typed[*expected];
   if (range.most == 0) return;  // tools make files without weights, to pass them around
-  const std::uint64_t needed = typed_values(tensor.type, element_count(tensor.dims));
+  const std::uint64_t needed = typed_values(tensor.type, tensor.elements);
   if (needed < range.least || needed > range.most)
     fail_tensor(wire, tensor,
-                fmt::format("{} of {} needs {} values, {} holds {} {}", to_string(tensor.dims),
+                fmt::format("{} of {} needs {} values, {} holds {} {}", to_string(tensor.shape()),
                             to_string(tensor.type), needed, typed_fields[*expected].name,
                             needed < range.least ? "at least" : "at most",
                             needed < range.least ? range.least : range.most));
@@ -127,16 +128,17 @@ void check_values(const Wire& wire, const TensorProto& tensor, const StoredEleme
 
 }  // namespace
 
-TensorProto read_tensor(Wire wire) {
+TensorProto read_tensor(Wire wire, Arena& arena) {
   const Wire whole = wire;
   TensorProto tensor;
   tensor.message = wire.remaining();
   StoredElements elements;
+  ArenaList<std::int64_t> dims(arena, 4);
   std::vector<ExternalEntry> entries;
   while (wire.next()) {
     switch (wire.field()) {
       case 1:
-        wire.append_integers(tensor.dims);
+        wire.append_integers(dims);
         break;
       case 2:
         tensor.type = element_type(wire.integer());
@@ -145,7 +147,7 @@ TensorProto read_tensor(Wire wire) {
         tensor.name = wire.bytes();
         break;
       case 9:
-        elements.raw = wire.extent();
+        tensor.raw = wire.extent();
         break;
       case 13:
         entries.push_back(read_entry(wire.message("StringStringEntryProto")));
@@ -159,32 +161,34 @@ TensorProto read_tensor(Wire wire) {
             count_values(wire, typed_fields[i], elements.typed[i]);
     }
   }
-  check_dims(whole, tensor);
+  tensor.dims = dims;
+  tensor.elements = checked_elements(whole, tensor);
   if (elements.external) {
-    tensor.external = external_data(whole, tensor, entries);
+    tensor.external = &keep(arena, external_data(whole, tensor, entries));
     if (tensor.external->length)
       check_bytes(whole, tensor, "its external data", *tensor.external->length);
-  } else if (elements.raw && !elements.raw->empty()) {
-    check_bytes(whole, tensor, "raw_data", elements.raw->size());
+  } else if (!tensor.raw.empty()) {
+    check_bytes(whole, tensor, "raw_data", tensor.raw.size());
   } else {
     check_values(whole, tensor, elements);
   }
   return tensor;
 }
 
-TensorProto read_sparse_tensor(Wire wire) {
+TensorProto read_sparse_tensor(Wire wire, Arena& arena) {
   const Wire whole = wire;
   TensorProto tensor, values, indices;
+  ArenaList<std::int64_t> dims(arena, 4);
   while (wire.next()) {
     switch (wire.field()) {
       case 1:
-        values = read_tensor(wire.message("TensorProto"));
+        values = read_tensor(wire.message("TensorProto"), arena);
         break;
       case 2:
-        indices = read_tensor(wire.message("TensorProto"));
+        indices = read_tensor(wire.message("TensorProto"), arena);
         break;
       case 3:
-        wire.append_integers(tensor.dims);
+        wire.append_integers(dims);
         break;
       default:
         break;
@@ -192,9 +196,10 @@ TensorProto read_sparse_tensor(Wire wire) {
   }
   tensor.name = values.name;
   tensor.type = values.type;
-  check_dims(whole, tensor);
-  const auto value_bytes = storage_bytes(values.type, element_count(values.dims));
-  const auto index_bytes = storage_bytes(indices.type, element_count(indices.dims));
+  tensor.dims = dims;
+  tensor.elements = checked_elements(whole, tensor);
+  const auto value_bytes = storage_bytes(values.type, values.elements);
+  const auto index_bytes = storage_bytes(indices.type, indices.elements);
   if (value_bytes && index_bytes) tensor.stored_bytes = *value_bytes + *index_bytes;
   return tensor;
 }

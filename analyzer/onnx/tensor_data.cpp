@@ -162,11 +162,11 @@ std::uint64_t typed_values(ElementType type, std::int64_t elements) {
 bool may_have_contents(const TensorProto& tensor) {
   return bits(tensor.type) > 0 && tensor.type != ElementType::complex64 &&
          tensor.type != ElementType::complex128 &&
-         element_count(tensor.dims) <= static_cast<std::int64_t>(max_contents);
+         tensor.elements <= static_cast<std::int64_t>(max_contents);
 }
 
 Contents decode_raw(const TensorProto& tensor, std::string_view bytes) {
-  const auto count = static_cast<std::size_t>(element_count(tensor.dims));
+  const auto count = static_cast<std::size_t>(tensor.elements);
   Contents contents;
   contents.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -176,21 +176,21 @@ Contents decode_raw(const TensorProto& tensor, std::string_view bytes) {
 
 std::optional<Contents> decode_message(const TensorProto& tensor, const WireSource& source) {
   if (!may_have_contents(tensor)) return std::nullopt;
-  if (element_count(tensor.dims) == 0) return Contents{};
-  const TypedField& typed = typed_fields[typed_field_of(tensor.type).value()];
-  std::string_view raw;
-  std::string values;
-  Wire wire(tensor.message, "TensorProto", source);
-  while (wire.next()) {
-    if (wire.field() == 9) raw = wire.bytes();
-    if (wire.field() == typed.number) append_raw(wire, typed, tensor.type, values);
+  if (tensor.elements == 0) return Contents{};
+  if (!tensor.raw.empty()) {  // as long as it must be: the reader has checked that
+    source.load(tensor.raw.data(), tensor.raw.size());
+    return decode_raw(tensor, tensor.raw);
   }
-  const std::string_view bytes = raw.empty() ? values : raw;
+  const TypedField& typed = typed_fields[typed_field_of(tensor.type).value()];
+  std::string bytes;
+  Wire wire(tensor.message, "TensorProto", source);
+  while (wire.next())
+    if (wire.field() == typed.number) append_raw(wire, typed, tensor.type, bytes);
   if (bytes.empty()) return std::nullopt;
-  const double needed = storage_bytes(tensor.type, element_count(tensor.dims)).value();
+  const double needed = storage_bytes(tensor.type, tensor.elements).value();
   if (static_cast<double>(bytes.size()) != needed)
     wire.fail(fmt::format("tensor {}: {} of {} needs {:.0f} bytes, its values give {}",
-                          quote(tensor.name), to_string(tensor.dims), to_string(tensor.type),
+                          quote(tensor.name), to_string(tensor.shape()), to_string(tensor.type),
                           needed, bytes.size()));
   return decode_raw(tensor, bytes);
 }

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "analyzer/element_type.h"
 #include "analyzer/graph.h"
@@ -15,8 +15,8 @@
 namespace ridgeline::onnx {
 
 struct Value {
-  TensorId id = 0;  // of the Tensor that this becomes
-  std::string name;
+  TensorId id = 0;        // of the Tensor that this becomes
+  std::string_view name;  // lives in the file
   ElementType type = ElementType::unknown;
   std::optional<Shape> shape;  // of the tensor, or of every tensor in a sequence
   // A sequence of tensors; how many it holds where that is known. An optional that holds a tensor
@@ -28,6 +28,7 @@ struct Value {
   bool constant = false;        // depends on no graph input: weights and what is made of them
   bool from_shapes = false;     // depends on shapes and constants only (Shape and what follows)
   bool is_initializer = false;  // stands in the file as data
+  bool is_parameter = false;    // see Tensor
   const TensorProto* proto = nullptr;  // where its elements are in the file, if they are
   // Elements: computed from other contents, or read from the proto when first asked for.
   std::optional<Contents> contents;

@@ -53,7 +53,7 @@ void Walk::add_initializers(const GraphProto& graph) {
   for (const TensorProto& tensor : graph.initializers) {
     Value* value = make_value(tensor.name);
     value->type = tensor.type;
-    value->shape = tensor.dims;
+    value->shape = tensor.shape();
     value->source = ShapeSource::fixed;
     value->constant = true;
     value->is_initializer = true;
@@ -74,7 +74,7 @@ void Walk::add_inputs() {
   }
 }
 
-void Walk::walk_nodes(const std::vector<Node>& nodes) {
+void Walk::walk_nodes(std::span<const Node> nodes) {
   const NodeOrder order = order_nodes(
       nodes, [this](std::string_view name) { return scope_->find(name) != nullptr; },
       [this](std::string_view name) { return scope_->owns(name); }, file_name());
@@ -90,9 +90,8 @@ void Walk::spend(const Node& node) {
 
 std::int64_t Walk::opset_of(const Node& node) {
   const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
-  if (function_opsets_ != nullptr)
-    for (const OpsetImport& import : *function_opsets_)
-      if (import.domain == domain) return import.version;
+  for (const OpsetImport& import : function_opsets_)
+    if (import.domain == domain) return import.version;
   if (const auto found = opsets_.find(domain); found != opsets_.end()) return found->second;
   if (domain.empty())
     throw Error(file_name(), describe(node) + ": the model imports no operator set of ai.onnx");
@@ -112,27 +111,29 @@ std::string Walk::layer_name(const Node& node) const {
 
 void Walk::walk_node(const Node& node) {
   spend(node);
-  std::vector<Value*> inputs;
-  inputs.reserve(node.inputs.size());
-  for (const std::string_view name : node.inputs)
-    inputs.push_back(name.empty() ? nullptr : scope_->find(name));
-  if (const FunctionProto* function = function_of(node)) {
-    call_function(*function, node, inputs);
-    return;
-  }
-  apply_rule(node, opset_of(node), std::move(inputs));
+  if (const FunctionProto* function = function_of(node))
+    call_function(*function, node);
+  else
+    apply_rule(node);
 }
 
-void Walk::apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> inputs) {
-  std::vector<Value*> outputs;
-  outputs.reserve(node.outputs.size());
-  for (const std::string_view name : node.outputs) {
-    outputs.push_back(name.empty() ? nullptr : make_value(name));
-    if (!name.empty()) scope_->bind(name, outputs.back());
-  }
-  NodeContext context(*this, node, opset, std::move(inputs), std::move(outputs));
-  const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
+const Operator* Walk::operator_of(const Node& node, std::string_view domain) {
+  const auto* known = operators_.find(node.op_type);
+  if (known != nullptr && (*known)->domain == domain) return *known;
   const Operator* row = find_operator(domain, node.op_type);
+  if (row != nullptr) operators_.set(node.op_type, row);
+  return row;
+}
+
+void Walk::apply_rule(const Node& node) {
+  NodeContext context(*this, node, opset_of(node));
+  for (const std::string_view name : node.inputs) context.inputs_.push_back(find_value(name));
+  for (const std::string_view name : node.outputs) {
+    context.outputs_.push_back(name.empty() ? nullptr : make_value(name));
+    if (!name.empty()) scope_->bind(name, context.outputs_.back());
+  }
+  const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
+  const Operator* row = operator_of(node, domain);
   std::string unknown_because;
   if (row == nullptr) {
     unknown_because = "no rule for this operator";
@@ -208,7 +209,7 @@ void Walk::settle_outputs(NodeContext& context, bool is_folded) {
 }
 
 void Walk::add_layer(NodeContext& context, bool is_folded) {
-  Layer layer;
+  Layer& layer = layers_.emplace_back();
   layer.name = layer_name(context.node_);
   layer.origin = qualified_name(context.node_);
   layer.repeats = repeats_;
@@ -236,7 +237,6 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
     layer.partly_moved.emplace_back(value->id, elements);
   layer.parts = std::move(context.parts_);
   if (!is_folded) mark_parameters(context, layer);
-  layers_.push_back(std::move(layer));
 }
 
 // Weights that a counted layer reads as data are parameters, except what training does not change:
@@ -255,8 +255,7 @@ void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
     const auto* normalize =
         layer.parts.empty() ? nullptr : std::get_if<Normalize>(&layer.parts.front().op);
     if (normalize != nullptr && normalize->kind == Normalization::batch && i >= 3) continue;
-    parameters_.resize(values_.size(), false);
-    parameters_[root->id] = true;
+    values_[root->id].is_parameter = true;
   }
 }
 

@@ -63,11 +63,13 @@ class Walk {
 
   void add_initializers(const GraphProto& graph);
   void add_inputs();
-  void walk_nodes(const std::vector<Node>& nodes);
+  void walk_nodes(std::span<const Node> nodes);
   void walk_node(const Node& node);
-  void call_function(const FunctionProto& function, const Node& node,
-                     const std::vector<Value*>& inputs);
-  void apply_rule(const Node& node, std::int64_t opset, std::vector<Value*> inputs);
+  void call_function(const FunctionProto& function, const Node& node);
+  void apply_rule(const Node& node);
+  Value* find_value(std::string_view name) const {  // null for an input that is left out
+    return name.empty() ? nullptr : scope_->find(name);
+  }
   void settle_outputs(NodeContext& context, bool is_folded);
   bool take_declared(Value& value);
   bool fall_back_to_declared(NodeContext& context);
@@ -75,6 +77,7 @@ class Walk {
   void mark_parameters(const NodeContext& context, const Layer& layer);
   std::int64_t opset_of(const Node& node);
   const FunctionProto* function_of(const Node& node) const;
+  const Operator* operator_of(const Node& node, std::string_view domain);
   const Attribute* find_attribute(const Node& node, std::string_view name) const;
   void spend(const Node& node);
   void check_model();
@@ -85,19 +88,20 @@ class Walk {
   const ImportOptions& options_;
   Bindings bindings_;
 
-  std::deque<Value> values_;
+  Arena memory_;
+  std::pmr::deque<Value> values_{&memory_};
   std::size_t given_values_ = 0;  // inputs and initializers of the model, the first values
-  std::vector<bool> parameters_;  // by value id
   std::vector<Layer> layers_;
   std::vector<TensorId> inputs_;
   NameMap<const ValueInfo*> declared_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const FunctionProto*>>
       functions_;
   std::map<std::string_view, std::int64_t> opsets_;
+  NameMap<const Operator*> operators_;  // that were looked up; few, for thousands of nodes
 
   Scope* scope_ = nullptr;
   const FunctionCall* call_ = nullptr;
-  const std::vector<OpsetImport>* function_opsets_ = nullptr;
+  std::span<const OpsetImport> function_opsets_;
   double repeats_ = 1;
   std::string path_;
   int depth_ = 0;

@@ -41,7 +41,7 @@ const FunctionProto* Walk::function_of(const Node& node) const {
 }
 
 const Attribute* Walk::find_attribute(const Node& node, std::string_view name) const {
-  const auto in = [](const std::vector<Attribute>& attributes, std::string_view wanted) {
+  const auto in = [](std::span<const Attribute> attributes, std::string_view wanted) {
     const auto found =
         std::find_if(attributes.begin(), attributes.end(),
                      [&](const Attribute& attribute) { return attribute.name == wanted; });
@@ -60,15 +60,17 @@ const Attribute* Walk::find_attribute(const Node& node, std::string_view name) c
   return found;
 }
 
-void Walk::call_function(const FunctionProto& function, const Node& node,
-                         const std::vector<Value*>& inputs) {
+void Walk::call_function(const FunctionProto& function, const Node& node) {
   if (depth_ >= max_depth)
     throw Error(file_name(), describe(node) + ": functions and sub-graphs nest deeper than " +
                                  std::to_string(max_depth) + ", perhaps without end");
-  if (inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
+  if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
     throw Error(file_name(), describe(node) + ": more inputs or outputs than its function has");
   const FunctionCall call{&node, &function, call_};
   Scope inside(nullptr);
+  // An input that is left out is so for the nodes inside too.
+  for (std::size_t i = 0; i < function.inputs.size(); ++i)
+    inside.bind(function.inputs[i], i < node.inputs.size() ? find_value(node.inputs[i]) : nullptr);
   std::vector<Value*> outputs;
   {
     const Restore scope(scope_);
@@ -79,13 +81,8 @@ void Walk::call_function(const FunctionProto& function, const Node& node,
     path_ = layer_name(node) + "/";
     scope_ = &inside;
     call_ = &call;
-    function_opsets_ = &function.opsets;
+    function_opsets_ = function.opsets;
     ++depth_;
-    for (std::size_t i = 0; i < function.inputs.size(); ++i)
-      if (i < inputs.size() && inputs[i] != nullptr)
-        inside.bind(function.inputs[i], inputs[i]);
-      else
-        inside.bind(function.inputs[i], nullptr);  // left out: nodes inside see it as left out too
     const auto is_input = [&](std::string_view name) {
       return std::find(function.inputs.begin(), function.inputs.end(), name) !=
              function.inputs.end();

@@ -62,11 +62,10 @@ Import Walk::finish() {
     if (value->name != output.name && value->id >= given_values_ && named.insert(value->id).second)
       values_[value->id].name = output.name;
   }
-  parameters_.resize(values_.size(), false);
   result.graph.tensors.reserve(values_.size());
   for (Value& value : values_) {
-    Tensor tensor;
-    tensor.name = std::move(value.name);
+    Tensor& tensor = result.graph.tensors.emplace_back();
+    tensor.name = value.name;
     tensor.type = value.type;
     if (value.shape && !value.is_sequence) {
       tensor.shape = std::move(*value.shape);
@@ -74,9 +73,8 @@ Import Walk::finish() {
     }
     tensor.role = value.constant ? Role::weight : Role::activation;
     tensor.stored = value.is_initializer;
-    tensor.is_parameter = parameters_[value.id];
+    tensor.is_parameter = value.is_parameter;
     if (value.proto != nullptr) tensor.stored_bytes = value.proto->stored_bytes;
-    result.graph.tensors.push_back(std::move(tensor));
   }
   for (const TensorId id : inputs_) result.graph.tensors[id].role = Role::input;
   result.graph.layers = std::move(layers_);

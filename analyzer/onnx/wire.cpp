@@ -28,7 +28,6 @@ void Wire::fail(const std::string& what) const {
 
 std::uint64_t Wire::long_varint() {
   const char* at = rest_.data();
-  source_->load(at, std::min(rest_.size(), max_varint_bytes));
   try {
     const std::uint64_t value = protozero::decode_varint(&at, rest_.data() + rest_.size());
     rest_.remove_prefix(static_cast<std::size_t>(at - rest_.data()));
@@ -49,9 +48,9 @@ std::string_view Wire::take(std::uint64_t count) {
   return taken;
 }
 
-bool Wire::next() {
-  if (rest_.empty()) return false;
+void Wire::read_field() {
   start_ = rest_.data();
+  source_->load(start_, std::min(rest_.size(), 2 * max_varint_bytes));  // the tag and a number
   const std::uint64_t tag = varint();
   if (tag >> 3 == 0 || tag >> 3 > max_field_number)
     fail(fmt::format("{} has no field {}", type_, tag >> 3));
@@ -60,16 +59,16 @@ bool Wire::next() {
   switch (kind_) {
     case Kind::varint:
       number_ = varint();
-      return true;
+      return;
     case Kind::fixed64:
       bytes_ = take(8);
-      return true;
+      return;
     case Kind::fixed32:
       bytes_ = take(4);
-      return true;
+      return;
     case Kind::length_delimited:
       bytes_ = take(varint());
-      return true;
+      return;
   }
   fail(fmt::format("field {} of {} has the unknown wire type {}", field_, type_, tag & 7));
 }
@@ -99,12 +98,6 @@ std::string_view Wire::extent() const {
 std::string_view Wire::bytes() const {
   source_->load(extent().data(), bytes_.size());
   return bytes_;
-}
-
-void Wire::append_integers(std::vector<std::int64_t>& values) const {
-  if (!is_packed()) return values.push_back(integer());
-  Wire numbers(bytes_, type_, *source_);
-  while (!numbers.rest_.empty()) values.push_back(static_cast<std::int64_t>(numbers.varint()));
 }
 
 std::size_t Wire::fixed_count(std::size_t value_bytes) const {

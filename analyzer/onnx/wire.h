@@ -8,7 +8,6 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analyzer/onnx/paged_file.h"
 
@@ -41,7 +40,11 @@ class Wire {
       : rest_(message), type_(type), source_(&source) {}
 
   // To the next field; false where there is none.
-  bool next();
+  bool next() {
+    if (rest_.empty()) return false;
+    read_field();
+    return true;
+  }
 
   std::uint32_t field() const { return field_; }
 
@@ -53,7 +56,12 @@ class Wire {
   Wire message(const char* type) const { return {extent(), type, *source_}; }
 
   // Elements of a repeated field, which may be packed or stand alone.
-  void append_integers(std::vector<std::int64_t>& values) const;
+  template <class List>
+  void append_integers(List& values) const {
+    if (!is_packed()) return values.push_back(integer());
+    Wire numbers(bytes(), type_, *source_);
+    while (!numbers.rest_.empty()) values.push_back(static_cast<std::int64_t>(numbers.varint()));
+  }
   std::string_view fixed_values(std::size_t value_bytes) const;  // of 4 or 8 bytes, side by side
   std::size_t fixed_count(std::size_t value_bytes) const;        // of them, without reading them
   bool is_packed() const { return kind_ == Kind::length_delimited; }
@@ -68,10 +76,10 @@ class Wire {
 
   static constexpr std::size_t max_varint_bytes = 10;
 
+  // Of bytes that are loaded.
   std::uint64_t varint() {
     // Most tags, lengths and numbers are one byte.
     if (!rest_.empty()) {
-      source_->load(rest_.data(), 1);
       const auto first = static_cast<unsigned char>(rest_.front());
       if (first < 0x80) {
         rest_.remove_prefix(1);
@@ -81,6 +89,7 @@ class Wire {
     return long_varint();
   }
   std::uint64_t long_varint();
+  void read_field();
   std::string_view take(std::uint64_t count);
   void expect(Kind kind) const;
 

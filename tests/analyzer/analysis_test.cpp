@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "tests/analyzer/networks.h"
 #include "tests/analyzer/onnx/imported.h"
+#include "tests/analyzer/written_json.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
@@ -145,7 +146,8 @@ TEST(Analysis, WhatHasNoBytesIsSaid) {
 
 TEST(Analysis, JsonFitsItsSchema) {
   for (const OnnxBuilder& model : {quantized_convolution(), bert_layer(16, 32, 4)})
-    EXPECT_THAT(schema_violations(to_json(at_batch(model, 1)), "analysis.schema.json"), IsEmpty());
+    EXPECT_THAT(schema_violations(written_json(at_batch(model, 1)), "analysis.schema.json"),
+                IsEmpty());
 }
 
 TEST(Analysis, EnumWordsOfTheSchemaAreTheTokenTables) {
@@ -162,7 +164,7 @@ TEST(Analysis, EnumWordsOfTheSchemaAreTheTokenTables) {
 }
 
 TEST(Analysis, JsonHasWholeNumbersAndReadsIncludeWeights) {
-  const Json json = to_json(at_batch(resnet50(), 1));
+  const Json json = written_json(at_batch(resnet50(), 1));
   EXPECT_TRUE(json["totals"]["macs"].is_number_integer());
   EXPECT_EQ(json["totals"]["macs"], 4089184256);
   EXPECT_EQ(json["totals"]["layers"], json["layers"].size());
@@ -225,10 +227,11 @@ AnalysisRow named_row(const std::string& name, Shape output = {}) {
   row.name = name;
   row.op = "Relu";
   static std::deque<Tensor> tensors;  // rows only point to theirs
+  static std::deque<const Tensor*> pointers;
   Tensor& tensor = tensors.emplace_back();
   tensor.shape = std::move(output);
   tensor.source = ShapeSource::fixed;
-  row.outputs.push_back(&tensor);
+  row.outputs = {&pointers.emplace_back(&tensor), 1};
   return row;
 }
 

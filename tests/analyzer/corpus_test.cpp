@@ -15,6 +15,7 @@
 #include "analyzer/onnx/import.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "tests/analyzer/written_json.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
@@ -115,7 +116,8 @@ std::string answer(const std::string& name) {
     Analysis analysis = analyze(import.graph);
     analysis.model.format = "onnx";
     if (analysis.rows.size() < 500) {  // the check of one large file takes seconds
-      EXPECT_THAT(schema_violations(to_json(analysis), "analysis.schema.json"), IsEmpty()) << name;
+      EXPECT_THAT(schema_violations(written_json(analysis), "analysis.schema.json"), IsEmpty())
+          << name;
     }
     std::string unknown;
     for (const UnknownRow& row : analysis.unknown)

@@ -16,7 +16,7 @@ namespace ridgeline::onnx {
 namespace {
 
 template <class Number>
-void set_vector(NodeContext& context, ElementType type, const std::vector<Number>& values) {
+void set_vector(NodeContext& context, ElementType type, std::span<const Number> values) {
   context.set(0, type, {static_cast<std::int64_t>(values.size())});
   context.set_contents(0, Contents(values.begin(), values.end()));
 }
@@ -26,7 +26,7 @@ void constant(NodeContext& context) {
   for (const std::string_view name : {"value", "sparse_value"})
     if (const Attribute* value = context.attribute(name); value != nullptr && value->tensor) {
       const TensorProto& tensor = *value->tensor;
-      context.set(0, tensor.type, tensor.dims);
+      context.set(0, tensor.type, tensor.shape());
       if (!context.wants(0)) return;
       context.output(0).proto = &tensor;
       context.output(0).is_initializer = true;
@@ -55,7 +55,7 @@ void constant_of_shape(NodeContext& context) {
   context.emit(Copy{});
   context.not_data(0);
   const Attribute* value = context.attribute("value");
-  const TensorProto* given = value != nullptr && value->tensor ? &*value->tensor : nullptr;
+  const TensorProto* given = value != nullptr ? value->tensor : nullptr;
   const ElementType type = given != nullptr ? given->type : ElementType::fp32;
   const Shape shape = context.needed_integers(0);
   context.set(0, type, shape);

@@ -30,7 +30,7 @@ struct Generation {
 
 const GraphProto* graph_of(const NodeContext& context, std::string_view attribute) {
   const Attribute* found = context.attribute(attribute);
-  return found == nullptr ? nullptr : found->graph.get();
+  return found == nullptr ? nullptr : found->graph;
 }
 
 // The walk puts the path to this node before it.

@@ -56,7 +56,7 @@ TEST_F(ExternalData, IsReadWhereAskedFor) {
   folder_.write("model/data/w.bin", "12345678" + two_numbers);
   const ModelFile file = open_with("data/w.bin", 8);
   EXPECT_THAT(file.model().warnings, IsEmpty());
-  EXPECT_EQ(file.contents(file.model().graph.initializers.at(0)), (Contents{5, -1}));
+  EXPECT_EQ(file.contents(file.model().graph.initializers[0]), (Contents{5, -1}));
 }
 
 TEST_F(ExternalData, LinksAndDotsInsideTheFolderAreFine) {
@@ -64,7 +64,7 @@ TEST_F(ExternalData, LinksAndDotsInsideTheFolderAreFine) {
   fs::create_symlink("data/w.bin", folder_.file("model/link.bin"));
   for (const char* location : {"link.bin", "./data/../data/w.bin", "data//w.bin"}) {
     const ModelFile file = open_with(location);
-    EXPECT_EQ(file.contents(file.model().graph.initializers.at(0)), (Contents{5, -1})) << location;
+    EXPECT_EQ(file.contents(file.model().graph.initializers[0]), (Contents{5, -1})) << location;
   }
 }
 
@@ -73,7 +73,7 @@ TEST_F(ExternalData, TheFolderMayBeReachedThroughALink) {
   open_with("w.bin");
   fs::create_directory_symlink("model", folder_.file("elsewhere"));
   const ModelFile file(folder_.file("elsewhere/m.onnx"));
-  EXPECT_EQ(file.contents(file.model().graph.initializers.at(0)), (Contents{5, -1}));
+  EXPECT_EQ(file.contents(file.model().graph.initializers[0]), (Contents{5, -1}));
 }
 
 TEST_F(ExternalData, PathsThatLeaveTheFolderAreRefused) {
@@ -115,7 +115,7 @@ TEST_F(ExternalData, MissingFilesAreOneWarningEach) {
               ElementsAre("external data \"a.bin\" is missing (3 tensors, the first is \"w0\")",
                           "external data \"b.bin\" is missing (tensor \"v\")"));
   try {
-    file.contents(file.model().graph.initializers.at(3));
+    file.contents(file.model().graph.initializers[3]);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("tensor \"v\": external data \"b.bin\": is missing"),
@@ -128,14 +128,14 @@ TEST_F(ExternalData, ShortFilesAreAWarning) {
   const ModelFile file = open_with("w.bin", 4);
   EXPECT_THAT(file.model().warnings,
               ElementsAre("external data \"w.bin\" has 4 bytes, 20 needed (tensor \"w\")"));
-  EXPECT_THROW(file.contents(file.model().graph.initializers.at(0)), Error);
+  EXPECT_THROW(file.contents(file.model().graph.initializers[0]), Error);
 }
 
 TEST_F(ExternalData, OffsetsBeyondAllFiles) {
   folder_.write("model/w.bin", two_numbers);
   const ModelFile file = open_with("w.bin", std::numeric_limits<std::uint64_t>::max());
   EXPECT_THAT(file.model().warnings, ElementsAre(HasSubstr("has 16 bytes")));
-  EXPECT_THROW(file.contents(file.model().graph.initializers.at(0)), Error);
+  EXPECT_THROW(file.contents(file.model().graph.initializers[0]), Error);
 }
 
 TEST_F(ExternalData, WhatIsNoPlainFileIsMissing) {
@@ -148,14 +148,14 @@ TEST_F(ExternalData, LargeTensorsAreNeverRead) {
   OnnxBuilder model;
   model.initializer("w", ElementType::fp32, {1 << 20}).external("missing.bin");
   const ModelFile file = open(model);
-  EXPECT_EQ(file.contents(file.model().graph.initializers.at(0)), std::nullopt);
+  EXPECT_EQ(file.contents(file.model().graph.initializers[0]), std::nullopt);
 }
 
 TEST_F(ExternalData, AModelInMemoryHasNone) {
   OnnxBuilder model;
   model.initializer("w", ElementType::int64, {2}).external("../secret");
   const ModelFile file(model.bytes(), "memory");
-  EXPECT_THROW(file.contents(file.model().graph.initializers.at(0)), Error);
+  EXPECT_THROW(file.contents(file.model().graph.initializers[0]), Error);
 }
 
 }  // namespace

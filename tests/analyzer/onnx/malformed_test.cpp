@@ -166,7 +166,7 @@ TEST(Malformed, TypesThatNestWithoutEnd) {
   OnnxBuilder model;
   model.input("x", type);
   const ModelFile file(model.bytes(), "model.onnx");
-  EXPECT_EQ(file.model().graph.inputs.at(0).type.element, ElementType::fp32);
+  EXPECT_EQ(file.model().graph.inputs[0].type.element, ElementType::fp32);
 }
 
 TEST(Malformed, AttributesNeedANameAndShapesAnEnd) {

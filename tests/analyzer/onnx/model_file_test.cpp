@@ -49,7 +49,7 @@ TEST(OnnxModelFile, PipesAreRead) {
   std::thread writer([&] { std::ofstream(path, std::ios::binary) << model.bytes(); });
   const ModelFile file(path);
   writer.join();
-  EXPECT_EQ(file.model().graph.nodes.at(0).op_type, "Relu");
+  EXPECT_EQ(file.model().graph.nodes[0].op_type, "Relu");
 }
 
 // Names and shapes that lie between weights are there, and so are elements, however the pages of
@@ -69,7 +69,7 @@ TEST(OnnxModelFile, EverythingBetweenWeightsIsRead) {
   ASSERT_EQ(graph.initializers.size(), 600U);
   for (int i = 0; i < 300; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    EXPECT_EQ(graph.nodes[at].outputs.at(0), "y_" + std::to_string(i));
+    EXPECT_EQ(graph.nodes[at].outputs[0], "y_" + std::to_string(i));
     EXPECT_EQ(graph.initializers[2 * at].name, "weights_" + std::to_string(i));
     EXPECT_EQ(file.contents(graph.initializers[2 * at + 1]), (onnx::Contents{i, -1, i * i}));
   }

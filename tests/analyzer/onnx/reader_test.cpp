@@ -37,7 +37,7 @@ TEST(Reader, InputsWithNumbersSymbolsAndNeither) {
   OnnxBuilder model;
   model.input("x", ElementType::fp16, {1, "height", Dim{}, -1, 0});
   const ModelFile file = read(model);
-  const onnx::ValueInfo& x = file.model().graph.inputs.at(0);
+  const onnx::ValueInfo& x = file.model().graph.inputs[0];
   EXPECT_EQ(x.name, "x");
   EXPECT_EQ(x.type.kind, TypeKind::tensor);
   EXPECT_EQ(x.type.element, ElementType::fp16);
@@ -95,7 +95,7 @@ TEST(Reader, NodesAndAttributes) {
       .attribute("value", TensorBuilder("t", ElementType::int64, {1}).ints({7}))
       .attribute_reference("axis", "outer_axis", 2);
   const ModelFile file = read(model);
-  const onnx::Node& node = file.model().graph.nodes.at(0);
+  const onnx::Node& node = file.model().graph.nodes[0];
   EXPECT_EQ(node.name, "first");
   EXPECT_EQ(node.op_type, "Conv");
   EXPECT_EQ(node.domain, "com.example");
@@ -129,8 +129,8 @@ TEST(Reader, SubGraphs) {
   ASSERT_NE(nodes[0].attributes[0].graph, nullptr);
   const onnx::GraphProto& graph = *nodes[0].attributes[0].graph;
   EXPECT_EQ(graph.name, "inner");
-  EXPECT_EQ(graph.nodes.at(0).op_type, "Identity");
-  EXPECT_EQ(graph.initializers.at(0).name, "w");
+  EXPECT_EQ(graph.nodes[0].op_type, "Identity");
+  EXPECT_EQ(graph.initializers[0].name, "w");
   EXPECT_EQ(nodes[1].attributes[0].graphs.size(), 2U);
 }
 
@@ -154,7 +154,7 @@ TEST(Reader, Functions) {
   EXPECT_EQ(function.attribute_defaults[0].i, 1);
   ASSERT_EQ(function.opsets.size(), 1U);
   EXPECT_EQ(function.opsets[0].version, 18);
-  EXPECT_EQ(function.nodes.at(0).op_type, "Add");
+  EXPECT_EQ(function.nodes[0].op_type, "Add");
 }
 
 TEST(Reader, SparseInitializersKnowWhatIsStored) {
@@ -163,7 +163,7 @@ TEST(Reader, SparseInitializersKnowWhatIsStored) {
                                          TensorBuilder("", ElementType::int64, {3}).zeros(),
                                          {100, 200}));
   const ModelFile file = read(model);
-  const onnx::TensorProto& w = file.model().graph.initializers.at(0);
+  const onnx::TensorProto& w = file.model().graph.initializers[0];
   EXPECT_EQ(w.name, "w");
   EXPECT_EQ(w.type, ElementType::fp32);
   EXPECT_THAT(w.dims, ElementsAre(100, 200));
@@ -175,8 +175,8 @@ TEST(Reader, UnknownElementTypesAreUnknown) {
   OnnxBuilder model;
   model.initializer("w", ElementType::fp32, {1000}).data_type(99).raw_data("abc");
   const ModelFile file = read(model);
-  EXPECT_EQ(file.model().graph.initializers.at(0).type, ElementType::unknown);
-  EXPECT_FALSE(file.contents(file.model().graph.initializers.at(0)));
+  EXPECT_EQ(file.model().graph.initializers[0].type, ElementType::unknown);
+  EXPECT_FALSE(file.contents(file.model().graph.initializers[0]));
 }
 
 TEST(Reader, ModelsWithoutWeightsAreRead) {
@@ -184,8 +184,8 @@ TEST(Reader, ModelsWithoutWeightsAreRead) {
   model.initializer("none", ElementType::fp32, {64, 3, 7, 7});
   model.initializer("empty", ElementType::fp32, {64}).raw_data("");
   const ModelFile file = read(model);
-  EXPECT_THAT(file.model().graph.initializers.at(0).dims, ElementsAre(64, 3, 7, 7));
-  EXPECT_FALSE(file.contents(file.model().graph.initializers.at(1)));
+  EXPECT_THAT(file.model().graph.initializers[0].dims, ElementsAre(64, 3, 7, 7));
+  EXPECT_FALSE(file.contents(file.model().graph.initializers[1]));
 }
 
 TEST(Reader, IrVersionsThatNobodyKnowsAreWarnings) {
@@ -201,7 +201,7 @@ TEST(Reader, SurvivesAMove) {
   model.node("Relu", {"a name that is longer than what a string keeps inside"}, {"y"});
   ModelFile first = read(model);
   ModelFile second = std::move(first);
-  EXPECT_EQ(second.model().graph.nodes.at(0).inputs.at(0),
+  EXPECT_EQ(second.model().graph.nodes[0].inputs[0],
             "a name that is longer than what a string keeps inside");
 }
 

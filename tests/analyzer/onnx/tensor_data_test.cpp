@@ -20,7 +20,7 @@ std::optional<Contents> contents_of(const TensorBuilder& tensor) {
   OnnxBuilder model;
   model.node("Constant", {}, {"c"}).attribute("value", tensor);
   const ModelFile file(model.bytes(), "model.onnx");
-  return file.contents(*file.model().graph.nodes.at(0).attributes.at(0).tensor);
+  return file.contents(*file.model().graph.nodes[0].attributes[0].tensor);
 }
 
 TensorBuilder list(ElementType type, std::int64_t count) { return {"t", type, {count}}; }
@@ -112,7 +112,7 @@ TEST(TensorData, ValuesOfATypedFieldMayStandAlone) {
   std::string graph = std::string("\x0A", 1) + static_cast<char>(node.size()) + node;
   std::string model = std::string("\x3A", 1) + static_cast<char>(graph.size()) + graph;
   const ModelFile file(model, "model.onnx");
-  EXPECT_EQ(file.contents(*file.model().graph.nodes.at(0).attributes.at(0).tensor),
+  EXPECT_EQ(file.contents(*file.model().graph.nodes[0].attributes[0].tensor),
             (Contents{5, 6, 7, 8}));
 }
 

@@ -1,0 +1,22 @@
+// The JSON that is written of an analysis, as a value to look into.
+// Its text must be the one that the JSON library would give of that value.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analyzer/analysis.h"
+#include "base/json.h"
+
+namespace ridgeline::testing {
+
+inline Json written_json(const Analysis& analysis) {
+  std::ostringstream out;
+  write_json(out, analysis);
+  Json json = parse_json(out.str(), "analysis");
+  EXPECT_TRUE(out.str() == dump_json(json));
+  return json;
+}
+
+}  // namespace ridgeline::testing
