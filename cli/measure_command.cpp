@@ -169,7 +169,8 @@ Backend gpu_backend(const Options& options, const MeasureWords& words) {
                             gpu ? gpu->facts().multiprocessors : 1, trial.missing});
   backend.all = wanted.only.empty();
   backend.measure = [=](const SamplerWorld& world) {
-    ProfileMode mode = cuda::measure(*gpu, plan, wanted, gpu_cap_hz(gpu->facts()), world);
+    ProfileMode mode =
+        cuda::measure(*gpu, plan, wanted, {.cap_hz = gpu_cap_hz(gpu->facts())}, world);
     for (Warning& warning : cuda::sharing_warnings(gpu->facts(), std::getenv))
       mode.conditions.warnings.push_back(std::move(warning));
     return mode;

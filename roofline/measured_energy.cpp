@@ -18,11 +18,6 @@ constexpr int draws = 200;
 constexpr std::uint64_t seed = 1;
 constexpr double sigma_of_90 = 1.645;  // half-width of a 90 % interval
 
-bool has_power(const SweepRow& row) {
-  return (row.status == Status::ok || row.status == Status::throttled) && row.bytes_per_s &&
-         row.power_w && row.power_w->value > 0;
-}
-
 // The rows of the sweep that is asked for; all of one processor, data type and thread count.
 std::vector<SweepRow> chosen_rows(const ProfileMode& mode, const RooflineOptions& options) {
   std::vector<SweepRow> rows;
@@ -120,6 +115,19 @@ std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const E
 
 }  // namespace
 
+bool has_power(const SweepRow& row) {
+  return (row.status == Status::ok || row.status == Status::throttled) && row.bytes_per_s &&
+         row.power_w && row.power_w->value > 0;
+}
+
+EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where) {
+  std::vector<EnergyRow> energies;
+  for (const SweepRow& row : rows)
+    energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
+                        row.power_w->value});
+  return fit_energy(energies, {where, noise_of(rows), 0});
+}
+
 MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
                                const RooflineOptions& options) {
   const std::vector<SweepRow> rows = chosen_rows(mode, options);
@@ -141,12 +149,8 @@ MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
                     (roof ? "DRAM read row" : "compute row of the sweep's data type"),
                 "run 'ridgeline measure' without --only", ExitCode::incomplete);
 
-  std::vector<EnergyRow> energies;
-  for (const SweepRow& row : rows)
-    energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
-                        row.power_w->value});
   MeasuredEnergy result;
-  result.fit = fit_energy(energies, {options.profile, noise_of(rows), 0});
+  result.fit = fit_sweep(rows, options.profile);
 
   Ceilings& ceilings = result.ceilings;
   ceilings.device = roofline.machine;

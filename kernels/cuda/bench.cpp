@@ -54,7 +54,6 @@ Bench::Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptio
   }
 }
 
-// Reports what went wrong with a trial instead of ending the run.
 void Bench::guard(std::size_t index, const std::function<void()>& action) {
   try {
     action();
@@ -263,6 +262,13 @@ Reading Bench::read(const Setup& setup) {
   const Timed whole = run_once(gpu_, setup, data_of(setup), stamps_);
   if (whole.seconds <= part.seconds) return {work(setup) / whole.seconds, whole.clock_hz};
   return {(work(setup) - work(half)) / (whole.seconds - part.seconds), whole.clock_hz};
+}
+
+Timed Bench::run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile) {
+  current_ = index;
+  Setup setup = setups_[index];
+  setup.repeats = repeats;
+  return run_once(gpu_, setup, data_of(setup), stamps_, meanwhile);
 }
 
 std::vector<Trial> Bench::trials() {

@@ -39,8 +39,9 @@ struct Timed {
   double clock_hz = 0;  // median over the blocks; 0 where none ran long enough to tell
 };
 
-// Launches once and reads time and stamps.
-Timed run_once(Gpu& gpu, const Setup& setup, const DeviceBuffer& data, const DeviceBuffer& stamps);
+// Launches once and reads time and stamps; `meanwhile` is called while the kernel runs.
+Timed run_once(Gpu& gpu, const Setup& setup, const DeviceBuffer& data, const DeviceBuffer& stamps,
+               const std::function<void()>& meanwhile = {});
 
 // Enough for the stamps of a grid and for what its memory kernels leave behind them.
 std::uint64_t stamp_bytes(Grid grid);
@@ -62,6 +63,11 @@ class Bench {
   // One per planned trial; those that cannot run or are launch costs have no `run`.
   std::vector<Trial> trials();
 
+  // Runs a trial's kernel once, as it was tuned, with other repeats.
+  Timed run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile);
+  // Keeps what goes wrong with a trial on the device as its failure instead of ending the run.
+  void guard(std::size_t index, const std::function<void()>& action);
+
   const Setup& setup(std::size_t index) const { return setups_[index]; }
   const std::string& failure(std::size_t index) const { return failures_[index]; }
   std::uint64_t transfer_bytes() const { return transfers_ ? transfers_->bytes() : 0; }
@@ -77,7 +83,6 @@ class Bench {
   void calibrate(Setup& setup, double window_s);
   void cut(Setup& setup);
   Reading read(const Setup& setup);
-  void guard(std::size_t index, const std::function<void()>& action);
 
   Gpu& gpu_;
   const std::vector<PlannedTrial>& plan_;

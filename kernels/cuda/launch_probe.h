@@ -10,8 +10,10 @@
 
 namespace ridgeline::cuda {
 
-// Seconds per launch, one value per repetition. `now_s` is the host's clock.
+// Seconds per launch, one value per repetition, by a thread that stays on its core. `now_s` is the
+// host's clock; `between` is called now and then, on the same core, where nothing is timed.
 std::vector<double> probe_launch(Gpu& gpu, const Kernel& empty, LaunchKind kind, bool quick,
-                                 const std::function<double()>& now_s);
+                                 const std::function<double()>& now_s,
+                                 const std::function<void()>& between = {});
 
 }  // namespace ridgeline::cuda

@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/statistics.h"
 #include "base/units.h"
+#include "devices/sensors/nvml.h"
 #include "kernels/cuda/bench.h"
 #include "kernels/cuda/launch_probe.h"
+#include "kernels/cuda/power_sweep.h"
 #include "kernels/cuda/theory.h"
 #include "kernels/record.h"
 #include "kernels/verdict.h"
@@ -19,7 +20,8 @@ namespace ridgeline::cuda {
 namespace {
 
 constexpr double quick_budget_s = 35, full_budget_s = 200;
-constexpr double tuning_share = 0.3;  // of the budget, at most
+constexpr double quick_power_budget_s = 42, full_power_budget_s = 270;  // with power
+constexpr double tuning_share = 0.3;                                    // of the budget, at most
 
 Verdict unsupported(const std::string& reason) {
   Verdict verdict;
@@ -36,14 +38,20 @@ Theory theory_of(const Kernel& kernel, const DeviceFacts& facts) {
   return {.per_hz = *per_cycle * facts.multiprocessors};
 }
 
-// A clock below the mode's own is throttling, however steady it is.
-void compare_with_cap(Verdict& verdict, std::optional<double> cap_hz) {
-  if (!cap_hz || !verdict.clock_hz || verdict.status != Status::ok) return;
-  const double share = verdict.clock_hz->value / *cap_hz;
-  if (share >= throttled_below_cap) return;
-  verdict.status = Status::throttled;
-  verdict.note += (verdict.note.empty() ? "" : "; ") + std::string("ran at ") +
-                  format_percent(share) + " of the mode's clock";
+// A clock below the mode's own is throttling, however steady it is; where nobody knows the mode's,
+// the driver's word counts.
+void compare_with_cap(Verdict& verdict, std::optional<double> cap_hz, std::uint64_t reasons) {
+  const std::string held = throttle_text(reasons);
+  const double share = cap_hz && verdict.clock_hz ? verdict.clock_hz->value / *cap_hz : 1;
+  const bool below = share < throttled_below_cap;
+  if (!below && held.empty()) return;
+  if ((below || !cap_hz) && verdict.status == Status::ok) verdict.status = Status::throttled;
+  if (!verdict.note.empty()) verdict.note += "; ";
+  if (below) verdict.note += "ran at " + format_percent(share) + " of the mode's clock";
+  if (!held.empty())
+    verdict.note +=
+        (below ? ", which the driver held down (" : "the driver held the clock down (") + held +
+        ")";
 }
 
 void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
@@ -73,7 +81,7 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
     }
     case Role::launch:
       mode.launch.push_back({Processor::gpu, trial.name(), 1, verdict.status, verdict.note,
-                             verdict.rate});  // seconds, not a rate
+                             verdict.rate, verdict.clock_hz});  // seconds, not a rate
       break;
     case Role::transfer:
       mode.transfer.push_back({Processor::gpu, std::string(to_string(trial.transfer.kind)),
@@ -83,19 +91,52 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
   }
 }
 
+// The clock of the verdict is that of the core that launched.
 Verdict launch_verdict(Gpu& gpu, const PlannedTrial& trial, const MeasureOptions& options,
-                       const SamplerWorld& world, bool& lost) {
+                       const std::function<double()>& host_clock_hz, const SamplerWorld& world,
+                       bool& lost) {
   if (!trial.missing.empty()) return unsupported(trial.missing);
   try {
+    std::vector<double> clocks;
+    const auto probe_clock = [&] {
+      const double hz = host_clock_hz ? host_clock_hz() : 0;
+      if (hz > 0) clocks.push_back(hz);
+    };
     Verdict verdict;
-    verdict.rate =
-        median_estimate(probe_launch(gpu, trial.kernel(), trial.launch, options.quick, world.now_s),
-                        Source::measured);
+    verdict.rate = median_estimate(
+        probe_launch(gpu, trial.kernel(), trial.launch, options.quick, world.now_s, probe_clock),
+        Source::measured);
+    if (!clocks.empty()) verdict.clock_hz = median_estimate(clocks, Source::measured);
     return verdict;
   } catch (const GpuError& error) {
     lost = lost || error.kind() == GpuError::Kind::lost;
     return unsupported(std::string("failed: ") + error.what());
   }
+}
+
+double total_budget_s(const MeasureOptions& options, bool power) {
+  if (options.budget_s > 0) return options.budget_s;
+  if (power) return options.quick ? quick_power_budget_s : full_power_budget_s;
+  return options.quick ? quick_budget_s : full_budget_s;
+}
+
+// The trials that can run, each of which asks afterwards what held the clock down.
+std::vector<Trial> watched(const std::vector<Trial>& trials,
+                           const std::function<std::uint64_t()>& throttle_reasons,
+                           std::vector<std::uint64_t>& seen) {
+  std::vector<Trial> runnable;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (!trials[i].run) continue;
+    Trial trial = trials[i];
+    if (throttle_reasons)
+      trial.run = [run = trials[i].run, &throttle_reasons, &bits = seen[i]] {
+        const Reading reading = run();
+        bits |= throttle_reasons();
+        return reading;
+      };
+    runnable.push_back(std::move(trial));
+  }
+  return runnable;
 }
 
 void warn_of_code(Gpu& gpu, const std::vector<PlannedTrial>& plan,
@@ -114,28 +155,29 @@ void warn_of_code(Gpu& gpu, const std::vector<PlannedTrial>& plan,
 }  // namespace
 
 ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
-                    std::optional<double> cap_hz, const SamplerWorld& world) {
+                    const Instruments& instruments, const SamplerWorld& world) {
   const double start = world.now_s();
-  const double budget_s = options.budget_s > 0 ? options.budget_s
-                          : options.quick      ? quick_budget_s
-                                               : full_budget_s;
+  const double total_s = total_budget_s(options, instruments.power != nullptr);
   ProfileMode mode;
   mode.conditions.started = utc_now();
   warn_of_code(gpu, plan, mode.conditions);
+  PowerSweep power(instruments.power, plan, options.quick, total_s, mode.conditions);
+  const double budget_s = total_s - power.seconds();
+  power.measure_idle(mode);
 
+  const double rates_start = world.now_s();
   Bench bench(gpu, plan, options, world, tuning_share * budget_s);
-  SamplerWorld part = part_of_run(world, start, budget_s);
+  SamplerWorld part = part_of_run(world, start, total_s);
   // A device that is lost ends the run as an interruption does: with what there is.
   part.interrupted = [&] { return world.interrupted() || bench.lost(); };
 
   const std::vector<Trial> all = bench.trials();
-  std::vector<Trial> runnable;
-  std::ranges::copy_if(all, std::back_inserter(runnable),
-                       [](const Trial& trial) { return bool(trial.run); });
+  std::vector<std::uint64_t> reasons(all.size());
+  const std::vector<Trial> runnable = watched(all, instruments.throttle_reasons, reasons);
   Sampling sampling;
   if (!runnable.empty()) {
     SamplerOptions sampler;
-    sampler.budget_s = std::max(0.95 * budget_s - (world.now_s() - start), budget_s / 2);
+    sampler.budget_s = std::max(0.95 * budget_s - (world.now_s() - rates_start), budget_s / 2);
     sampling = sample(runnable, sampler, part);
     mode.conditions.rounds = sampling.rounds;
     add_sampling(mode.conditions, sampling);
@@ -150,7 +192,8 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
     std::erase_if(series.rates, [](double rate) { return rate <= 0; });  // of failed readings
     if (plan[i].role == Role::launch) {
       if (lost || world.interrupted()) continue;
-      add_row(mode, plan[i], kernel, launch_verdict(gpu, plan[i], options, world, lost),
+      add_row(mode, plan[i], kernel,
+              launch_verdict(gpu, plan[i], options, instruments.host_clock_hz, world, lost),
               gpu.facts(), 0);
       continue;
     }
@@ -163,12 +206,14 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
       verdict =
           judge(series, plan[i].role == Role::transfer ? Theory{} : theory_of(kernel, gpu.facts()));
       if (!verdict.rate) continue;  // interrupted before its first round
-      compare_with_cap(verdict, cap_hz);
+      compare_with_cap(verdict, instruments.cap_hz, reasons[i]);
       counts.add(verdict);
     }
     add_row(mode, plan[i], kernel, verdict, gpu.facts(),
             plan[i].role == Role::transfer ? bench.transfer_bytes() : bench.setup(i).set_bytes);
   }
+  if (!lost) power.measure_rows(mode, bench);
+  lost = lost || bench.lost();
   if (lost) {
     mode.conditions.complete = false;
     std::string reason = "the GPU does not answer any more";

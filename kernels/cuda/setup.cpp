@@ -78,13 +78,15 @@ std::uint64_t stamp_bytes(Grid grid) {
   return grid.blocks * sizeof(Stamp) + std::uint64_t{grid.blocks} * grid.threads * 4;
 }
 
-Timed run_once(Gpu& gpu, const Setup& setup, const DeviceBuffer& data, const DeviceBuffer& stamps) {
+Timed run_once(Gpu& gpu, const Setup& setup, const DeviceBuffer& data, const DeviceBuffer& stamps,
+               const std::function<void()>& meanwhile) {
   Arguments arguments = setup.arguments();
   arguments.data = data.data();
   arguments.stamps = static_cast<Stamp*>(stamps.data());
   gpu.record_begin();
   gpu.launch(*setup.kernel, setup.grid, arguments);
   gpu.record_end();
+  if (meanwhile) meanwhile();
   Timed timed{gpu.elapsed_s(), 0};
   std::vector<Stamp> read(setup.grid.blocks);
   gpu.download(read.data(), stamps.data(), read.size() * sizeof(Stamp));

@@ -78,10 +78,12 @@ constexpr Kernel stream_row(std::string_view name, Level level, Direction direct
 
 constexpr Kernel sweep_row(std::string_view name, int fma_per_element, int loads) {
   const int elements = 4 * loads;
-  Kernel row =
-      stream_row(name, Level::dram, Direction::read, 1, loads, 0, elements * fma_per_element, 0, 3);
+  // Without arithmetic something else must want what is loaded.
+  const int combines = fma_per_element == 0 ? 2 * loads : 0;
+  Kernel row = stream_row(name, Level::dram, Direction::read, 1, loads, 0,
+                          elements * fma_per_element, combines, 3);
   row.role = Role::sweep;
-  row.chains = elements;
+  row.chains = fma_per_element == 0 ? 0 : elements;
   row.fma_per_element = fma_per_element;
   return row;
 }

@@ -227,7 +227,7 @@ __device__ __forceinline__ void run_shared(const Arguments& arguments) {
 // n steps of FP32 arithmetic per loaded element. The data lie in [−1.5, −1.25), which keeps every
 // orbit of x ← x·x + element in [−1.5, 1].
 template <int n, int loads>
-__device__ __forceinline__ void run_sweep(const Arguments& arguments) {
+__device__ __forceinline__ void run_steps(const Arguments& arguments) {
   using Machine = DeviceCore<FmaFp32>;
   float x[4 * loads];
 #pragma unroll
@@ -252,6 +252,15 @@ __device__ __forceinline__ void run_sweep(const Arguments& arguments) {
     combine(sum, __float_as_uint(x[i]), __float_as_uint(x[i + 1]));
   keep(arguments, sum);
   end(arguments, begun);
+}
+
+// Without steps it is a read: what is loaded must be wanted.
+template <int n, int loads>
+__device__ __forceinline__ void run_sweep(const Arguments& arguments) {
+  if constexpr (n == 0)
+    run_read<Cache::streaming, loads>(arguments);
+  else
+    run_steps<n, loads>(arguments);
 }
 
 }  // namespace ridgeline::cuda

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options) {
   const auto plan = cuda::plan(options, gpu.facts(),
                                [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return cuda::measure(gpu, plan, options, std::nullopt, gpu.world());
+  return cuda::measure(gpu, plan, options, {}, gpu.world());
 }
 
 bool warns_of(const ProfileMode& mode, const std::string& text) {

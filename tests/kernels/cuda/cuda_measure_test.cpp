@@ -19,7 +19,7 @@ ProfileMode measured(TestGpu& gpu, cuda::MeasureOptions options = {},
                      std::optional<double> cap_hz = std::nullopt) {
   const auto plan = cuda::plan(options, gpu.facts(),
                                [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return cuda::measure(gpu, plan, options, cap_hz, gpu.world());
+  return cuda::measure(gpu, plan, options, {.cap_hz = cap_hz}, gpu.world());
 }
 
 bool warns_of(const ProfileMode& mode, const std::string& text) {
@@ -59,7 +59,7 @@ TEST(CudaMeasure, FindsThePeaksOfTheGpu) {
         std::min(settings.dram_bytes_per_s, 256 * 16 * settings.clock_hz / row.flop_per_byte);
     EXPECT_NEAR(row.bytes_per_s->value / roof, 1, one_percent) << row.kernel;
   }
-  EXPECT_EQ(mode.sweep.size(), 9u);
+  EXPECT_EQ(mode.sweep.size(), 10u);
   EXPECT_LT(gpu.now_s(), 300) << "a full run";
 }
 

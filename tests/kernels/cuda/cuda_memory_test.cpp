@@ -20,7 +20,7 @@ constexpr double one_percent = 0.01;
 ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options) {
   const auto plan = cuda::plan(options, gpu.facts(),
                                [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return cuda::measure(gpu, plan, options, std::nullopt, gpu.world());
+  return cuda::measure(gpu, plan, options, {}, gpu.world());
 }
 
 TestGpuSettings test_card() {

@@ -200,6 +200,16 @@ void TestGpu::launch(const Kernel& kernel, Grid grid, const Arguments& arguments
   timed_out_ = timed_out_ || (settings_.facts.watchdog && seconds > 2);
   compute(kernel, arguments);
   device_s_ = begin + seconds;
+  if (settings_.on_launch) settings_.on_launch(kernel, grid, arguments, seconds);
+  if (seconds > 0) {
+    const double trips = warps_of(grid) * arguments.trips * arguments.passes;
+    drawn_.push_back({begin, device_s_,
+                      settings_.constant_w + settings_.ripple_w * (2 * random_.unit() - 1) +
+                          trips *
+                              (settings_.joule_per_flop * kernel.flop_per_trip() +
+                               settings_.joule_per_byte * kernel.bytes_per_trip()) /
+                              seconds});
+  }
   if (!arguments.stamps) return;
   const double clock = settings_.clock_at ? settings_.clock_at(begin) : settings_.clock_hz;
   for (std::uint32_t block = 0; block < grid.blocks; ++block)

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "kernels/cuda/gpu.h"
@@ -31,6 +32,10 @@ struct TestGpuSettings {
   double node_s = 1e-6;     // of a node of a graph
   int best_threads = 1024;  // per multiprocessor; fewer leave units idle
 
+  // What it draws: at rest, and while a kernel runs: constant_w + energy of its work per time.
+  double idle_w = 9, constant_w = 14, joule_per_flop = 2.4e-12, joule_per_byte = 95e-12;
+  double ripple_w = 0;  // by which a kernel's power differs from one launch to the next, at most
+
   std::function<double(double now_s)> clock_at = {};  // throttling; empty = clock_hz
   std::uint64_t free_bytes = std::uint64_t{8} << 30;
   int fail_launch = 0;       // the n-th launch fails, and no other
@@ -38,6 +43,9 @@ struct TestGpuSettings {
   std::string wrong_kernel;  // whose results are wrong
   std::string missing_code;  // for all kernels; "" = there is
   bool from_ptx = false;
+  // Told of every launch, with its time.
+  std::function<void(const cuda::Kernel&, cuda::Grid, const cuda::Arguments&, double)> on_launch =
+      {};
 };
 
 // An AGX Orin 64 GB as the catalog has it, in round numbers.
@@ -49,6 +57,13 @@ class TestGpu final : public cuda::Gpu {
   ~TestGpu() override;
 
   double now_s() const { return host_s_; }
+  void wait(double seconds) { host_s_ += seconds; }
+
+  struct Drawn {  // by one kernel; at rest in between
+    double begin_s = 0, end_s = 0, power_w = 0;
+  };
+  const std::vector<Drawn>& drawn() const { return drawn_; }
+  double idle_w() const { return settings_.idle_w; }
   SamplerWorld world();  // with the time of this GPU; quiet, never interrupted
 
   const cuda::DeviceFacts& facts() const override { return settings_.facts; }
@@ -84,6 +99,7 @@ class TestGpu final : public cuda::Gpu {
   const Buffer* buffer_at(const void* address) const;  // null for memory of the host alone
 
   TestGpuSettings settings_;
+  std::vector<Drawn> drawn_;
   Random random_{11};
   double host_s_ = 0, device_s_ = 0;  // now, and when the stream will be empty
   double begin_s_ = 0, end_s_ = 0;
