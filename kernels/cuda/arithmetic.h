@@ -61,6 +61,8 @@ struct Mma {
   static constexpr bool sparse = is_sparse;
   static constexpr int flop = 2 * rows * columns * inner;  // of the warp
   static constexpr int register_bytes = type == DType::fp64 ? 8 : 4;
+  static constexpr int split = 1;        // machine instructions that one of PTX becomes
+  static constexpr bool opaque = false;  // the layout of fragments is not documented
   // At least, between two of them: FP64 at the rate of GH100, the fastest; others may take one.
   static constexpr int cycles = type == DType::fp64 ? 8 : 1;
   // Architectures from sm_90 to sm_119 make FP8 out of FP16, but for wgmma and tcgen05.
@@ -83,6 +85,24 @@ struct MmaFp16K8 : Mma<DType::fp16, DType::fp32, 16, 8, 8, 2, 1, 4> {
 struct MmaFp16Fp16K8 : Mma<DType::fp16, DType::fp16, 16, 8, 8, 2, 1, 2> {
   static constexpr const char* opcodes = "HMMA";
   static constexpr const char* ptx = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16";
+};
+// sm_72: each quarter of a warp multiplies matrices of its own.
+struct MmaFp16K4 : Mma<DType::fp16, DType::fp32, 8, 8, 4, 2, 2, 8> {
+  static constexpr int flop = 4 * Mma::flop, split = 4;
+  static constexpr const char* opcodes = "HMMA.884";
+  static constexpr const char* ptx = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32";
+};
+struct MmaFp16Fp16K4 : Mma<DType::fp16, DType::fp16, 8, 8, 4, 2, 2, 4> {
+  static constexpr int flop = 4 * Mma::flop, split = 2;
+  static constexpr const char* opcodes = "HMMA.884";
+  static constexpr const char* ptx = "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16";
+};
+// The only way to INT8 on tensor cores of sm_72.
+struct WmmaInt8 : Mma<DType::int8, DType::int32, 16, 16, 16, 2, 2, 8> {
+  static constexpr int split = 4;
+  static constexpr bool opaque = true;
+  static constexpr const char* opcodes = "IMMA";
+  static constexpr const char* ptx = "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32";
 };
 struct MmaBf16 : Mma<DType::bf16, DType::fp32, 16, 8, 16, 4, 2, 4> {
   static constexpr const char* opcodes = "HMMA";

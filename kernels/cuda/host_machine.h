@@ -195,4 +195,70 @@ struct HostMma {
   }
 };
 
+// The shape of sm_72: lanes 0–3 and 16–19 have the first of four products, 4–7 and 20–23 the next …
+template <class Arithmetic>
+struct HostQuarters {
+  using Register = std::uint32_t;
+  using Left = WarpFragment<Register, Arithmetic::a>;
+  using Right = WarpFragment<Register, Arithmetic::b>;
+  using Accumulator = WarpFragment<Register, Arithmetic::c>;
+  using Metadata = std::array<Register, warp>;
+
+  static void step(Accumulator& c, const Left& a, const Right& b, const Metadata&) {
+    // A lane has one row of A and one column of B.
+    double left[4][8][4], right[4][8][4];
+    for (int lane = 0; lane < warp; ++lane)
+      for (int i = 0; i < 4; ++i) {
+        left[quarter(lane)][line(lane)][i] = element(DType::fp16, a[i / 2][lane], i % 2);
+        right[quarter(lane)][line(lane)][i] = element(DType::fp16, b[i / 2][lane], i % 2);
+      }
+    for (int lane = 0; lane < warp; ++lane)
+      for (int i = 0; i < 8; ++i) {
+        const bool halves = Arithmetic::accumulate == DType::fp16;
+        const int row = halves ? line(lane) : (lane & 1) + (i & 2) + (lane < 16 ? 0 : 4);
+        const int column = halves ? i : (i & 4) + (lane & 2) + (i & 1);
+        double sum = 0;
+        for (int k = 0; k < 4; ++k)
+          sum += left[quarter(lane)][row][k] * right[quarter(lane)][column][k];
+        add(c, lane, i, sum);
+      }
+  }
+
+ private:
+  static int quarter(int lane) { return lane % 16 / 4; }
+  static int line(int lane) { return lane % 4 + (lane < 16 ? 0 : 4); }
+  static void add(Accumulator& c, int lane, int i, double sum) {
+    if constexpr (Arithmetic::accumulate == DType::fp16) {
+      const int shift = 16 * (i % 2);
+      Register& word = c[i / 2][lane];
+      const auto old = cpu::from_fp16(std::uint16_t(word >> shift));
+      word = (word & ~(0xffffu << shift)) | std::uint32_t{cpu::to_fp16(old + sum)} << shift;
+    } else {
+      Register& word = c[i][lane];
+      word = std::bit_cast<Register>(static_cast<float>(std::bit_cast<float>(word) + sum));
+    }
+  }
+};
+template <>
+struct HostMma<MmaFp16K4> : HostQuarters<MmaFp16K4> {};
+template <>
+struct HostMma<MmaFp16Fp16K4> : HostQuarters<MmaFp16Fp16K4> {};
+
+// Operands are all equal: every element of C grows by the same, wherever it is.
+template <>
+struct HostMma<WmmaInt8> {
+  using Register = std::uint32_t;
+  using Left = WarpFragment<Register, WmmaInt8::a>;
+  using Right = WarpFragment<Register, WmmaInt8::b>;
+  using Accumulator = WarpFragment<Register, WmmaInt8::c>;
+  using Metadata = std::array<Register, warp>;
+
+  static void step(Accumulator& c, const Left& a, const Right& b, const Metadata&) {
+    const double product = element(DType::int8, a[0][0], 0) * element(DType::int8, b[0][0], 0);
+    const auto sum = static_cast<std::uint32_t>(static_cast<int>(WmmaInt8::k * product));
+    for (auto& part : c)
+      for (Register& word : part) word += sum;
+  }
+};
+
 }  // namespace ridgeline::cuda

@@ -46,7 +46,8 @@ struct Kernel {
   int chains = 0;                 // independent accumulators of a thread, or of a warp
   int arithmetic = 0;             // counted arithmetic instructions
   std::string_view opcodes = {};  // their names in machine code, separated by '|'
-  std::string_view ptx = {};      // their name in PTX
+  std::string_view ptx = {};      // their name in PTX …
+  int split = 1;                  // … one of which becomes so many of them
   int flop_each = 0;              // FLOP (OP for integers) of one of them, all 32 lanes
   int cycles_each = 1;            // issue cycles that one keeps its unit busy, at least
   int loads = 0, stores = 0;      // of 16 bytes per lane
@@ -56,6 +57,7 @@ struct Kernel {
   int fma_per_element = 0;        // sweep
 
   // What a compute kernel finds at `data`: constants, then chains.
+  bool opaque = false;  // nobody says which element a lane holds: those of an operand are all equal
   int constants = 0, registers_per_chain = 0, register_bytes = 0;
 
   constexpr double flop_per_trip() const { return double(arithmetic) * flop_each; }

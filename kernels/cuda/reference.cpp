@@ -70,6 +70,7 @@ constexpr Reference references[] = {
 #include "kernels/cuda/core.inc"
 #include "kernels/cuda/tensor_fp8.inc"
 #include "kernels/cuda/tensor_int4.inc"
+#include "kernels/cuda/tensor_sm72.inc"
 #include "kernels/cuda/tensor_sm75.inc"
 #include "kernels/cuda/tensor_sm80.inc"
 };
@@ -150,6 +151,15 @@ std::uint64_t operands(const Kernel& kernel, Random& random) {
   return word;
 }
 
+// The same number in all lanes and registers of an operand, of which there are two on each side.
+std::uint64_t equal_operands(const Kernel& kernel, int index) {
+  constexpr int values[] = {3, -2, 2, 4};
+  std::uint64_t word = 0;
+  for (int i = 0; i < 32; i += bits_of(kernel.dtype))
+    word |= operand_element(kernel, values[4 * index / kernel.constants]) << i;
+  return word;
+}
+
 std::uint64_t accumulator_start(const Kernel& kernel, int number) {
   switch (kernel.accumulate) {
     case DType::fp64:
@@ -197,6 +207,8 @@ std::vector<std::byte> start_registers(const Kernel& kernel, std::size_t warps,
                                  : chain_start(kernel, chain_word, random));
         else if (kernel.sparse && i == 0)
           out.put(first_two_of_four);
+        else if (kernel.opaque && chain_word < 0)
+          out.put(equal_operands(kernel, i));
         else
           out.put(chain_word < 0 ? operands(kernel, random)
                                  : accumulator_start(kernel, chain_word * warp + lane - 500));

@@ -44,14 +44,17 @@ constexpr Kernel tensor_row(std::string_view name, std::string_view group, int f
   row.dtype = Arithmetic::dtype;
   row.accumulate = Arithmetic::accumulate;
   row.sparse = Arithmetic::sparse;
-  row.chains = chains;
-  row.arithmetic = chains * rounds;
+  // Each instruction of a split one goes on with registers of its own.
+  row.chains = chains * Arithmetic::split;
+  row.arithmetic = row.chains * rounds;
   row.opcodes = Arithmetic::opcodes;
   row.ptx = Arithmetic::ptx;
-  row.flop_each = Arithmetic::flop;
+  row.split = Arithmetic::split;
+  row.flop_each = Arithmetic::flop / Arithmetic::split;
   row.cycles_each = Arithmetic::cycles;
+  row.opaque = Arithmetic::opaque;
   row.constants = (Arithmetic::sparse ? 1 : 0) + 2 * Arithmetic::a + 2 * Arithmetic::b;
-  row.registers_per_chain = Arithmetic::c;
+  row.registers_per_chain = Arithmetic::c / Arithmetic::split;
   row.register_bytes = Arithmetic::register_bytes;
   return row;
 }
@@ -111,6 +114,10 @@ constexpr auto make_table() {
 #include "kernels/cuda/core.inc"
       launch_row("empty"),
   });
+  group = "tensor_sm72";
+  const auto sm72 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm72.inc"
+  });
   group = "tensor_sm75";
   const auto sm75 = std::to_array<Kernel>({
 #include "kernels/cuda/tensor_sm75.inc"
@@ -128,8 +135,11 @@ constexpr auto make_table() {
   const auto fp8 = std::to_array<Kernel>({
 #include "kernels/cuda/tensor_fp8.inc"
   });
-  std::array<Kernel, core.size() + sm75.size() + sm80.size() + int4.size() + fp8.size()> all;
+  std::array<Kernel,
+             core.size() + sm72.size() + sm75.size() + sm80.size() + int4.size() + fp8.size()>
+      all;
   auto end = std::ranges::copy(core, all.begin()).out;
+  end = std::ranges::copy(sm72, end).out;
   end = std::ranges::copy(sm75, end).out;
   end = std::ranges::copy(sm80, end).out;
   end = std::ranges::copy(int4, end).out;

@@ -35,6 +35,8 @@ constexpr auto rates = std::to_array<Rate>({
     vector_rate(90, DType::fp32, 256),
     vector_rate(90, DType::fp16, 512),
     vector_rate(110, DType::fp32, 256),
+    {72, Unit::matrix, DType::fp16, DType::fp32, 1024},
+    {72, Unit::matrix, DType::int8, DType::int32, 2048},
     {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {75, Unit::matrix, DType::int8, DType::int32, 2048},
     {80, Unit::matrix, DType::fp16, DType::fp32, 2048},

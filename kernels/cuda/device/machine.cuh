@@ -85,6 +85,18 @@ struct DeviceMma;
                : "+" letter(c[0]), "+" letter(c[1])    \
                : letter(a[0]), letter(b[0]))
 
+#define RIDGELINE_MMA_224(text)                                                \
+  asm volatile(text " {%0, %1, %2, %3}, {%4, %5}, {%6, %7}, {%0, %1, %2, %3};" \
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                \
+               : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]))
+#define RIDGELINE_MMA_228(text)                                                          \
+  asm volatile(text                                                                      \
+               " {%0, %1, %2, %3, %4, %5, %6, %7}, {%8, %9}, {%10, %11}, "               \
+               "{%0, %1, %2, %3, %4, %5, %6, %7};"                                       \
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]), "+r"(c[4]), "+r"(c[5]), \
+                 "+r"(c[6]), "+r"(c[7])                                                  \
+               : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]))
+
 // From CUDA 12.5 on there is a form that newer architectures have in one instruction.
 #if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 5)
 #define RIDGELINE_MMA_SP "mma.sp::ordered_metadata.sync.aligned."

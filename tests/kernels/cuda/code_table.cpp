@@ -1,10 +1,11 @@
 // Groups are compiled where a kernel of theirs runs, as cmake/Cuda.cmake does.
-// The page has one row per kernel: what it declares, and what the worst architecture adds to it.
+// A row per kernel: what it declares, and what the worst architecture adds to it.
 #include "tests/kernels/cuda/code_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <regex>
 #include <set>
 #include <stdexcept>
@@ -23,22 +24,18 @@ std::string run(const std::vector<std::string>& command) {
   return result.out;
 }
 
-std::vector<int> architectures_of(const std::string& nvcc) {
-  const std::string list = run({nvcc, "--list-gpu-code"});
-  std::set<int> found;
-  static const std::regex code("sm_([0-9]+)");
-  for (std::sregex_iterator it(list.begin(), list.end(), code), end; it != end; ++it)
-    found.insert(std::stoi((*it)[1]));
-  std::erase_if(found, [](int architecture) { return architecture < 72; });
-  return {found.begin(), found.end()};
-}
-
 std::string toolkit_of(const std::string& nvcc) {
   std::smatch match;
   const std::string text = run({nvcc, "--version"});
   if (!std::regex_search(text, match, std::regex("release ([0-9.]+)")))
     throw std::runtime_error(nvcc + " does not tell its version");
   return match[1];
+}
+
+bool is_before(const std::string& toolkit, int major, int minor) {
+  int its_major = 0, its_minor = 0;
+  std::sscanf(toolkit.c_str(), "%9d.%9d", &its_major, &its_minor);
+  return std::pair(its_major, its_minor) < std::pair(major, minor);
 }
 
 // "all", or ranges of what was compiled for: "80–121", "89, 120–121".
@@ -73,8 +70,9 @@ std::string declared(const cuda::Kernel& kernel) {
 
 constexpr std::string_view head = R"(# CUDA kernels
 
-This page is made by `build/release/tests/kernels/cuda/ridgeline_cuda_table > docs/cuda-kernels.md`
-after `./run tests` on a machine with nvcc; `./run prove` makes it again and compares.
+This page is made by `build/release/tests/kernels/cuda/ridgeline_cuda_table docs/cuda-kernels.md`
+after `./run tests` on a machine with nvcc; `./run prove` makes it again and compares. With
+`RIDGELINE_OLD_NVCC` (and `RIDGELINE_OLD_CXX`, its host compiler) both do the same for the last part.
 
 Each kernel *declares* the work of one trip of its innermost loop, as one warp sees it (tables in
 `kernels/cuda/*.inc`). The tests read the machine code out of the program itself (ELF images in it;
@@ -101,27 +99,46 @@ yet. CUDA 11.4, the oldest that is supported by intention, was not at hand.
 
 Sparse kernels count the FLOP of the dense product. FP8 by `mma.sync` is made of FP16 instructions
 on sm_90 to sm_110, INT4 is emulated from sm_90 on: there these kernels do not exist. The full rate
-of sm_90, sm_100 and sm_110 needs `wgmma` or `tcgen05`, which ridgeline does not use; rates there
-are those of `mma.sync`.
+of sm_90 needs `wgmma`, that of sm_100, sm_103 and sm_110 `tcgen05` (INT8 of sm_103 has none), which
+ridgeline does not use; rates there are those of `mma.sync`, and beside each of them a profile has an
+`unsupported` row for the other instruction.
 
 )";
 
 }  // namespace
 
-CodeTable compile_all(const std::string& nvcc) {
+std::vector<int> architectures_of(const std::string& nvcc) {
+  const std::string list = run({nvcc, "--list-gpu-code"});
+  std::set<int> found;
+  static const std::regex code("sm_([0-9]+)");
+  for (std::sregex_iterator it(list.begin(), list.end(), code), end; it != end; ++it)
+    found.insert(std::stoi((*it)[1]));
+  // sm_101 is what CUDA 12.8 and 12.9 called sm_110, of which no device kept the name.
+  std::erase_if(found, [](int architecture) { return architecture < 72 || architecture == 101; });
+  return {found.begin(), found.end()};
+}
+
+CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
   CodeTable table;
-  table.toolkit = toolkit_of(nvcc);
-  table.architectures = architectures_of(nvcc);
+  table.toolkit = toolkit_of(toolkit.nvcc);
+  for (const int architecture : architectures_of(toolkit.nvcc))
+    if (std::ranges::find(without, architecture) == without.end())
+      table.architectures.push_back(architecture);
   const TemporaryDirectory folder;
   for (const int architecture : table.architectures) {
     std::set<std::string> groups;
     for (const cuda::Kernel& kernel : cuda::kernel_table())
       if (kernel.architectures.include(architecture)) groups.insert(std::string(kernel.group));
+    if (is_before(table.toolkit, 12, 4)) groups.erase("tensor_fp8");  // as cmake/Cuda.cmake does
     for (const std::string& group : groups) {
       const std::string file = folder.file("code.cubin");
-      run({nvcc, "-std=c++17", "-O3", "-cubin", fmt::format("-arch=sm_{}", architecture),
-           "-I" RIDGELINE_SOURCE_DIR, "-o", file,
+      std::vector<std::string> command{toolkit.nvcc, "-std=c++17", "-O3", "-cubin"};
+      if (!toolkit.host_compiler.empty()) command.push_back("-ccbin=" + toolkit.host_compiler);
+      command.insert(
+          command.end(),
+          {fmt::format("-arch=sm_{}", architecture), "-I" RIDGELINE_SOURCE_DIR, "-o", file,
            fmt::format("{}/kernels/cuda/device/{}.cu", RIDGELINE_SOURCE_DIR, group)});
+      run(command);
       for (const GpuImage& image : read_gpu_images(read_text_file(file)))
         for (const auto& [name, code] : image.kernels) {
           const cuda::Kernel* const kernel = cuda::find_kernel(name);
@@ -133,11 +150,13 @@ CodeTable compile_all(const std::string& nvcc) {
   return table;
 }
 
-std::string to_markdown(const CodeTable& table) {
-  std::string page(head);
+namespace {
+
+// "Compiled with", and the table.
+std::string rows_of(const CodeTable& table) {
   std::string all;
   for (const int architecture : table.architectures) all += fmt::format(" {}", architecture);
-  page += fmt::format("Compiled with CUDA {} for sm{}.\n\n", table.toolkit, all);
+  std::string page = fmt::format("Compiled with CUDA {} for sm{}.\n\n", table.toolkit, all);
   page +=
       "| kernel | runs on | loop holds | FLOP per trip | bytes per trip | other, at most | NOP, at "
       "most |\n|---|---|---|---:|---:|---:|---:|\n";
@@ -155,6 +174,28 @@ std::string to_markdown(const CodeTable& table) {
                         kernel.flop_per_trip(), kernel.bytes_per_trip(), 100 * share, padding);
   }
   return page;
+}
+
+constexpr std::string_view older_head = R"(
+## Older toolkits
+
+CUDA 13 has no sm_72 (Xavier) any more. Its tensor cores take FP16 in four or two instructions for
+each `mma.sync`, and INT8 through `wmma` alone, of which NVIDIA does not say which lane holds which
+element: there all elements of an operand are equal, so that the result needs no layout.
+
+)";
+
+}  // namespace
+
+std::string to_markdown(const CodeTable& table) { return std::string(head) + rows_of(table); }
+
+std::string older_markdown(const CodeTable& table) {
+  return std::string(older_head) + rows_of(table);
+}
+
+std::string older_part(const std::string& page) {
+  const auto at = page.find("\n## Older toolkits\n");
+  return at == std::string::npos ? std::string() : page.substr(at);
 }
 
 }  // namespace ridgeline::testing

@@ -194,6 +194,51 @@ TEST(CudaArithmetic, FragmentsMakeThePlainProduct) {
   expect_plain_product<MmaFp64>(a_fp64_k4, b_fp64_k4);
 }
 
+// "Matrix Fragments for mma.m8n8k4 with .f16": four products, each of eight lanes. Written down
+// from the manual's pictures: which lane and register hold row r and column c of the sum.
+TEST(CudaArithmetic, QuartersOfAWarpMakeFourPlainProducts) {
+  using Machine = HostMma<MmaFp16K4>;
+  Machine::Left a{};
+  Machine::Right b{};
+  Machine::Accumulator c{};
+  const auto registers = start_registers(*find_kernel("mma_fp16_k4_4"), 1, 1);
+  std::memcpy(&a, registers.data(), sizeof a);
+  std::memcpy(&b, registers.data() + 2 * sizeof a, sizeof b);
+  Machine::step(c, a, b, {});
+  HostMma<MmaFp16Fp16K4>::Accumulator halves{};
+  HostMma<MmaFp16Fp16K4>::step(halves, a, b, {});
+  for (int product = 0; product < 4; ++product) {
+    const auto lane_of = [&](int line) { return 4 * product + (line < 4 ? line : line + 12); };
+    const auto operand = [&](const Machine::Left& side, int line, int k) {
+      return element(DType::fp16, side[std::size_t(k / 2)][std::size_t(lane_of(line))], k % 2);
+    };
+    for (int row = 0; row < 8; ++row)
+      for (int column = 0; column < 8; ++column) {
+        double sum = 0;
+        for (int k = 0; k < 4; ++k) sum += operand(a, row, k) * operand(b, column, k);
+        const int lane = lane_of(row / 4 * 4 + row % 2 + (column / 2 % 2 == 0 ? 0 : 2));
+        const int index = column % 2 + (row / 2 % 2 == 0 ? 0 : 2) + (column < 4 ? 0 : 4);
+        const auto word = c[std::size_t(index)][std::size_t(lane)];
+        EXPECT_EQ(double{std::bit_cast<float>(word)}, sum) << product << row << column;
+        const auto half = halves[std::size_t(column / 2)][std::size_t(lane_of(row))];
+        EXPECT_EQ(element(DType::fp16, half, column % 2), sum) << product << row << column;
+      }
+  }
+}
+
+// Whoever holds which element: with equal operands all elements grow by k · a · b.
+TEST(CudaArithmetic, EqualOperandsNeedNoLayout) {
+  const Kernel& kernel = *find_kernel("wmma_int8_4");
+  auto bytes = start_registers(kernel, 1, 1);
+  const auto start = bytes;
+  run_reference(kernel, 1, bytes);
+  // Ten rounds with two pairs of operands in turn: 3 · 2 and −2 · 4, sixteen times each.
+  const int grown = 5 * 16 * (3 * 2 - 2 * 4);
+  for (int i = kernel.constants * warp; i < kernel.registers() * warp; ++i)
+    ASSERT_EQ(std::int32_t(word_at(kernel, bytes, i)),
+              std::int32_t(word_at(kernel, start, i)) + grown);
+}
+
 TEST(CudaKernelTable, RowsAreConsistent) {
   std::set<std::string_view> names;
   for (const Kernel& kernel : kernel_table()) {
@@ -208,6 +253,8 @@ TEST(CudaKernelTable, RowsAreConsistent) {
     }
   }
   EXPECT_EQ(find_kernel("mma_fp16_8")->flop_per_trip(), 160 * 4096.0);
+  EXPECT_EQ(find_kernel("mma_fp16_k4_4")->flop_per_trip(), 4 * 10 * 4 * 512.0);
+  EXPECT_EQ(find_kernel("wmma_int8_8")->flop_per_trip(), 8 * 6 * 8192.0);
   EXPECT_EQ(find_kernel("fma_fp32_8")->flop_per_trip(), 192 * 64.0);
   EXPECT_EQ(find_kernel("triad_dram")->warp_bytes(), 12 * 512u);
   EXPECT_EQ(find_kernel("update_dram")->warp_bytes(), 16 * 512u);

@@ -35,9 +35,9 @@ struct Opcode {
 constexpr Opcode opcodes[] = {
     {0x002, "MOV"},       {0x010, "IADD3"}, {0x012, "LOP3"},    {0x023, "FFMA"}, {0x024, "IMAD"},
     {0x025, "IMAD.WIDE"}, {0x026, "IDP"},   {0x027, "IMAD.HI"}, {0x02b, "DFMA"}, {0x031, "HFMA2"},
-    {0x037, "IMMA"},      {0x03c, "HMMA"},  {0x03f, "DMMA"},    {0x07a, "QMMA"}, {0x118, "NOP"},
-    {0x144, "CALL"},      {0x147, "BRA"},   {0x14d, "EXIT"},    {0x181, "LDG"},  {0x183, "LDL"},
-    {0x184, "LDS"},       {0x186, "STG"},   {0x187, "STL"},     {0x188, "STS"},
+    {0x036, "HMMA.884"},  {0x037, "IMMA"},  {0x03c, "HMMA"},    {0x03f, "DMMA"}, {0x07a, "QMMA"},
+    {0x118, "NOP"},       {0x144, "CALL"},  {0x147, "BRA"},     {0x14d, "EXIT"}, {0x181, "LDG"},
+    {0x183, "LDL"},       {0x184, "LDS"},   {0x186, "STG"},     {0x187, "STL"},  {0x188, "STS"},
 };
 
 std::string_view name_of(int family, int architecture) {

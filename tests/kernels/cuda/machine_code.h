@@ -1,6 +1,6 @@
 // Reads the GPU machine code that a binary or an object file holds, without any tool of NVIDIA's:
 // ELF images in it, their kernels, and of each instruction what the proof of a loop needs.
-// The encoding is that of sm_75 to sm_121: 16 bytes each, read off by comparing with nvdisasm.
+// The encoding is that of sm_72 to sm_121: 16 bytes each, read off by comparing with nvdisasm.
 #pragma once
 
 #include <cstdint>
