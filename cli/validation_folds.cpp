@@ -16,6 +16,17 @@ namespace {
 
 constexpr double widening = 10;
 
+// A parameter that is this many times less certain without a net was taught by that net alone; as
+// much is then believed of it as of a kind of kernel that nobody has measured.
+constexpr double untaught = 1.5;
+constexpr double unseen_doubt = 0.35;
+
+// Of a value that moved, the same share of it.
+double relative_sigma(const MachineModel& model, std::size_t i) {
+  const double mean = model.parameters[i].mean;
+  return sigma_of(model, i) / (mean != 0 ? std::abs(mean) : 1);
+}
+
 // One model has one offset, the rigs of a table have many: power goes into the fit without it.
 void take_without_offset(const MachineModel& prior, Measurements rows, const Predictor& predictor,
                          std::vector<Measurement>& taken) {
@@ -55,17 +66,15 @@ MachineModel released(MachineModel model, const std::vector<bool>& parameters,
   return model;
 }
 
-MachineModel no_wider(MachineModel fitted, const MachineModel& believed) {
+MachineModel no_wider(MachineModel fitted, const MachineModel& believed, const MachineModel& all) {
   const std::size_t n = fitted.parameters.size();
   std::vector<double> scale(n, 1);
   for (std::size_t i = 0; i < n; ++i) {
-    const double variance = fitted.covariance[i * n + i];
-    if (variance <= 0) continue;
-    // Of a value that moved, the same share of it.
-    const double before = believed.parameters[i].mean, after = fitted.parameters[i].mean;
-    const double moved = before != 0 ? after / before : 1;
-    const double most = believed.covariance[i * n + i] * moved * moved;
-    scale[i] = std::min(1.0, std::sqrt(most / variance));
+    const double doubt = relative_sigma(fitted, i);
+    if (doubt <= 0) continue;
+    const bool unseen = doubt > untaught * relative_sigma(all, i);
+    const double most = std::max(relative_sigma(believed, i), unseen ? unseen_doubt : 0);
+    scale[i] = std::min(1.0, most / doubt);
   }
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) fitted.covariance[i * n + j] *= scale[i] * scale[j];
@@ -84,11 +93,14 @@ const MachineModel& Folds::model_for(const Measurement& row) {
   MachineModel model = held_out_ == "model"    ? fitted(row, row.model)
                        : held_out_ == "device" ? without_device(row)
                                                : predictor_.prior(row);
+  if (!held_out_.empty()) ++fits_;
   return models_.emplace(name, std::move(model)).first->second;
 }
 
-MachineModel Folds::fitted(const Measurement& of, const std::string& without) {
+const MachineModel& Folds::fit_alone(const Measurement& of, const std::string& without) {
   const std::string machine = machine_of(of);
+  const auto known = alone_.find({machine, without});
+  if (known != alone_.end()) return known->second;
   const MachineModel prior = predictor_.prior(of);
   std::map<std::string, std::vector<const Measurement*>> by_source;
   for (const Measurement& row : rows_)
@@ -99,11 +111,18 @@ MachineModel Folds::fitted(const Measurement& of, const std::string& without) {
   for (const auto& [source, own] : by_source) take_without_offset(prior, own, predictor_, rows);
   std::vector<const Measurement*> others;
   for (const Measurement& row : rows) others.push_back(&row);
-  ++fits_;
   const MachineModel believed = without_board_offset(prior);
-  const std::vector<bool>& idle = idle_parameters(machine, believed);
-  const MachineModel start = held(widened(believed, widening), idle);
-  return released(no_wider(predictor_.fit(start, others).model, believed), idle, believed);
+  const MachineModel start = held(widened(believed, widening), idle_parameters(machine, believed));
+  return alone_.emplace(std::pair(machine, without), predictor_.fit(start, others).model)
+      .first->second;
+}
+
+MachineModel Folds::fitted(const Measurement& of, const std::string& without) {
+  const MachineModel believed = without_board_offset(predictor_.prior(of));
+  const MachineModel& model = fit_alone(of, without);
+  const MachineModel& all = fit_alone(of, {});
+  return released(no_wider(model, believed, all), idle_parameters(machine_of(of), believed),
+                  believed);
 }
 
 const std::vector<bool>& Folds::idle_parameters(const std::string& machine,

@@ -28,6 +28,8 @@ class Folds {
   MachineModel without_device(const Measurement& row);
   // Refitted to the rows of its machine, without those of one net.
   MachineModel fitted(const Measurement& of, const std::string& without);
+  // The same before it is held to what was believed; kept.
+  const MachineModel& fit_alone(const Measurement& of, const std::string& without);
   // Parameters that no row of the machine depends on: a refit need not try them.
   const std::vector<bool>& idle_parameters(const std::string& machine, const MachineModel& model);
 
@@ -37,6 +39,7 @@ class Folds {
   std::map<std::string, MachineModel> models_;
   std::map<std::string, MachineModel> teachers_;  // machines, fitted to all their rows
   std::map<std::string, std::vector<bool>> idle_;
+  std::map<std::pair<std::string, std::string>, MachineModel> alone_;  // by machine and net
   int fits_ = 0;
 };
 
@@ -48,7 +51,8 @@ MachineModel held(MachineModel model, const std::vector<bool>& parameters);
 MachineModel released(MachineModel model, const std::vector<bool>& parameters,
                       const MachineModel& believed);
 
-// What the rows did not teach is known no worse than it was believed.
-MachineModel no_wider(MachineModel fitted, const MachineModel& believed);
+// What the rows did not teach is known no worse than it was believed. But where `all` rows teach a
+// parameter and these do not, the belief came from the rows that are held out: then it is doubted.
+MachineModel no_wider(MachineModel fitted, const MachineModel& believed, const MachineModel& all);
 
 }  // namespace ridgeline::cli

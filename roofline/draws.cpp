@@ -3,6 +3,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -62,6 +63,15 @@ std::vector<double> ParameterDraws::draw(Random& random) const {
     value = logarithmic_[i] ? value * std::exp(sum) : value + sum;
   }
   return values;
+}
+
+void centre_on(double value, std::span<double> draws) {
+  if (draws.empty()) return;
+  std::vector<double> sorted(draws.begin(), draws.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  if (!(*middle > 0) || !std::isfinite(*middle)) return;
+  for (double& draw : draws) draw *= value / *middle;
 }
 
 }  // namespace ridgeline

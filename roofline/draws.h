@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/machine_model.h"
@@ -32,5 +33,10 @@ class ParameterDraws {
   // Square root of the free ones' covariance, column by column; of logarithms where log-normal.
   std::vector<double> root_;
 };
+
+// Scales draws of a quantity so that their median is its value at the means. A step is the larger
+// of many times, so doubt about any of them moves the median up, and more the less is known; rows
+// that were held out do not show that.
+void centre_on(double value, std::span<double> draws);
 
 }  // namespace ridgeline

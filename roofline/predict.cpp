@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "roofline/coefficient_draws.h"
+#include "roofline/draws.h"
 #include "roofline/step.h"
 
 namespace ridgeline {
@@ -16,6 +17,7 @@ namespace {
 Estimate estimate_of(double value, std::vector<double>& draws) {
   Estimate estimate = exact(value, Source::predicted);
   if (draws.empty()) return estimate;
+  centre_on(value, draws);
   std::sort(draws.begin(), draws.end());
   const auto at = [&](double quantile) {
     return draws[static_cast<std::size_t>(quantile * static_cast<double>(draws.size() - 1) + 0.5)];

@@ -40,7 +40,10 @@ TEST_F(Accuracy, AgxOrinOneNodeAtATimeWithNetworksLeftOut) {
   EXPECT_GE(json["kendall_tau"].get<double>(), 0.9);
   EXPECT_GE(json["coverage"].get<double>(), 0.85);
   EXPECT_LE(json["interval_half_width"].get<double>(), 0.30);
-  EXPECT_LE(json["by"]["net"]["vit_b_32"]["time_mape"].get<double>(), 0.25);
+  // The only net with attention: little is known of it, and the interval says so.
+  const Json& vit = json["by"]["net"]["vit_b_32"];
+  EXPECT_LE(vit["time_mape"].get<double>(), 0.25);
+  EXPECT_GE(vit["coverage"].get<double>(), 0.8);
 }
 
 TEST_F(Accuracy, AgxOrinOneNodeAtATimeWithTwoProbes) {
