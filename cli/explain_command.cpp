@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <ostream>
 #include <string>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -17,6 +15,7 @@
 #include "cli/network_variants.h"
 #include "cli/token_option.h"
 #include "cli/training_options.h"
+#include "cli/written_answer.h"
 #include "plots/layers_figure.h"
 #include "plots/svg.h"
 #include "roofline/ceilings_of.h"
@@ -146,33 +145,19 @@ Explanation explained(const Asked& asked, const Options& options) {
 }
 
 ExitCode run(const Options& options, Console& console) {
-  const std::string svg_path = options.count("svg") ? options["svg"].as<std::string>() : "";
-  const bool data = flag(options, "json") || flag(options, "csv");
-  if (svg_path == "-" && data)
-    throw usage_error("--svg", "standard output cannot hold both the picture and the data",
-                      "give --svg a file name");
-  if (!svg_path.empty() && svg_path != "-") check_file_can_be_written(svg_path);
+  check_answer_files(options, {"svg"});
   const Asked asked = asked_for(options);
   const Explanation explanation = explained(asked, options);
-  if (!svg_path.empty()) {
-    const std::string picture =
-        svg(layers_figure(explanation, ceilings_of(asked.source.model, explanation.point)));
-    if (svg_path == "-") {
-      console.out << picture;
-      return ExitCode::ok;
-    }
-    write_file_atomically(svg_path, picture);
-  }
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(explanation));
-  else if (flag(options, "csv"))
-    console.out << to_csv(explanation);
-  else
-    console.out << explanation_text(explanation, flag(options, "all"), console.width);
-  if (flag(options, "csv"))
-    for (const std::string& note : explanation.run.notes) console.talk("note: " + note);
-  if (!svg_path.empty()) console.talk("wrote " + svg_path);
-  return ExitCode::ok;
+  WrittenAnswer answer;
+  answer.files = {
+      {"svg", [&] {
+         return svg(layers_figure(explanation, ceilings_of(asked.source.model, explanation.point)));
+       }}};
+  answer.text = [&] { return explanation_text(explanation, flag(options, "all"), console.width); };
+  answer.json = [&] { return dump_json(to_json(explanation)); };
+  answer.csv = [&] { return to_csv(explanation); };
+  answer.notes = explanation.run.notes;
+  return write_answer(answer, options, console);
 }
 
 }  // namespace

@@ -18,11 +18,19 @@ std::string number(double value) { return std::isfinite(value) ? csv_number(valu
 std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
   const Sweep& sweep = result.sweep;
   const Objective& objective = result.plan.run.objective;
-  std::string text = csv_row({"mode",         "label",    "stock",       "reach",
-                              "gpu_units",    "gpu_hz",   "memory_hz",   "cpu_hz",
-                              "cpu_cores",    "batch",    "dtype",       "time_s",
-                              "power_w",      "energy_j", "latency_s",   "sample_energy_j",
-                              "mean_power_w", "slowdown", "limits_hold", "chosen"});
+  // What a row is compared by, as the task has it.
+  const bool is_training = problem.task == PlanTask::training;
+  const bool is_both = problem.task == PlanTask::concurrent;
+  const char* delay = is_training ? "epoch_s" : "latency_s";
+  const char* energy = is_training ? "epoch_energy_j"
+                       : is_both   ? "trained_sample_energy_j"
+                                   : "sample_energy_j";
+  const char* rate = is_training || is_both ? "trained_samples_per_s" : "samples_per_s";
+  std::string text =
+      csv_row({"mode",         "label",   "stock",     "reach",       "gpu_units", "gpu_hz",
+               "memory_hz",    "cpu_hz",  "cpu_cores", "batch",       "minibatch", "dtype",
+               "time_s",       "power_w", "energy_j",  delay,         energy,      "mean_power_w",
+               "peak_power_w", rate,      "slowdown",  "limits_hold", "chosen"});
   const PlannedMode& chosen = result.plan.chosen;
   for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
     const PlanMode& mode = problem.modes.modes[sweep.mode_of(row)];
@@ -30,13 +38,15 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
     const RunCost& cost = sweep.costs[row];
     if (!mode.is_choice(problem.modes.reach) || !std::isfinite(cost.time_s)) continue;
     const Service service = service_at(problem, sweep, row, objective);
-    const double slowdown = slowdown_at(sweep, row);
+    const double slowdown = slowdown_at(problem, sweep, row);
     const bool holds = std::all_of(
         objective.limits.begin(), objective.limits.end(),
         [&](const Limit& limit) { return limited(limit.kind, service, slowdown) <= limit.bound; });
     const bool is_chosen = mode.point == chosen.point && variant.batch == chosen.batch &&
-                           variant.dtype == chosen.dtype;
+                           variant.dtype == chosen.dtype &&
+                           (!is_both || variant.minibatch == chosen.service->minibatch);
     const OperatingPoint& point = mode.point;
+    const std::int64_t minibatch = is_training ? variant.batch : variant.minibatch;
     const auto clock = [](const std::optional<double>& hz) { return hz ? hertz(*hz) : ""; };
     const auto count = [](const std::optional<int>& value) {
       return value ? std::to_string(*value) : "";
@@ -51,6 +61,7 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
                      cpu_hertz(point),
                      count(point.cpu_cores),
                      std::to_string(variant.batch),
+                     minibatch > 0 ? std::to_string(minibatch) : "",
                      std::string(to_string(variant.dtype)),
                      number(cost.time_s),
                      number(cost.power_w),
@@ -58,6 +69,8 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
                      number(service.latency_s),
                      number(service.energy_j),
                      number(service.mean_power_w),
+                     number(service.peak_power_w),
+                     number(1 / service.sample_s),
                      number(slowdown),
                      holds ? "true" : "false",
                      is_chosen ? "true" : "false"});

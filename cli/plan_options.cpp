@@ -1,15 +1,15 @@
-// Every quantity must carry its unit: 10 may be milliseconds to one and seconds to another.
+// Limits by their kinds; what an option's words mean is quantity_option.h's.
 #include "cli/plan_options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "cli/quantity_option.h"
 #include "cli/token_option.h"
 #include "planner/periodic.h"
 #include "workloads/options.h"
@@ -19,65 +19,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::optional<std::string> word_of(const Options& options, const char* name) {
-  if (!options.count(name)) return std::nullopt;
-  return options[name].as<std::string>();
-}
-
-// "--latency 10ms": for errors, and for people.
-std::string as_typed(const char* name, const std::string& value) {
-  return fmt::format("--{} {}", name, value);
-}
-
-std::vector<std::string> list_of(const std::string& text, const std::string& where) {
-  std::vector<std::string> words;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(',', begin);
-    words.push_back(text.substr(begin, end - begin));
-    if (words.back().empty()) throw usage_error(where, "a value of the list is empty");
-    if (end == std::string::npos) return words;
-    begin = end + 1;
-  }
-}
-
-void require_unit(const std::string& text, const std::string& where, const char* units) {
-  if (text.empty()) throw usage_error(where, "needs a value");
-  if (text.back() == '.' || (text.back() >= '0' && text.back() <= '9'))
-    throw usage_error(where, "the unit is missing", fmt::format("write {}{}", text, units));
-}
-
-double positive(double value, const std::string& where) {
-  if (!(value > 0)) throw usage_error(where, "must be more than zero");
-  return value;
-}
-
-double plain_number(const std::string& text, const std::string& where, const char* example) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, fault] = std::from_chars(text.data(), end, value);
-  if (fault != std::errc() || rest != end || !std::isfinite(value))
-    throw usage_error(where, quote(text) + " is not a number",
-                      fmt::format("write for example {}", example));
-  return positive(value, where);
-}
-
-// "30/s".
-double per_second(const std::string& text, const std::string& where) {
-  require_unit(text, where, "/s");
-  if (!text.ends_with("/s"))
-    throw usage_error(where, quote(text) + " is not a rate", "write for example 30/s");
-  return plain_number(text.substr(0, text.size() - 2), where, "30/s");
-}
-
-// "5%" → 0.05.
-double percent(const std::string& text, const std::string& where) {
-  require_unit(text, where, "%");
-  if (!text.ends_with("%"))
-    throw usage_error(where, quote(text) + " is not a percentage", "write for example 5%");
-  return plain_number(text.substr(0, text.size() - 1), where, "5%") / 100;
-}
-
 // "10ms", "10ms@p95".
 void add_latency(const Options& options, Objective& objective) {
   const auto text = word_of(options, "latency");
@@ -85,8 +26,7 @@ void add_latency(const Options& options, Objective& objective) {
   const std::string where = as_typed("latency", *text);
   const std::size_t at = text->find('@');
   const std::string time = text->substr(0, at);
-  require_unit(time, where, "ms or s");
-  Limit limit{LimitKind::latency, positive(parse_seconds(time, where), where), 0, where};
+  Limit limit{LimitKind::latency, seconds_of(time, where), 0, where};
   if (at != std::string::npos) {
     const std::string quantile = text->substr(at + 1);
     if (!quantile.starts_with("p"))
@@ -104,19 +44,35 @@ void add_limit(const Options& options, Objective& objective, LimitKind kind, Par
   const std::string name(to_string(kind));
   if (const auto text = word_of(options, name.c_str())) {
     const std::string where = as_typed(name.c_str(), *text);
-    objective.limits.push_back({kind, positive(parse(*text, where), where), 0, where});
+    objective.limits.push_back({kind, parse(*text, where), 0, where});
   }
 }
 
-void add_battery(const Options& options, Objective& objective) {
+// Energy that all epochs of a training may take.
+void add_training_battery(const Options& options, const std::string& battery,
+                          Objective& objective) {
+  const std::string where = as_typed("battery", battery);
+  if (options.count("energy")) throw usage_error(where, "cannot be combined with --energy");
+  const auto epochs = word_of(options, "epochs");
+  if (!epochs)
+    throw usage_error("--battery", "must last for a time, or for a number of epochs",
+                      "write --hours 4 or --epochs 10");
+  objective.limits.push_back({LimitKind::energy,
+                              joules_of(battery, where, "Wh or J") /
+                                  plain_number(*epochs, as_typed("epochs", *epochs), "10"),
+                              0, where + " " + as_typed("epochs", *epochs)});
+}
+
+void add_battery(const Options& options, Objective& objective, PlanTask task) {
   const auto battery = word_of(options, "battery"), hours = word_of(options, "hours");
+  if (battery && !hours && task == PlanTask::training)
+    return add_training_battery(options, *battery, objective);
   if (battery.has_value() != hours.has_value())
     throw usage_error(battery ? "--battery" : "--hours", "a battery needs both energy and time",
                       "write --battery 50Wh --hours 4");
   if (!battery) return;
   const std::string where = as_typed("battery", *battery);
-  require_unit(*battery, where, "Wh or J");
-  const double energy_j = positive(parse_joules(*battery, where), where);
+  const double energy_j = joules_of(*battery, where, "Wh or J");
   const double time_h = plain_number(*hours, as_typed("hours", *hours), "4");
   objective.limits.push_back(
       {LimitKind::battery, energy_j / (time_h * 3600), 0, where + " " + as_typed("hours", *hours)});
@@ -159,20 +115,22 @@ void add_plan_options(OptionsDescription& options) {
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   add("runtime", text("NAME"),
       "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
-      "or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU)");
+      "or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and for training)");
   add("minimize", text("energy|time|power|edp"),
-      "what is to be least: energy per sample (default), time, mean power, or energy × delay");
+      "what is to be least: energy per sample or epoch (default; with --infer: time per trained "
+      "sample), time, mean power, or energy × delay");
   add("latency", text("TIME[@pNN]"),
       "most time from a sample to its result: 10ms, or 10ms@p95 for 95 of 100 requests");
-  add("throughput", text("N/s"), "fewest samples per second");
+  add("throughput", text("N/s"), "fewest samples per second; with --train: that are trained");
   add("power", text("WATT"), "most power on average");
   add("peak-power", text("WATT"), "most power while a batch runs");
   add("max-slowdown", text("N%"), "most time over that of the fastest mode of the same batch");
-  add("energy", text("JOULE"), "most energy per sample, for example 500mJ");
-  add("battery", text("WH"), "energy that must last for --hours, for example 50Wh");
+  add("energy", text("JOULE"), "most energy per sample, for example 500mJ; of training per epoch");
+  add("battery", text("WH"), "energy that must last for --hours, or for --epochs: 50Wh");
   add("hours", text("N"), "how long --battery must last");
   add("fps", text("N"), "samples come evenly at this rate; the idle time between them counts");
-  add("rate", text("N/s"), "samples come at random at this mean rate, and queue");
+  add("rate", text("N/s"),
+      "samples come at random at this mean rate, and queue; with --infer: evenly");
   add("filter", text("MODES"), "choose among these modes only: gpu>=600MHz,emc=max,cores=4/6");
   add("stock-only", po::bool_switch(), "choose among the modes that the device comes with");
   add("reach", text("live|reboot"),
@@ -185,9 +143,11 @@ void add_plan_options(OptionsDescription& options) {
       "operators that nobody has described are no error: no FLOP, their tensors are moved");
 }
 
-Objective objective_of(const Options& options, const std::vector<std::int64_t>& batches) {
+Objective objective_of(const Options& options, const std::vector<std::int64_t>& batches,
+                       PlanTask task) {
   Objective objective;
-  objective.goal = token_option(options, "minimize", Goal::energy);
+  objective.goal =
+      token_option(options, "minimize", task == PlanTask::concurrent ? Goal::time : Goal::energy);
   if (const auto text = word_of(options, "risk")) {
     const std::string where = as_typed("risk", *text);
     objective.risk =
@@ -196,23 +156,20 @@ Objective objective_of(const Options& options, const std::vector<std::int64_t>& 
       throw usage_error(where, "a probability from 0.5 to 0.99 is wanted");
   }
   add_latency(options, objective);
-  const auto watts = [](const std::string& text, const std::string& where) {
-    require_unit(text, where, "W or mW");
-    return parse_watts(text, where);
-  };
   add_limit(options, objective, LimitKind::throughput,
             [](const std::string& text, const std::string& where) {
               return 1 / per_second(text, where);
             });
-  add_limit(options, objective, LimitKind::power, watts);
-  add_limit(options, objective, LimitKind::peak_power, watts);
+  add_limit(options, objective, LimitKind::power, watts_of);
+  add_limit(options, objective, LimitKind::peak_power, watts_of);
   add_limit(options, objective, LimitKind::slowdown, percent);
-  add_limit(options, objective, LimitKind::energy,
-            [](const std::string& text, const std::string& where) {
-              require_unit(text, where, "J or mJ");
-              return parse_joules(text, where);
-            });
-  add_battery(options, objective);
+  add_limit(
+      options, objective, LimitKind::energy,
+      [](const std::string& text, const std::string& where) { return joules_of(text, where); });
+  add_limit(options, objective, LimitKind::epoch_time, seconds_of);
+  add_limit(options, objective, LimitKind::training_time, seconds_of);
+  add_battery(options, objective, task);
+  if (task == PlanTask::concurrent) return objective;
   add_arrivals(options, objective);
   check_gathering(objective, batches);
   return objective;

@@ -9,6 +9,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "cli/modes_rows.h"
+#include "cli/plan_training_text.h"
 #include "cli/wrap.h"
 
 namespace ridgeline::cli {
@@ -16,12 +17,19 @@ namespace {
 
 constexpr std::size_t shown_front = 7;
 
-std::string goal_text(Goal goal, bool has_arrivals) {
-  switch (goal) {
+std::string goal_text(const PlannedRun& run) {
+  const bool has_arrivals = run.objective.arrivals.has_value();
+  const bool is_training = run.task == PlanTask::training;
+  const bool is_both = run.task == PlanTask::concurrent;
+  switch (run.objective.goal) {
     case Goal::energy:
+      if (is_training) return "least energy per epoch";
+      if (is_both) return "least energy per trained sample, inference included";
       return has_arrivals ? "least energy per sample, idle time included"
                           : "least energy per sample";
     case Goal::time:
+      if (is_training) return "least time per epoch";
+      if (is_both) return "most training";
       return has_arrivals ? "least latency" : "least time per sample";
     case Goal::power:
       return "least mean power";
@@ -32,7 +40,10 @@ std::string goal_text(Goal goal, bool has_arrivals) {
 }
 
 std::string run_text(const PlannedMode& mode) {
-  return fmt::format("batch {}, {}", mode.batch, to_string(mode.dtype));
+  std::string text = fmt::format("batch {}, {}", mode.batch, to_string(mode.dtype));
+  if (mode.service && mode.service->minibatch != mode.batch)
+    text += fmt::format(", minibatch {}", mode.service->minibatch);
+  return text;
 }
 
 // A signed change as people say it: "12 % less", "3 % more", "as much".
@@ -51,23 +62,22 @@ std::string answer(const Plan& plan, int width) {
     text += fmt::format(" (nearest stock mode: {})", chosen.nearest_stock);
   text += ", " + run_text(chosen);
   text += chosen.reach == Reach::reboot ? "; takes a reboot" : "";
-  std::string about =
-      fmt::format("{} on {} by {}: {} among {} mode{}", plan.run.network, plan.run.machine,
-                  to_string(plan.run.runtime),
-                  goal_text(plan.run.objective.goal, plan.run.objective.arrivals.has_value()),
-                  plan.run.modes, plan.run.modes == 1 ? "" : "s");
+  std::string about = plan.training ? "training " : "";
+  if (plan.concurrent)
+    about = fmt::format("training {} by {} beside ", plan.concurrent->network,
+                        to_string(plan.concurrent->runtime));
+  about += fmt::format("{} on {} by {}: {} among {} mode{}", plan.run.network, plan.run.machine,
+                       to_string(plan.run.runtime), goal_text(plan.run), plan.run.modes,
+                       plan.run.modes == 1 ? "" : "s");
   if (plan.run.choices > plan.run.modes)
     about += fmt::format(", {} with batches and types", plan.run.choices);
   return wrap(text, width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
 }
 
-std::string interval_text(const Estimate& estimate, const std::string& low,
-                          const std::string& high) {
-  return estimate.low < estimate.high ? low + " to " + high : "no interval";
-}
-
-std::string totals(const PlannedMode& mode, int width) {
-  TextTable table{{{"one batch"},
+std::string totals(const PlannedMode& mode, PlanTask task, int width) {
+  TextTable table{{{task == PlanTask::training     ? "one minibatch"
+                    : task == PlanTask::concurrent ? "one inference batch"
+                                                   : "one batch"},
                    {"value", Align::right},
                    {"90 % interval"},
                    {"source"},
@@ -104,11 +114,18 @@ std::string period_text(const Plan& plan, int width) {
   return wrap(text, width, 2) + "\n";
 }
 
-std::string saving_text(const std::optional<Saving>& saving, const char* whom, int width) {
+// What energy and time are of, beside a single batch.
+std::string saved_of(PlanTask task) {
+  if (task == PlanTask::training) return " per epoch";
+  return task == PlanTask::concurrent ? " per trained sample" : "";
+}
+
+std::string saving_text(const std::optional<Saving>& saving, const char* whom, PlanTask task,
+                        int width) {
   if (!saving) return "";
   std::string text = fmt::format("against the {} ({}): ", whom, saving->mode);
   if (saving->energy) {
-    text += change_text(*saving->energy) + " energy";
+    text += change_text(*saving->energy) + " energy" + saved_of(task);
     if (saving->energy_low && *saving->energy_low < *saving->energy_high)
       text += fmt::format(" ({} to {})", format_percent(*saving->energy_low),
                           format_percent(*saving->energy_high));
@@ -146,14 +163,18 @@ std::string other_reach_text(const Plan& plan, int width) {
   if (other.energy_j)
     text += fmt::format(", {}, {}", format_si(other.power_w->value, "W"),
                         format_si(other.energy_j->value, "J"));
-  if (other.energy_j && plan.chosen.energy_j && other.batch == plan.chosen.batch)
+  if (other.service && other.service->energy_j && plan.chosen.service->energy_j)
+    text += fmt::format(" ({} energy{})",
+                        change_text(1 - *other.service->energy_j / *plan.chosen.service->energy_j),
+                        saved_of(plan.run.task));
+  else if (other.energy_j && plan.chosen.energy_j && other.batch == plan.chosen.batch)
     text += fmt::format(" ({} energy)",
                         change_text(1 - other.energy_j->value / plan.chosen.energy_j->value));
   return wrap(text, width, 2) + "\n";
 }
 
 // Clocks in MHz.
-std::vector<Column> mode_columns(const char* time) {
+std::vector<Column> mode_columns(const char* time, const char* energy = "J/sample") {
   return {{"gpu", Align::right},
           {"emc", Align::right},
           {"cpu", Align::right},
@@ -163,7 +184,7 @@ std::vector<Column> mode_columns(const char* time) {
           {"dtype", Align::left, false, 1},
           {time, Align::right},
           {"power", Align::right},
-          {"J/sample", Align::right},
+          {energy, Align::right},
           {"stock", Align::left, false, 2}};
 }
 
@@ -180,16 +201,29 @@ std::string optional_si(const std::optional<double>& value, const char* unit) {
   return value ? format_si(*value, unit) : "";
 }
 
+// Time, power and energy as the task has them: of a batch, of an epoch, per trained sample.
+std::vector<Column> task_columns(PlanTask task, const char* time) {
+  if (task == PlanTask::training) return mode_columns("epoch", "J/epoch");
+  return task == PlanTask::concurrent ? mode_columns("trained/s", "J/trained") : mode_columns(time);
+}
+
 std::string runners_text(const Plan& plan, int width) {
   if (plan.runners_up.empty()) return "";
-  TextTable table{mode_columns("time"), {}};
+  TextTable table{task_columns(plan.run.task, "time"), {}};
   for (const PlannedMode& mode : plan.runners_up) {
     std::vector<std::string> cells = mode_cells(mode.point, mode.batch, mode.dtype);
-    cells.push_back(format_seconds(mode.time_s.value));
-    cells.push_back(mode.power_w ? format_si(mode.power_w->value, "W") : "");
-    cells.push_back(mode.energy_j
-                        ? format_si(mode.energy_j->value / static_cast<double>(mode.batch), "J")
-                        : "");
+    if (const auto& service = mode.service) {
+      cells.push_back(plan.concurrent ? format_number(service->samples_per_s)
+                                      : format_seconds(service->time_s));
+      cells.push_back(optional_si(service->mean_power_w, "W"));
+      cells.push_back(optional_si(service->energy_j, "J"));
+    } else {
+      cells.push_back(format_seconds(mode.time_s.value));
+      cells.push_back(mode.power_w ? format_si(mode.power_w->value, "W") : "");
+      cells.push_back(mode.energy_j
+                          ? format_si(mode.energy_j->value / static_cast<double>(mode.batch), "J")
+                          : "");
+    }
     cells.push_back(mode.point.label);
     table.rows.push_back(std::move(cells));
   }
@@ -200,7 +234,7 @@ std::string runners_text(const Plan& plan, int width) {
 // The two ends of the front and others evenly between them.
 std::string front_text(const Plan& plan, int width) {
   if (plan.pareto.size() < 2) return "";
-  TextTable table{mode_columns("latency"), {}};
+  TextTable table{task_columns(plan.run.task, "latency"), {}};
   std::set<std::size_t> shown;
   const std::size_t last = plan.pareto.size() - 1;
   const std::size_t count = std::min(shown_front, plan.pareto.size());
@@ -208,14 +242,16 @@ std::string front_text(const Plan& plan, int width) {
   for (const std::size_t i : shown) {
     const FrontPoint& point = plan.pareto[i];
     std::vector<std::string> cells = mode_cells(point.point, point.batch, point.dtype);
-    cells.push_back(format_seconds(point.latency_s));
+    cells.push_back(plan.concurrent ? format_number(point.samples_per_s)
+                                    : format_seconds(point.latency_s));
     cells.push_back(optional_si(point.power_w, "W"));
     cells.push_back(optional_si(point.energy_j, "J"));
     cells.push_back(point.point.label);
     table.rows.push_back(std::move(cells));
   }
-  return fmt::format("\nPareto front of latency, energy and power: {} of {} points\n", shown.size(),
-                     plan.pareto.size()) +
+  const char* delay = plan.training ? "time of an epoch" : plan.concurrent ? "training" : "latency";
+  return fmt::format("\nPareto front of {}, energy and power: {} of {} points\n", delay,
+                     shown.size(), plan.pareto.size()) +
          render_text(table, width);
 }
 
@@ -258,6 +294,13 @@ std::string why_text(const Plan& plan, int width) {
   if (run.energy_j)
     text += fmt::format(", {}, {}", format_si(run.power_w->value, "W"),
                         format_si(run.energy_j->value, "J"));
+  if (const auto& service = run.service) {
+    text += plan.concurrent ? fmt::format("; {} trained samples per second",
+                                          format_number(service->samples_per_s))
+                            : fmt::format("; an epoch in {}", format_seconds(service->time_s));
+    if (service->mean_power_w)
+      text += fmt::format(" at {} on average", format_si(*service->mean_power_w, "W"));
+  }
   text += "): ";
   for (std::size_t i = 0; i < plan.why->reasons.size(); ++i)
     text += (i > 0 ? "; " : "") + plan.why->reasons[i];
@@ -267,9 +310,11 @@ std::string why_text(const Plan& plan, int width) {
 }  // namespace
 
 std::string plan_text(const Plan& plan, bool explain, int width) {
-  std::string text = answer(plan, width) + totals(plan.chosen, width) + period_text(plan, width) +
-                     saving_text(plan.vs_default, "default mode", width) +
-                     saving_text(plan.vs_fastest, "fastest mode", width) +
+  std::string text = answer(plan, width) + totals(plan.chosen, plan.run.task, width) +
+                     period_text(plan, width) + training_text(plan, width) +
+                     concurrent_text(plan, width) +
+                     saving_text(plan.vs_default, "default mode", plan.run.task, width) +
+                     saving_text(plan.vs_fastest, "fastest mode", plan.run.task, width) +
                      limits_text(plan, width) + other_reach_text(plan, width) +
                      why_text(plan, width) + (explain ? steps_text(plan, width) : "") +
                      runners_text(plan, width) + front_text(plan, width) + next_text(plan, width);

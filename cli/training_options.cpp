@@ -10,8 +10,12 @@ namespace ridgeline::cli {
 namespace po = boost::program_options;
 
 void add_training_options(OptionsDescription& options) {
+  options.add_options()("train", po::bool_switch(), "one step of training instead of inference");
+  add_training_details(options);
+}
+
+void add_training_details(OptionsDescription& options) {
   auto add = options.add_options();
-  add("train", po::bool_switch(), "one step of training instead of inference");
   add("optimizer", po::value<std::string>()->value_name("sgd|momentum|adam|adamw"),
       "with --train (default: sgd)");
   add("mixed-precision", po::bool_switch(), "with --train: fp16 passes, fp32 master weights");
@@ -21,7 +25,11 @@ void add_training_options(OptionsDescription& options) {
 }
 
 std::optional<TrainingOptions> training_options(const Options& options) {
-  if (!flag(options, "train")) {
+  return training_details(options, flag(options, "train"));
+}
+
+std::optional<TrainingOptions> training_details(const Options& options, bool wanted) {
+  if (!wanted) {
     for (const char* name : {"optimizer", "freeze-until"})
       if (options.count(name)) throw usage_error(fmt::format("--{}", name), "needs --train");
     for (const char* name : {"mixed-precision", "checkpoint"})

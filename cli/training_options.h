@@ -9,9 +9,16 @@
 
 namespace ridgeline::cli {
 
+// --train as a switch, and its companions.
 void add_training_options(OptionsDescription& options);
+
+// The companions alone: --optimizer, --mixed-precision, --checkpoint, --freeze-until.
+void add_training_details(OptionsDescription& options);
 
 // Absent without --train; then its companions are usage errors.
 std::optional<TrainingOptions> training_options(const Options& options);
+
+// What the companions say; `wanted` tells whether there is training, whatever --train looks like.
+std::optional<TrainingOptions> training_details(const Options& options, bool wanted);
 
 }  // namespace ridgeline::cli

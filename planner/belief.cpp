@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "planner/task.h"
+
 namespace ridgeline {
 namespace {
 
@@ -13,8 +15,8 @@ constexpr std::size_t worth_a_thread = 2000;
 }  // namespace
 
 Belief::Belief(const PlanProblem& problem, const Sweep& sweep,
-               std::span<const CoefficientDraw> draws)
-    : problem_(problem), sweep_(sweep), draws_(draws) {}
+               std::span<const CoefficientDraw> draws, std::span<const CoefficientDraw> trained)
+    : problem_(problem), sweep_(sweep), draws_(draws), trained_(trained) {}
 
 void Belief::draw_part(std::span<const std::size_t> rows, std::size_t begin, std::size_t end) {
   Conditions conditions = problem_.conditions;
@@ -29,9 +31,29 @@ void Belief::draw_part(std::span<const std::size_t> rows, std::size_t begin, std
         cost.time_s *= draw.time_scale;
         cost.power_w *= draw.power_scale;
         cost.idle_w *= draw.power_scale;
+        cost.core_w *= draw.power_scale;
         costs_.find(rows[at])->second[i] = cost;
       }
     }
+    if (!trained_.empty()) add_trained(rows, i);
+  }
+}
+
+// The machine is the same; by how much a run differs from the formulas is each network's own, so
+// the scale of time is that of another draw.
+void Belief::add_trained(std::span<const std::size_t> rows, std::size_t draw) {
+  Conditions conditions = problem_.conditions;
+  conditions.runtime = problem_.trained_by;
+  const double time_scale = trained_[(draw + 1) % trained_.size()].time_scale;
+  std::map<const NetworkLoad*, CostModel> models;
+  for (const std::size_t row : rows) {
+    const NetworkLoad* load = problem_.variants[sweep_.variant_of(row)].trained;
+    const auto model = models.try_emplace(load, *load, trained_[draw].values).first;
+    conditions.point = problem_.modes.modes[sweep_.mode_of(row)].point;
+    RunCost step = model->second.at(conditions);
+    step.time_s *= time_scale;
+    step.power_w *= draws_[draw].power_scale;
+    add_training(costs_.find(row)->second[draw], step);
   }
 }
 
@@ -59,21 +81,32 @@ const std::vector<RunCost>& Belief::costs(std::size_t row) {
 
 // The same draw scales both times, so what the formulas do not know cancels.
 double Belief::slowdown(std::size_t row, std::size_t draw) {
-  const std::size_t fastest = sweep_.fastest[sweep_.variant_of(row)];
-  return costs(row)[draw].time_s / costs(fastest)[draw].time_s - 1;
+  const std::size_t variant = sweep_.variant_of(row);
+  const std::size_t fastest = sweep_.fastest[variant];
+  return pace_s(problem_, variant, sweep_.mode_of(row), costs(row)[draw]) /
+             pace_s(problem_, variant, sweep_.mode_of(fastest), costs(fastest)[draw]) -
+         1;
+}
+
+std::vector<Service> Belief::services(std::size_t row, const Objective& objective) {
+  std::vector<Service> result;
+  result.reserve(draws_.size());
+  for (const RunCost& cost : costs(row))
+    result.push_back(
+        service_of(problem_, sweep_.variant_of(row), sweep_.mode_of(row), cost, objective));
+  return result;
 }
 
 std::vector<double> Belief::limited_draws(std::size_t row, LimitKind kind,
                                           const Objective& objective) {
   if (draws_.empty())
-    return {limited(kind, service_at(problem_, sweep_, row, objective), slowdown_at(sweep_, row))};
-  const std::int64_t batch = problem_.variants[sweep_.variant_of(row)].batch;
-  const std::vector<RunCost>& drawn = costs(row);
+    return {limited(kind, service_at(problem_, sweep_, row, objective),
+                    slowdown_at(problem_, sweep_, row))};
   std::vector<double> values;
-  values.reserve(drawn.size());
-  for (std::size_t i = 0; i < drawn.size(); ++i)
-    values.push_back(limited(kind, service_of(drawn[i], batch, objective),
-                             kind == LimitKind::slowdown ? slowdown(row, i) : 0));
+  values.reserve(draws_.size());
+  for (const Service& service : services(row, objective))
+    values.push_back(
+        limited(kind, service, kind == LimitKind::slowdown ? slowdown(row, values.size()) : 0));
   return values;
 }
 
@@ -98,11 +131,14 @@ double Belief::probability(std::size_t row, const Objective& objective) {
 
 Service service_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row,
                    const Objective& objective) {
-  return service_of(sweep.costs[row], problem.variants[sweep.variant_of(row)].batch, objective);
+  return service_of(problem, sweep.variant_of(row), sweep.mode_of(row), sweep.costs[row],
+                    objective);
 }
 
-double slowdown_at(const Sweep& sweep, std::size_t row) {
-  return sweep.costs[row].time_s / sweep.fastest_s[sweep.variant_of(row)] - 1;
+double slowdown_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row) {
+  const std::size_t variant = sweep.variant_of(row);
+  return pace_s(problem, variant, sweep.mode_of(row), sweep.costs[row]) / sweep.fastest_s[variant] -
+         1;
 }
 
 }  // namespace ridgeline

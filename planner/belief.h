@@ -15,8 +15,10 @@ namespace ridgeline {
 
 class Belief {
  public:
-  // Without draws every probability is 0 or 1.
-  Belief(const PlanProblem& problem, const Sweep& sweep, std::span<const CoefficientDraw> draws);
+  // Without draws every probability is 0 or 1. `trained`: as many, of the runtime that trains
+  // beside inference, with the same parameters.
+  Belief(const PlanProblem& problem, const Sweep& sweep, std::span<const CoefficientDraw> draws,
+         std::span<const CoefficientDraw> trained = {});
 
   std::size_t draws() const { return draws_.size(); }
 
@@ -33,19 +35,23 @@ class Belief {
   double probability(std::size_t row, const Limit& limit, const Objective& objective);
   double probability(std::size_t row, const Objective& objective);
 
+  // What an objective looks at, per draw.
+  std::vector<Service> services(std::size_t row, const Objective& objective);
+
  private:
   void draw_part(std::span<const std::size_t> rows, std::size_t begin, std::size_t end);
+  void add_trained(std::span<const std::size_t> rows, std::size_t draw);
   double slowdown(std::size_t row, std::size_t draw);
 
   const PlanProblem& problem_;
   const Sweep& sweep_;
-  std::span<const CoefficientDraw> draws_;
+  std::span<const CoefficientDraw> draws_, trained_;
   std::map<std::size_t, std::vector<RunCost>> costs_;
 };
 
 // At the means of the parameters.
 Service service_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row,
                    const Objective& objective);
-double slowdown_at(const Sweep& sweep, std::size_t row);
+double slowdown_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row);
 
 }  // namespace ridgeline

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/statistics.h"
+#include "planner/task.h"
 
 namespace ridgeline {
 namespace {
@@ -33,7 +34,7 @@ Chooser::Chooser(const PlanProblem& problem, const Sweep& sweep, Belief& belief,
 bool Chooser::holds_at_means(std::size_t row, const Objective& objective) const {
   const Service service = service_at(problem_, sweep_, row, objective);
   return std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
-    return limited(limit.kind, service, slowdown_at(sweep_, row)) <= limit.bound;
+    return limited(limit.kind, service, slowdown_at(problem_, sweep_, row)) <= limit.bound;
   });
 }
 
@@ -57,8 +58,11 @@ bool Chooser::is_near(std::size_t a, std::size_t b) const {
   const auto alike = [](double x, double y) {
     return std::abs(x / y - 1) < same_cost || (std::isnan(x) && std::isnan(y));
   };
+  const std::size_t variant = sweep_.variant_of(a);
   return alike(first.time_s, second.time_s) && alike(first.power_w, second.power_w) &&
-         alike(first.idle_w, second.idle_w);
+         alike(first.idle_w, second.idle_w) &&
+         alike(pace_s(problem_, variant, sweep_.mode_of(a), first),
+               pace_s(problem_, variant, sweep_.mode_of(b), second));
 }
 
 bool Chooser::is_behind(const Ranked& a, const Ranked& b) const {
@@ -94,7 +98,7 @@ std::vector<double> Chooser::spreads(const std::vector<Ranked>& ranked,
     double least = INFINITY;
     for (const std::size_t row : rows) {
       const double value = limited(limit.kind, service_at(problem_, sweep_, row, objective),
-                                   slowdown_at(sweep_, row));
+                                   slowdown_at(problem_, sweep_, row));
       std::vector<double> draws = belief_.limited_draws(row, limit.kind, objective);
       for (double& draw : draws) draw = std::min(draw, 1e300);  // work that piles up
       if (value > 0) least = std::min(least, quantile(draws, needed(limit, objective)) / value);
@@ -109,7 +113,7 @@ bool Chooser::may_hold(std::size_t row, const Objective& objective,
   const Service service = service_at(problem_, sweep_, row, objective);
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     const Limit& limit = objective.limits[i];
-    const double value = limited(limit.kind, service, slowdown_at(sweep_, row));
+    const double value = limited(limit.kind, service, slowdown_at(problem_, sweep_, row));
     if (value * (1 + trust * (spreads[i] - 1)) > limit.bound) return false;
   }
   return true;
@@ -117,14 +121,13 @@ bool Chooser::may_hold(std::size_t row, const Objective& objective,
 
 std::vector<Choice> Chooser::best(const Objective& objective, std::size_t count) {
   return search(objective, count, [&](std::size_t row) {
-    return score_of(objective.goal, service_at(problem_, sweep_, row, objective),
-                    objective.arrivals.has_value());
+    return score_of(objective.goal, service_at(problem_, sweep_, row, objective));
   });
 }
 
 std::optional<Choice> Chooser::least(LimitKind kind, const Objective& objective) {
   const auto found = search(objective, 1, [&](std::size_t row) {
-    const double slowdown = slowdown_at(sweep_, row);
+    const double slowdown = slowdown_at(problem_, sweep_, row);
     // The fastest row has a slowdown of zero, and scores are above it.
     return (kind == LimitKind::slowdown ? 1 : 0) +
            limited(kind, service_at(problem_, sweep_, row, objective), slowdown);

@@ -46,7 +46,7 @@ double rounded_up(double value) {
 double value_at(const Chooser& chooser, std::size_t row, const Limit& limit,
                 const Objective& objective) {
   return limited(limit.kind, service_at(chooser.problem(), chooser.swept(), row, objective),
-                 slowdown_at(chooser.swept(), row));
+                 slowdown_at(chooser.problem(), chooser.swept(), row));
 }
 
 bool is_allowed(const Chooser& chooser, std::size_t row) {
@@ -122,9 +122,8 @@ std::string to_text(const Infeasibility& infeasibility, const PlanProblem& probl
   if (infeasibility.missed.bound <= 0) return "no mode can run it";
   const PlanVariant& variant = problem.variants[sweep.variant_of(infeasibility.nearest)];
   const OperatingPoint& point = problem.modes.modes[sweep.mode_of(infeasibility.nearest)].point;
-  return fmt::format("no mode keeps all limits; nearest is {}, batch {}, {}: {} instead of {}",
-                     point.label.empty() ? request_text(point) : point.label, variant.batch,
-                     to_string(variant.dtype),
+  return fmt::format("no mode keeps all limits; nearest is {}, {}: {} instead of {}",
+                     point.label.empty() ? request_text(point) : point.label, text_of(variant),
                      limit_value_text(infeasibility.missed.kind, infeasibility.value),
                      limit_value_text(infeasibility.missed.kind, infeasibility.missed.bound));
 }

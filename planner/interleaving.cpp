@@ -8,8 +8,9 @@
 namespace ridgeline {
 namespace {
 
-// Windows until the share of each number of minibatches is known to a thousandth.
-constexpr int windows = 2048;
+// Windows until the share of each number of minibatches is known to a thousandth, where they do not
+// repeat before.
+constexpr int most_windows = 2048;
 
 }  // namespace
 
@@ -24,18 +25,26 @@ Interleaving interleave(const InferenceStream& stream, const Turns& turns, doubl
   if (busy_s > window_s || result.slack_s < 0) return result;
   result.feasible = true;
 
-  // How long after a batch is due by the clock its inference may start.
-  const double allowed_s = result.slack_s + stream.jitter_s;
+  // How long after a batch is due by the clock its inference may start. With a whole minibatch of
+  // it the device never idles, and more is of no use.
+  const double allowed_s = std::min(result.slack_s + stream.jitter_s, turns.training_s);
   double late_s = 0, latest_s = 0;
   double trainings = 0;
-  for (int i = 0; i < windows && turns.training_s > 0; ++i) {
-    const double until_s = window_s - late_s - busy_s + allowed_s;
-    const double started = std::max(0.0, std::floor(until_s / turns.training_s + 1e-9));
-    trainings += started;
-    late_s = std::max(0.0, late_s + busy_s + started * turns.training_s - window_s);
-    latest_s = std::max(latest_s, late_s);
+  if (turns.training_s > 0 && allowed_s >= turns.training_s) {
+    latest_s = allowed_s;
+    trainings = (window_s - busy_s) / turns.training_s;
+    result.trainings_per_s = trainings / window_s;
+  } else if (turns.training_s > 0) {
+    int windows = 0;
+    do {  // until a window starts as the first one did
+      const double until_s = window_s - late_s - busy_s + allowed_s;
+      const double started = std::max(0.0, std::floor(until_s / turns.training_s + 1e-9));
+      trainings += started;
+      late_s = std::max(0.0, late_s + busy_s + started * turns.training_s - window_s);
+      latest_s = std::max(latest_s, late_s);
+    } while (++windows < most_windows && late_s > 0);
+    result.trainings_per_s = trainings / (windows * window_s);
   }
-  result.trainings_per_s = trainings / (windows * window_s);
   result.latency_s = filling_s + busy_s + stream.jitter_s + std::max(latest_s, stream.jitter_s);
   const double training_share = result.trainings_per_s * turns.training_s;
   const double inference_share = busy_s / window_s;

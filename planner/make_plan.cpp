@@ -37,10 +37,15 @@ class Planner {
         options_(options),
         draws_(coefficient_draws(*problem.model, problem.conditions.runtime, options.draws,
                                  options.seed)),
+        trained_draws_(problem.task != PlanTask::concurrent
+                           ? std::vector<CoefficientDraw>()
+                           : coefficient_draws(*problem.model, problem.trained_by, options.draws,
+                                               options.seed)),
         sweep_(ridgeline::sweep(problem)),
-        belief_(problem, sweep_, draws_),
+        belief_(problem, sweep_, draws_, trained_draws_),
         chooser_(problem, sweep_, belief_, problem.modes.reach) {
     plan_.run = std::move(run);
+    plan_.run.task = problem.task;
   }
 
   PlanResult make() {
@@ -58,8 +63,9 @@ class Planner {
     add_front();
     add_measure_next(chosen);
     add_steps();
+    add_task();
     if (options_.why) add_why(*options_.why);
-    if (plan_.chosen.point.cpu_cores == 1)
+    if (plan_.chosen.point.cpu_cores == 1 && problem_.task != PlanTask::training)
       plan_.warnings.push_back(
           "one core is enough for this network alone: what else the machine does is not counted");
     for (std::string& note : flips(chooser_, objective(), choice_))
@@ -126,8 +132,30 @@ class Planner {
     result.energy_j = prediction.energy_j;
     result.bound = prediction.bound;
     result.probability = probability;
-    if (objective().arrivals) result.period = period_of(row);
+    if (problem_.task != PlanTask::inference)
+      result.service = service(row);
+    else if (objective().arrivals)
+      result.period = period_of(row);
     return result;
+  }
+
+  PlannedService service(std::size_t row) const {
+    const Service at = service_at(problem_, sweep_, row, objective());
+    return {variant_of(row).minibatch > 0 ? variant_of(row).minibatch : variant_of(row).batch,
+            at.time_s,
+            at.latency_s,
+            1 / at.sample_s,
+            known(at.energy_j),
+            known(at.mean_power_w),
+            known(at.peak_power_w)};
+  }
+
+  void add_task() {
+    if (problem_.task == PlanTask::training)
+      plan_.training = planned_training(problem_, sweep_, belief_, choice_.row, plan_.chosen.bound);
+    if (problem_.task == PlanTask::concurrent)
+      plan_.concurrent =
+          planned_concurrency(problem_, sweep_, belief_, trained_draws_, choice_.row, objective());
   }
 
   PlannedPeriod period_of(std::size_t row) const {
@@ -165,7 +193,7 @@ class Planner {
     const Service service = service_at(problem_, sweep_, choice_.row, objective());
     for (const Limit& limit : objective().limits) {
       PlannedLimit planned_limit{
-          limit, limited(limit.kind, service, slowdown_at(sweep_, choice_.row)),
+          limit, limited(limit.kind, service, slowdown_at(problem_, sweep_, choice_.row)),
           belief_.probability(choice_.row, limit, objective()), std::nullopt};
       for (const BindingLimit& bound : binding)
         if (bound.limit.kind == limit.kind) planned_limit.gain_without = bound.gain;
@@ -184,13 +212,20 @@ class Planner {
     const std::size_t rows[] = {choice_.row, row};
     belief_.draw(rows);
     std::vector<double> draws;
-    const std::int64_t batch = variant_of(row).batch;
-    for (std::size_t i = 0; i < belief_.draws(); ++i)
-      draws.push_back(1 - service_of(belief_.costs(choice_.row)[i], batch, objective()).energy_j /
-                              service_of(belief_.costs(row)[i], batch, objective()).energy_j);
+    const auto chosen = belief_.services(choice_.row, objective());
+    const auto other = belief_.services(row, objective());
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (std::isfinite(other[i].energy_j) && std::isfinite(chosen[i].energy_j))
+        draws.push_back(1 - chosen[i].energy_j / other[i].energy_j);
+    if (draws.empty()) return saving;
     saving.energy_low = std::min(*saving.energy, quantile(draws, 0.05));
     saving.energy_high = std::max(*saving.energy, quantile(draws, 0.95));
     return saving;
+  }
+
+  // Beside inference a mode may leave no time for training at all.
+  bool can_run(std::size_t row) const {
+    return std::isfinite(service_at(problem_, sweep_, row, objective()).time_s);
   }
 
   void add_savings() {
@@ -198,9 +233,10 @@ class Planner {
     if (problem_.modes.modes.size() < 2) return;
     if (problem_.modes.default_mode) {
       const std::size_t row = sweep_.row(variant, *problem_.modes.default_mode);
-      if (std::isfinite(sweep_.costs[row].time_s)) plan_.vs_default = saving_against(row);
+      if (can_run(row)) plan_.vs_default = saving_against(row);
     }
-    plan_.vs_fastest = saving_against(sweep_.fastest[variant]);
+    if (can_run(sweep_.fastest[variant]))
+      plan_.vs_fastest = saving_against(sweep_.fastest[variant]);
   }
 
   void add_front() {
@@ -208,8 +244,9 @@ class Planner {
       const Service service = service_at(problem_, sweep_, row, objective());
       const PlanVariant& variant = variant_of(row);
       plan_.pareto.push_back({mode_of(row).point, request_text(mode_of(row).point), variant.batch,
-                              variant.dtype, service.time_s, service.latency_s,
-                              known(service.mean_power_w), known(service.energy_j)});
+                              variant.dtype, sweep_.costs[row].time_s, service.latency_s,
+                              1 / service.sample_s, known(service.mean_power_w),
+                              known(service.energy_j)});
     }
   }
 
@@ -257,17 +294,20 @@ class Planner {
       }
       return result;
     };
-    const auto score = [&](std::size_t row, std::size_t i) {
-      return score_of(objective().goal,
-                      service_of(belief_.costs(row)[i], variant_of(row).batch, objective()),
-                      objective().arrivals.has_value());
+    const auto scores = [&](std::size_t row) {
+      std::vector<double> result;
+      for (const Service& drawn : belief_.services(row, objective()))
+        result.push_back(score_of(objective().goal, drawn));
+      return result;
     };
     const std::vector<char> choice_held = held(choice_.row);
+    const std::vector<double> choice_scores = scores(choice_.row);
     for (const std::size_t row : rows) {
       const std::vector<char> row_held = held(row);
+      const std::vector<double> row_scores = scores(row);
       double won = 0;
       for (std::size_t i = 0; i < belief_.draws(); ++i)
-        if (row_held[i] && (!choice_held[i] || score(row, i) < score(choice_.row, i))) ++won;
+        if (row_held[i] && (!choice_held[i] || row_scores[i] < choice_scores[i])) ++won;
       wins.emplace_back(won / static_cast<double>(belief_.draws()), row);
     }
     return wins;
@@ -299,7 +339,7 @@ class Planner {
 
   const PlanProblem& problem_;
   const PlanOptions options_;
-  std::vector<CoefficientDraw> draws_;
+  std::vector<CoefficientDraw> draws_, trained_draws_;
   Sweep sweep_;
   Belief belief_;
   Chooser chooser_;

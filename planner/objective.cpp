@@ -9,6 +9,8 @@ std::string limit_value_text(LimitKind kind, double bound) {
   switch (kind) {
     case LimitKind::latency:
     case LimitKind::arrivals:
+    case LimitKind::epoch_time:
+    case LimitKind::training_time:
       return format_seconds(bound);
     case LimitKind::throughput:
       return format_number(1 / bound) + " /s";

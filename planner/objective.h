@@ -13,8 +13,9 @@
 
 namespace ridgeline {
 
-// energy: per sample, with its share of the idle time where work comes at a rate. time: per sample,
-// or the latency where work comes at a rate. power: the mean. edp: energy per sample × latency.
+// energy: per sample, with its share of the idle time where work comes at a rate; per epoch of
+// training. time: per sample, or the latency where work comes at a rate. power: the mean. edp:
+// energy × latency, or × the time of an epoch.
 enum class Goal { energy, time, power, edp };
 
 template <>
@@ -34,13 +35,15 @@ enum class LimitKind {
   slowdown,
   energy,
   battery,
-  arrivals
+  arrivals,
+  epoch_time,
+  training_time
 };
 
 template <>
 struct TokenTable<LimitKind> {
   static constexpr std::string_view noun = "limit";
-  static constexpr std::array<std::pair<LimitKind, std::string_view>, 8> rows{
+  static constexpr std::array<std::pair<LimitKind, std::string_view>, 10> rows{
       {{LimitKind::latency, "latency"},
        {LimitKind::throughput, "throughput"},
        {LimitKind::power, "power"},
@@ -48,12 +51,14 @@ struct TokenTable<LimitKind> {
        {LimitKind::slowdown, "max-slowdown"},
        {LimitKind::energy, "energy"},
        {LimitKind::battery, "battery"},
-       {LimitKind::arrivals, "rate"}}};
+       {LimitKind::arrivals, "rate"},
+       {LimitKind::epoch_time, "epoch-time"},
+       {LimitKind::training_time, "training-time"}}};
 };
 
 struct Limit {
   LimitKind kind = LimitKind::latency;
-  double bound = 0;        // s, s per sample, W, W, fraction, J, W, s
+  double bound = 0;        // s, s per sample, W, W, fraction, J, W, s, s, s
   double probability = 0;  // with which it must hold; 0: the objective's risk alone counts
   std::string text = "";   // as it was asked for: "--latency 10ms"
 };

@@ -1,4 +1,4 @@
-// Rows by latency; those before a row beat it where one of them has less energy and less power,
+// Rows by delay; those before a row beat it where one of them has less energy and less power,
 // which a staircase of (energy, power) tells in logarithmic time.
 #include "planner/pareto.h"
 
@@ -10,7 +10,7 @@ namespace ridgeline {
 namespace {
 
 struct Place {
-  double latency_s = 0, energy_j = 0, power_w = 0;
+  double delay_s = 0, energy_j = 0, power_w = 0;
   std::size_t row = 0;
 };
 
@@ -20,13 +20,13 @@ std::vector<Place> places(const PlanProblem& problem, const Sweep& sweep,
   for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
     if (!problem.modes.modes[sweep.mode_of(row)].is_choice(problem.modes.reach)) continue;
     const Service service = service_at(problem, sweep, row, objective);
-    if (!std::isfinite(service.latency_s)) continue;
+    if (!std::isfinite(service.delay_s)) continue;
     const bool known = std::isfinite(service.energy_j);
     result.push_back(
-        {service.latency_s, known ? service.energy_j : 0, known ? service.mean_power_w : 0, row});
+        {service.delay_s, known ? service.energy_j : 0, known ? service.mean_power_w : 0, row});
   }
   std::sort(result.begin(), result.end(), [&](const Place& a, const Place& b) {
-    if (a.latency_s != b.latency_s) return a.latency_s < b.latency_s;
+    if (a.delay_s != b.delay_s) return a.delay_s < b.delay_s;
     if (a.energy_j != b.energy_j) return a.energy_j < b.energy_j;
     if (a.power_w != b.power_w) return a.power_w < b.power_w;
     const auto& modes = problem.modes.modes;

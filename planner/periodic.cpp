@@ -81,7 +81,9 @@ Service service_of(const RunCost& cost, std::int64_t batch, const Objective& obj
   Service service;
   service.time_s = cost.time_s;
   service.latency_s = cost.time_s;
+  service.delay_s = cost.time_s;
   service.sample_s = cost.time_s / samples;
+  service.goal_s = service.sample_s;
   service.energy_j = cost.power_w * cost.time_s / samples;
   service.mean_power_w = cost.power_w;
   service.peak_power_w = cost.power_w;
@@ -89,6 +91,8 @@ Service service_of(const RunCost& cost, std::int64_t batch, const Objective& obj
   const DutyCycle cycle = duty_cycle(cost, samples / objective.arrivals->per_s);
   service.latency_s =
       latency_at_rate(cost.time_s, batch, *objective.arrivals, objective.latency_quantile);
+  service.delay_s = service.latency_s;
+  service.goal_s = service.latency_s;
   service.energy_j = cycle.energy_j / samples;
   service.mean_power_w = cycle.mean_power_w;
   return service;
@@ -110,20 +114,24 @@ double limited(LimitKind kind, const Service& service, double slowdown) {
       return slowdown;
     case LimitKind::energy:
       return service.energy_j;
+    case LimitKind::epoch_time:
+      return service.time_s;
+    case LimitKind::training_time:
+      return service.run_s;
   }
   return 0;
 }
 
-double score_of(Goal goal, const Service& service, bool has_arrivals) {
+double score_of(Goal goal, const Service& service) {
   switch (goal) {
     case Goal::energy:
       return service.energy_j;
     case Goal::time:
-      return has_arrivals ? service.latency_s : service.sample_s;
+      return service.goal_s;
     case Goal::power:
       return service.mean_power_w;
     case Goal::edp:
-      return service.energy_j * service.latency_s;
+      return service.energy_j * service.delay_s;
   }
   return 0;
 }

@@ -16,7 +16,9 @@
 #include "base/prediction.h"
 #include "base/runtime.h"
 #include "base/tokens.h"
+#include "planner/concurrent_plan.h"
 #include "planner/objective.h"
+#include "planner/train_plan.h"
 
 namespace ridgeline {
 
@@ -27,6 +29,7 @@ struct PlannedRun {
   std::string machine;  // name for people
   Runtime runtime = Runtime::ideal;
   Objective objective;
+  PlanTask task = PlanTask::inference;
   std::size_t modes = 0;    // that were evaluated and may be chosen
   std::size_t choices = 0;  // modes × batches × types
 };
@@ -39,6 +42,15 @@ struct PlannedPeriod {
   std::optional<double> idle_w;
   std::optional<double> energy_j;  // idle time included
   std::optional<double> mean_power_w;
+};
+
+// Of training, or of training beside inference: what an objective looks at.
+struct PlannedService {
+  std::int64_t minibatch = 1;
+  double time_s = 0;         // of a mean epoch, or from one training step to the next
+  double latency_s = 0;      // of a request; of training the epoch
+  double samples_per_s = 0;  // trained
+  std::optional<double> energy_j, mean_power_w, peak_power_w;  // energy as the goal has it
 };
 
 // One way to run, as predicted: time, power and energy are those of one batch.
@@ -56,6 +68,7 @@ struct PlannedMode {
   BoundBy bound = BoundBy::memory;
   double probability = 1;  // that all limits hold
   std::optional<PlannedPeriod> period;
+  std::optional<PlannedService> service;  // absent for inference alone
 };
 
 // A limit as it stands for the chosen mode.
@@ -80,9 +93,10 @@ struct FrontPoint {
   std::string request;
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
-  double time_s = 0;
+  double time_s = 0;  // of one batch
   double latency_s = 0;
-  std::optional<double> power_w, energy_j;  // mean power; energy per sample, idle time included
+  double samples_per_s = 0;                 // of training: that are trained
+  std::optional<double> power_w, energy_j;  // mean power; energy as the goal has it
 };
 
 struct MeasureNext {
@@ -122,6 +136,8 @@ struct Plan {
   std::vector<MeasureNext> measure_next;
   std::vector<PlannedStep> steps;
   std::optional<PlannedWhy> why;
+  std::optional<PlannedTraining> training;
+  std::optional<PlannedConcurrency> concurrent;
   std::vector<std::string> warnings;
 };
 

@@ -20,6 +20,16 @@ Json to_json(const PlannedPeriod& period) {
           {"energy_j", nullable(period.energy_j)}, {"mean_power_w", nullable(period.mean_power_w)}};
 }
 
+Json to_json(const PlannedService& service) {
+  return {{"minibatch", service.minibatch},
+          {"time_s", service.time_s},
+          {"latency_s", service.latency_s},
+          {"samples_per_s", service.samples_per_s},
+          {"energy_j", nullable(service.energy_j)},
+          {"mean_power_w", nullable(service.mean_power_w)},
+          {"peak_power_w", nullable(service.peak_power_w)}};
+}
+
 Json to_json(const PlannedMode& mode) {
   return {{"mode", mode_json(mode)},
           {"batch", mode.batch},
@@ -29,7 +39,8 @@ Json to_json(const PlannedMode& mode) {
           {"energy_j", nullable(mode.energy_j)},
           {"bound", to_string(mode.bound)},
           {"probability", mode.probability},
-          {"period", mode.period ? to_json(*mode.period) : Json()}};
+          {"period", mode.period ? to_json(*mode.period) : Json()},
+          {"service", mode.service ? to_json(*mode.service) : Json()}};
 }
 
 Json to_json(const PlannedLimit& limit) {
@@ -58,6 +69,7 @@ Json to_json(const FrontPoint& point) {
           {"dtype", to_string(point.dtype)},
           {"time_s", point.time_s},
           {"latency_s", point.latency_s},
+          {"samples_per_s", point.samples_per_s},
           {"power_w", nullable(point.power_w)},
           {"energy_j", nullable(point.energy_j)}};
 }
@@ -96,6 +108,7 @@ Json to_json(const Plan& plan) {
   if (objective.arrivals)
     arrivals = {{"per_s", objective.arrivals->per_s}, {"at_random", objective.arrivals->at_random}};
   return {{"schema", Plan::schema},
+          {"task", to_string(plan.run.task)},
           {"network", plan.run.network},
           {"device", plan.run.device},
           {"machine", plan.run.machine},
@@ -116,6 +129,8 @@ Json to_json(const Plan& plan) {
           {"measure_next", list_of(plan.measure_next)},
           {"steps", list_of(plan.steps)},
           {"why", plan.why ? to_json(*plan.why) : Json()},
+          {"training", plan.training ? to_json(*plan.training) : Json()},
+          {"concurrent", plan.concurrent ? to_json(*plan.concurrent) : Json()},
           {"warnings", plan.warnings}};
 }
 

@@ -16,8 +16,8 @@ constexpr double worth_saying = 1e-3;
 std::string name_of(const Chooser& chooser, std::size_t row) {
   const OperatingPoint& point = chooser.problem().modes.modes[chooser.swept().mode_of(row)].point;
   const PlanVariant& variant = chooser.problem().variants[chooser.swept().variant_of(row)];
-  return fmt::format("{}, batch {}, {}", point.label.empty() ? request_text(point) : point.label,
-                     variant.batch, to_string(variant.dtype));
+  return fmt::format("{}, {}", point.label.empty() ? request_text(point) : point.label,
+                     text_of(variant));
 }
 
 }  // namespace

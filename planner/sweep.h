@@ -2,15 +2,22 @@
 // doubles. No solver and no search: every combination is evaluated.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/machine_model.h"
 #include "base/tokens.h"
+#include "planner/concurrent_run.h"
 #include "planner/periodic.h"
 #include "planner/plan_modes.h"
+#include "planner/training_run.h"
 #include "roofline/conditions.h"
 #include "roofline/network_load.h"
 #include "roofline/step.h"
@@ -22,14 +29,35 @@ struct PlanVariant {
   const NetworkLoad* load = nullptr;  // not owned
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
+  // Beside inference: the training step; not owned.
+  const NetworkLoad* trained = nullptr;
+  std::int64_t minibatch = 0;
+};
+
+// "batch 4, fp16", with the minibatch that is trained beside it.
+std::string text_of(const PlanVariant& variant);
+
+enum class PlanTask { inference, training, concurrent };
+
+template <>
+struct TokenTable<PlanTask> {
+  static constexpr std::string_view noun = "task";
+  static constexpr std::array<std::pair<PlanTask, std::string_view>, 3> rows{
+      {{PlanTask::inference, "inference"},
+       {PlanTask::training, "training"},
+       {PlanTask::concurrent, "concurrent"}}};
 };
 
 // Who runs what where; all of it outlives what is made of it.
 struct PlanProblem {
   const MachineModel* model = nullptr;
   PlanModes modes;
-  std::vector<PlanVariant> variants;
-  Conditions conditions;  // its point is replaced by that of each mode
+  std::vector<PlanVariant> variants;  // of training: its step; of both: the inference
+  Conditions conditions;              // its point is replaced by that of each mode
+  PlanTask task = PlanTask::inference;
+  TrainingRun training{};                     // where that is the task
+  ConcurrentRun concurrent{};                 // where that is the task
+  Runtime trained_by = Runtime::torch_eager;  // beside inference
 };
 
 // Modes × variants, variant by variant: the index of a row is variant × modes + mode.
@@ -57,5 +85,8 @@ class CostModel {
   Coefficients coefficients_;
   StepModel model_;
 };
+
+// Adds the step of a network that is trained beside it.
+void add_training(RunCost& cost, const RunCost& step);
 
 }  // namespace ridgeline

@@ -26,16 +26,17 @@ double hits_of(const Dataset& dataset, const InputPipeline& pipeline, bool first
   return random_order_hit_share(pipeline.free_memory_bytes / bytes);
 }
 
+double decode_s(const InputPipeline& pipeline, double minibatch) {
+  return pipeline.core_hz > 0 ? pipeline.decode_clocks / pipeline.core_hz * minibatch : 0;
+}
+
 Loading loading_of(const Dataset& dataset, double minibatch, const InputPipeline& pipeline,
                    double hit_share) {
   const double miss_s =
       (1 - hit_share) * fetch_s(pipeline.medium, dataset.bytes_per_sample) * minibatch;
-  const double hit_s =
-      hit_share * fetch_s(storage_medium("ram"), dataset.bytes_per_sample) * minibatch;
-  const double decode_s =
-      pipeline.core_hz > 0 ? pipeline.decode_clocks / pipeline.core_hz * minibatch : 0;
+  const double hit_s = hit_share * fetch_s(cached_fetch, dataset.bytes_per_sample) * minibatch;
   const double serial_s = pipeline.medium.serial_share * miss_s;
-  return {serial_s, miss_s - serial_s + hit_s + decode_s};
+  return {serial_s, miss_s - serial_s + hit_s + decode_s(pipeline, minibatch)};
 }
 
 }  // namespace
@@ -49,30 +50,43 @@ double random_order_hit_share(double cached) {
   return 1 - missing * (1 - std::log(missing));
 }
 
+LoadedStep loaded_step(const Dataset& dataset, double minibatch, double step_s,
+                       const InputPipeline& pipeline, bool first) {
+  const Loading loading =
+      loading_of(dataset, minibatch, pipeline, hits_of(dataset, pipeline, first));
+  LoadedStep step;
+  step.loading_s = loading.with(pipeline.workers, pipeline.cores);
+  if (pipeline.workers <= 0) {  // one process does one after the other
+    step.device_s = step_s;
+    step.waiting_s = step.loading_s;
+    return step;
+  }
+  step.device_s = step_s * pipeline.device_slowdown;
+  // The cores have to do all of it, whoever waits for whom.
+  const double cores_s =
+      (pipeline.host_s + pipeline.residual_s + decode_s(pipeline, minibatch)) / pipeline.cores;
+  step.waiting_s = std::max(
+      {0.0, step.loading_s - step.device_s, cores_s - step.device_s - pipeline.residual_s});
+  return step;
+}
+
 Epoch epoch(const Dataset& dataset, double minibatch, double step_s, const InputPipeline& pipeline,
             bool first) {
   Epoch result;
   const double steps = std::ceil(dataset.samples / minibatch);
   result.hit_share = hits_of(dataset, pipeline, first);
   const Loading loading = loading_of(dataset, minibatch, pipeline, result.hit_share);
-  result.decode_s =
-      pipeline.core_hz > 0 ? dataset.samples * pipeline.decode_clocks / pipeline.core_hz : 0;
+  result.decode_s = steps * decode_s(pipeline, minibatch);
   result.fetch_s = steps * (loading.serial_s + loading.parallel_s) - result.decode_s;
-  if (pipeline.workers <= 0) {  // one process does one after the other
-    result.device_s = steps * step_s;
-    result.stall_s = steps * (loading.serial_s + loading.parallel_s + pipeline.residual_s);
-    result.bound = result.stall_s > result.device_s ? TrainingBound::input : TrainingBound::device;
-  } else {
-    const double device_s = step_s * pipeline.device_slowdown;
-    const double waiting_s =
-        std::max(0.0, loading.with(pipeline.workers, pipeline.cores) - device_s);
-    result.device_s = steps * device_s;
-    result.stall_s = steps * (waiting_s + pipeline.residual_s);
-    if (waiting_s > 0)
-      result.bound = TrainingBound::input;
-    else if (pipeline.residual_s > device_s)
-      result.bound = TrainingBound::host;
-  }
+  const LoadedStep step = loaded_step(dataset, minibatch, step_s, pipeline, first);
+  result.device_s = steps * step.device_s;
+  result.stall_s = steps * (step.waiting_s + pipeline.residual_s);
+  const bool is_input =
+      pipeline.workers > 0 ? step.waiting_s > 0 : result.stall_s > result.device_s;
+  if (is_input)
+    result.bound = TrainingBound::input;
+  else if (pipeline.residual_s > step.device_s)
+    result.bound = TrainingBound::host;
   result.time_s = result.device_s + result.stall_s;
   return result;
 }
@@ -98,7 +112,14 @@ std::optional<double> lowest_core_hz(const Dataset& dataset, double minibatch, d
   const double room_s = step_s * pipeline.device_slowdown - fetching;
   if (room_s <= 0) return std::nullopt;
   const int readers = std::max(1, std::min(workers, pipeline.cores));
-  return pipeline.decode_clocks * minibatch / readers / room_s;
+  const double decode_clocks = pipeline.decode_clocks * minibatch;
+  // The process itself works by the same clock.
+  const double process_clocks = pipeline.host_s * pipeline.core_hz;
+  const double cores_room_s =
+      pipeline.cores * (step_s * pipeline.device_slowdown + pipeline.residual_s) -
+      pipeline.residual_s;
+  return std::max(decode_clocks / readers / room_s,
+                  (process_clocks + decode_clocks) / cores_room_s);
 }
 
 }  // namespace ridgeline

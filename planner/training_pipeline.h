@@ -30,14 +30,23 @@ struct TokenTable<TrainingBound> {
        {TrainingBound::host, "host"}}};
 };
 
+// What PyTorch's image pipeline takes to decode and transform, per encoded byte: 18.3 ms of a core
+// at 1.42 GHz for images of 121 kB (Xavier NX, published epochs of HiPC SRS 2021, stall on the SSD
+// less fetching and the residual).
+constexpr double usual_decode_clocks_per_byte = 214;
+
+// Memory that is not left for a page cache: of the same board's 8 GB, 2.14 GB held samples.
+constexpr double usual_memory_taken_bytes = 5.9e9;
+
 // Facts of the loaders. Residual and slowdown are of PyTorch's loader on Xavier boards (published
 // epochs of HiPC SRS 2021); decoding is clocks of one core, so it follows the CPU clock.
 struct InputPipeline {
-  StorageMedium medium;
+  FetchCost medium;
   double decode_clocks = 0;  // of one sample
   int workers = 0;           // loader processes; 0: the training process loads by itself
   int cores = 1;             // online
   double core_hz = 0;
+  double host_s = 0;              // of a core, that each step needs beside the loaders
   double free_memory_bytes = 0;   // for the page cache
   double residual_s = 12.8e-3;    // per minibatch: queue, collation, copy
   double device_slowdown = 1.03;  // of the device's work while loaders run
@@ -52,6 +61,16 @@ struct Epoch {
   double hit_share = 0;
   TrainingBound bound = TrainingBound::device;
 };
+
+// One minibatch where loaders run beside the device: it takes device, waiting and residual.
+struct LoadedStep {
+  double device_s = 0;
+  double waiting_s = 0;  // for samples, or for a core
+  double loading_s = 0;  // by all loaders together; without workers by the process itself
+};
+
+LoadedStep loaded_step(const Dataset& dataset, double minibatch, double step_s,
+                       const InputPipeline& pipeline, bool first);
 
 // Share of samples that a page cache still holds when each epoch reads them in a new random order
 // and the oldest are dropped first; `cached` is cache over dataset. Below 1 it is far less than the

@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "planner/task.h"
 
 namespace ridgeline {
 namespace {
 
 double score_at(const Chooser& chooser, std::size_t row, const Objective& objective) {
-  return score_of(objective.goal, service_at(chooser.problem(), chooser.swept(), row, objective),
-                  objective.arrivals.has_value());
+  return score_of(objective.goal, service_at(chooser.problem(), chooser.swept(), row, objective));
 }
 
 // The variant with which the mode does best: one that keeps the limits if there is one.
@@ -32,24 +32,11 @@ std::size_t best_row(Chooser& chooser, const Objective& objective, std::size_t m
   return best;
 }
 
-std::string goal_text(Goal goal) {
-  switch (goal) {
-    case Goal::energy:
-      return "energy per sample";
-    case Goal::time:
-      return "time";
-    case Goal::power:
-      return "power";
-    case Goal::edp:
-      return "energy × delay";
-  }
-  return "cost";
-}
-
 void add_limits(Chooser& chooser, const Objective& objective, WhyNot& why) {
   const Service service = service_at(chooser.problem(), chooser.swept(), why.row, objective);
   for (const Limit& limit : objective.limits) {
-    const double value = limited(limit.kind, service, slowdown_at(chooser.swept(), why.row));
+    const double value =
+        limited(limit.kind, service, slowdown_at(chooser.problem(), chooser.swept(), why.row));
     if (!(value <= limit.bound)) {
       why.reasons.push_back(
           fmt::format("breaks {}: {} instead of {}", to_string(limit.kind),
@@ -86,7 +73,7 @@ WhyNot why_not(Chooser& chooser, const Objective& objective, const Choice& chose
   if (why.score_ratio > 1)
     why.reasons.push_back(fmt::format("{} more {} than the chosen mode",
                                       format_percent(why.score_ratio - 1, 1),
-                                      goal_text(objective.goal)));
+                                      goal_text(chooser.problem(), objective.goal)));
   else if (why.reasons.empty())
     why.reasons.push_back("as good as the chosen mode, which has lower clocks");
   return why;

@@ -26,8 +26,11 @@ class PlanBuilder {
     if (!plan_.chosen.energy_j)
       throw Error("--svg", "nothing is known of the power of " + plan_.run.machine,
                   "without energy there is no such picture", ExitCode::incomplete);
-    figure_.title = fmt::format("Modes for {} on {}, {}", plan_.run.network, plan_.run.machine,
-                                to_string(plan_.run.runtime));
+    const std::string what = plan_.training ? "training " : "";
+    const std::string beside =
+        plan_.concurrent ? "training " + plan_.concurrent->network + " beside " : "";
+    figure_.title = fmt::format("Modes for {}{}{} on {}, {}", beside, what, plan_.run.network,
+                                plan_.run.machine, to_string(plan_.run.runtime));
     set_axes();
     add_zones();
     add_modes();
@@ -36,10 +39,9 @@ class PlanBuilder {
     add_choice();
     figure_.caption = caption();
     figure_.description = fmt::format(
-        "Energy per sample against latency of {} choices on logarithmic axes; the choice is {}, "
-        "batch {}, {}.",
-        plan_.run.choices, name_of(plan_.chosen), plan_.chosen.batch,
-        to_string(plan_.chosen.dtype));
+        "{} against {} of {} choices on logarithmic axes; the choice is {}, batch {}, {}.",
+        figure_.y.title, figure_.x.title, plan_.run.choices, name_of(plan_.chosen),
+        plan_.chosen.batch, to_string(plan_.chosen.dtype));
     return std::move(figure_);
   }
 
@@ -47,9 +49,15 @@ class PlanBuilder {
   const Objective& objective() const { return plan_.run.objective; }
 
   std::optional<XY> place_of(std::size_t row) const {
-    const Service service = service_at(problem_, sweep_, row, objective());
-    if (!std::isfinite(service.latency_s) || !(service.energy_j > 0)) return std::nullopt;
-    return XY{service.latency_s, service.energy_j};
+    return place_of(service_at(problem_, sweep_, row, objective()));
+  }
+
+  bool is_both() const { return problem_.task == PlanTask::concurrent; }
+
+  std::optional<XY> place_of(const Service& service) const {
+    if (!std::isfinite(service.delay_s) || !(service.energy_j > 0)) return std::nullopt;
+    if (is_both()) return XY{service.mean_power_w, 1 / service.sample_s};
+    return XY{service.delay_s, service.energy_j};
   }
 
   bool is_shown(std::size_t row) const {
@@ -66,17 +74,31 @@ class PlanBuilder {
       y = {std::min(y.low, at->y), std::max(y.high, at->y)};
     }
     for (const Limit& limit : objective().limits)  // a limit just outside is worth showing
-      if (limit.kind == LimitKind::latency && limit.bound < 3 * x.high)
+      if (limit.kind == x_limit() && limit.bound < 3 * x.high)
         x.high = std::max(x.high, limit.bound);
     constexpr double room = 1.12;
     figure_.x = {"Latency of a batch", "s", Scale::log, x.low / room, x.high * room, true};
-    if (objective().arrivals) figure_.x.title = "Latency of a sample";
     figure_.y = {"Energy per sample", "J", Scale::log, y.low / room, y.high * room, true};
+    if (objective().arrivals) figure_.x.title = "Latency of a sample";
+    if (plan_.training) {
+      figure_.x.title = "Time of an epoch";
+      figure_.y.title = "Energy per epoch";
+    } else if (is_both()) {
+      figure_.x.title = "Mean power";
+      figure_.x.unit = "W";
+      figure_.y.title = "Trained samples";
+      figure_.y.unit = "/s";
+    }
+  }
+
+  LimitKind x_limit() const {
+    if (is_both()) return LimitKind::power;
+    return plan_.training ? LimitKind::epoch_time : LimitKind::latency;
   }
 
   // With one batch and without idle time, limits of power and rate are lines of the picture too.
   bool has_one_batch() const {
-    return !objective().arrivals &&
+    return problem_.task == PlanTask::inference && !objective().arrivals &&
            std::all_of(problem_.variants.begin(), problem_.variants.end(), [&](const auto& other) {
              return other.batch == problem_.variants.front().batch;
            });
@@ -125,6 +147,18 @@ class PlanBuilder {
     const double batch = static_cast<double>(problem_.variants.front().batch);
     for (const Limit& limit : objective().limits) {
       const std::string name = "beyond " + limit.text;
+      if (is_both()) {
+        if (limit.kind == LimitKind::power || limit.kind == LimitKind::battery)
+          forbid_right_of(limit.bound, name);
+        continue;
+      }
+      if (limit.kind == LimitKind::epoch_time) forbid_right_of(limit.bound, name);
+      if (limit.kind == LimitKind::training_time)
+        forbid_right_of(limit.bound / problem_.training.epochs.value_or(1), name);
+      if (plan_.training && (limit.kind == LimitKind::power || limit.kind == LimitKind::battery))
+        forbid_power_above(limit.bound, name);
+      if (plan_.training && limit.kind == LimitKind::throughput)
+        forbid_right_of(limit.bound * problem_.training.dataset.samples, name);
       if (limit.kind == LimitKind::latency) forbid_right_of(limit.bound, name);
       if (limit.kind == LimitKind::energy) forbid_above(limit.bound, name);
       if (!has_one_batch()) continue;
@@ -157,9 +191,23 @@ class PlanBuilder {
   void add_front() {
     Series series{"front", {}, {Ink::blue, Dash::solid, 1.6, Marker::none}, {}};
     for (const std::size_t row : energy_front(problem_, sweep_, objective()))
-      series.points.push_back(*place_of(row));
+      if (!is_both()) series.points.push_back(*place_of(row));
+    if (is_both()) series.points = most_training();
     figure_.legend.push_back({"front", series.style});
     figure_.series.push_back(std::move(series));
+  }
+
+  // The most training that each power buys.
+  std::vector<XY> most_training() const {
+    std::vector<XY> places, front;
+    for (std::size_t row = 0; row < sweep_.costs.size(); ++row)
+      if (problem_.modes.modes[sweep_.mode_of(row)].is_choice(problem_.modes.reach))
+        if (const auto at = place_of(row)) places.push_back(*at);
+    std::sort(places.begin(), places.end(),
+              [](const XY& a, const XY& b) { return a.x != b.x ? a.x < b.x : a.y > b.y; });
+    for (const XY& at : places)
+      if (front.empty() || at.y > front.back().y) front.push_back(at);
+    return front;
   }
 
   // With the batch and type of the choice, so that they compare.
@@ -183,12 +231,17 @@ class PlanBuilder {
     figure_.series.push_back(std::move(series));
   }
 
+  XY chosen_place() const {
+    if (const auto& service = plan_.chosen.service)
+      return is_both() ? XY{*service->mean_power_w, service->samples_per_s}
+                       : XY{service->time_s, *service->energy_j};
+    RunCost cost{.time_s = plan_.chosen.time_s.value, .power_w = plan_.chosen.power_w->value};
+    if (plan_.chosen.period) cost.idle_w = plan_.chosen.period->idle_w.value_or(0);
+    return *place_of(service_of(cost, plan_.chosen.batch, objective()));
+  }
+
   void add_choice() {
-    const Service service =
-        service_of({plan_.chosen.time_s.value, plan_.chosen.power_w->value,
-                    plan_.chosen.period ? plan_.chosen.period->idle_w.value_or(0) : 0},
-                   plan_.chosen.batch, objective());
-    const XY at{service.latency_s, service.energy_j};
+    const XY at = chosen_place();
     const Series series{"choice", {at}, {Ink::vermillion, Dash::solid, 0, Marker::star}, {}};
     // The blanks keep the label off the star, which is larger than other marks.
     figure_.labels.push_back(
@@ -200,7 +253,8 @@ class PlanBuilder {
   std::size_t variant() const {
     for (std::size_t i = 0; i < problem_.variants.size(); ++i)
       if (problem_.variants[i].batch == plan_.chosen.batch &&
-          problem_.variants[i].dtype == plan_.chosen.dtype)
+          problem_.variants[i].dtype == plan_.chosen.dtype &&
+          (!is_both() || problem_.variants[i].minibatch == plan_.chosen.service->minibatch))
         return i;
     return 0;
   }

@@ -1,5 +1,6 @@
-// Plan → Figure: energy against latency of every mode, the front, where limits forbid, the stock
-// modes and the choice. No drawing: svg.h renders it.
+// Plan → Figure: energy against latency of every mode (against the time of an epoch; beside
+// inference, trained samples against power), the front, where limits forbid, the stock modes and
+// the choice. No drawing: svg.h renders it.
 #pragma once
 
 #include "planner/make_plan.h"

@@ -45,12 +45,6 @@ double idle_at(const Power& power, double hz) {
   return below->second + share * (above->second - below->second);
 }
 
-// The fastest cluster counts: that is where a runtime's thread ends up.
-double host_hz_of(const OperatingPoint& point, const Host& host) {
-  if (point.cpu_hz.empty()) return host.default_hz;
-  return *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end());
-}
-
 // Time that is lost where host and device are nearly balanced and each waits for the other at
 // times: by how much their p-norm passes the longer of the two.
 double jitter(double host_s, double device_s, double exponent) {
@@ -94,6 +88,11 @@ DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint&
     throw Error(point.label, "neither the operating point nor the model has a memory bandwidth");
   device.bytes_per_s = usable_bytes_per_s(coefficients, device.peak_bytes_per_s, device.hz);
   return device;
+}
+
+double host_hz_of(const OperatingPoint& point, const Host& host) {
+  if (point.cpu_hz.empty()) return host.default_hz;
+  return *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end());
 }
 
 double constant_power(const Coefficients& coefficients, const DevicePoint& device,

@@ -76,6 +76,9 @@ class StepModel {
 // Where the device stands at an operating point; an Error names what is missing.
 DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint& point);
 
+// Clock of the core that a runtime's thread ends up on: of the fastest cluster.
+double host_hz_of(const OperatingPoint& point, const Host& host);
+
 // Power whatever the kernels do, with the device and one core of the host busy for these shares of
 // the time; without the offset of a plug.
 double constant_power(const Coefficients& coefficients, const DevicePoint& device,

@@ -5,49 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "base/random.h"
+#include "tests/planner/simulated_turns.h"
 
 namespace ridgeline::testing {
 namespace {
-
-struct Simulated {
-  double latency_s = 0;  // that 99.9 % of requests stay within
-  double trainings_per_s = 0;
-};
-
-// Requests come by the clock, each early or late by its own jitter. The scheduler knows the clock:
-// a minibatch starts if it would end no later than `allowed_s` after the batch is due.
-Simulated simulate(const InferenceStream& stream, const Turns& turns, double allowed_s,
-                   std::uint64_t seed) {
-  Random random{seed};
-  constexpr int batches = 4000;
-  const double period_s = 1 / stream.requests_per_s;
-  std::vector<double> latencies;
-  double now = 0;
-  int trainings = 0;
-  for (int batch = 0; batch < batches; ++batch) {
-    double filled = 0;
-    std::vector<double> arrivals;
-    for (int i = 0; i < turns.batch; ++i) {
-      const double due = (batch * turns.batch + i + 1) * period_s;
-      arrivals.push_back(due + (2 * random.unit() - 1) * stream.jitter_s);
-      filled = std::max(filled, arrivals.back());
-    }
-    const double due = (batch + 1) * turns.batch * period_s;
-    // The batch may be full already: then it goes first.
-    while (now < filled && now + turns.training_s <= due + allowed_s) {
-      now += turns.training_s;
-      ++trainings;
-    }
-    now = std::max(now, filled) + turns.inference_s + turns.switch_s;
-    for (const double arrival : arrivals) latencies.push_back(now - arrival);
-  }
-  std::sort(latencies.begin(), latencies.end());
-  return {latencies[static_cast<std::size_t>(0.999 * static_cast<double>(latencies.size()))],
-          trainings / now};
-}
 
 struct Case {
   double requests_per_s, jitter_s;

@@ -161,8 +161,7 @@ RC_GTEST_PROP(PlanProperties, TheChoiceIsTheBestThatKeepsTheLimits, ()) {
   double best = INFINITY;
   for (std::size_t row = 0; row < swept.costs.size(); ++row)
     if (chooser.holds_at_means(row, objective))
-      best =
-          std::min(best, score_of(goal, service_at(nano().problem, swept, row, objective), false));
+      best = std::min(best, score_of(goal, service_at(nano().problem, swept, row, objective)));
   RC_ASSERT(chosen.empty() == std::isinf(best));
   if (!chosen.empty()) {
     RC_ASSERT(chosen.front().score <= best * (1 + 2e-6));

@@ -33,8 +33,8 @@ constexpr double nx_free_bytes = 0.765 * 2.8e9;
 
 InputPipeline from_nx(std::string_view medium) {
   InputPipeline pipeline;
-  pipeline.medium = storage_medium(medium);
-  const double ssd_miss_s = 0.576 * fetch_s(storage_medium("ssd"), images.bytes_per_sample);
+  pipeline.medium = storage_medium(medium).cost;
+  const double ssd_miss_s = 0.576 * fetch_s(storage_medium("ssd").cost, images.bytes_per_sample);
   pipeline.decode_clocks = ((455 - 18.5) / images.samples - ssd_miss_s) * nx_hz;
   pipeline.residual_s = 18.5 / steps;
   pipeline.device_slowdown = 1.03;

@@ -1,0 +1,201 @@
+// `ridgeline plan --train`, alone and with --infer, as a person uses it: every format, held against
+// `explain --train`, and with everything that can be wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/json.h"
+#include "base/profile.h"
+#include "base/text_file.h"
+#include "base/text_table.h"
+#include "tests/support/process.h"
+#include "tests/support/schema_validator.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words train{"plan", "--train", "resnet18", "--on", "jetson-orin-nano-8gb"};
+const Words facts{"--dataset", "50000x150kB", "--storage", "ssd", "--workers", "4"};
+const Words both = with(train, {"--infer", "mobilenet_v2", "--rate", "20/s", "--latency", "150ms"});
+
+Json json_of(const Words& words) {
+  const ProcessResult result = run_ridgeline(with(words, {"--json"}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Json json = parse_json(result.out, "output");
+  EXPECT_THAT(schema_violations(json, "plan.schema.json"), IsEmpty());
+  return json;
+}
+
+void expect_step_of_explain(const Json& step, const std::string& mode, const std::string& batch) {
+  const ProcessResult result =
+      run_ridgeline({"explain", "resnet18", "--train", "--on", "jetson-orin-nano-8gb", "--mode",
+                     mode, "--batch", batch, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json explained = parse_json(result.out, "output");
+  for (const char* part : {"time_s", "power_w", "energy_j", "bound"})
+    EXPECT_EQ(step.at(part), explained.at(part)) << part;
+  EXPECT_EQ(
+      step.at("energy_j").at("value").get<double>(),
+      step.at("power_w").at("value").get<double>() * step.at("time_s").at("value").get<double>());
+}
+
+TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
+  for (const Words& words :
+       {with(with(train, facts), {"--epochs", "10", "--power", "12W", "--explain"}), both}) {
+    const ProcessResult result = run_ridgeline(with(words, {"--why", "25W"}));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("mode: gpu="));
+    EXPECT_THAT(result.out, HasSubstr("why not 25W"));
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
+  }
+  const std::string text = run_ridgeline(with(with(train, facts), {"--epochs", "3"})).out;
+  for (const char* part :
+       {"mean epoch", "all 3: time", "first epoch:", "later epochs:", "bound by", "of core clock",
+        "--dataset 50000x150kB", "AGX Xavier: 1 ms per image", "note: --decode is not given"})
+    EXPECT_THAT(text, AnyOf(HasSubstr(part), HasSubstr("a core clock of"))) << part;
+}
+
+TEST(PlanTraining, AMinibatchIsThatOfExplain) {
+  const Json plan = json_of(with(with(train, facts), {"--batch", "8,16", "--max-slowdown", "30%",
+                                                      "--epochs", "5", "--battery", "50Wh"}));
+  const Json& chosen = plan.at("chosen");
+  expect_step_of_explain(chosen, chosen.at("mode").at("request"),
+                         std::to_string(chosen.at("batch").get<int>()));
+  const Json& training = plan.at("training");
+  EXPECT_EQ(training.at("dataset").at("samples"), 50000);
+  EXPECT_EQ(training.at("storage").at("source"), "fitted");
+  EXPECT_EQ(training.at("assumed").size(), 1U);  // decoding
+  EXPECT_LE(training.at("training_energy_j").at("value").get<double>(), 50 * 3600);
+  EXPECT_TRUE(plan.at("concurrent").is_null());
+}
+
+TEST(PlanTraining, BesideInferenceBothStepsAreThoseOfExplain) {
+  const Json plan = json_of(with(both, {"--power", "14W", "--jitter", "2ms"}));
+  const Json& training = plan.at("concurrent").at("training");
+  const std::string mode = plan.at("chosen").at("mode").at("request");
+  expect_step_of_explain(training, mode, std::to_string(training.at("minibatch").get<int>()));
+  EXPECT_LE(plan.at("concurrent").at("latency_s").at("value").get<double>(), 0.15);
+  EXPECT_LE(plan.at("concurrent").at("mean_power_w").at("value").get<double>(), 14);
+  EXPECT_TRUE(plan.at("training").is_null());
+  const Json fed = json_of(with(both, {"--dataset", "1Mx150kB", "--storage", "hdd", "--workers",
+                                       "1", "--filter", "cores=4", "--minibatch", "4"}));
+  EXPECT_GT(fed.at("concurrent").at("lost_to_input").get<double>(), 0);
+}
+
+TEST(PlanTraining, StorageOfAProfile) {
+  const TemporaryDirectory folder;
+  Profile profile =
+      load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
+  const auto rate = [](double value) { return exact(value, Source::measured); };
+  profile.modes[0].storage = {
+      {"sequential", "ext4", "ssd", 1, 1 << 20, Status::ok, "", rate(400e6)},
+      {"samples", "ext4", "ssd", 1, 100000, Status::ok, "", rate(50e6)}};
+  profile.modes[0].decode = {
+      {"jpeg", "libjpeg-turbo 2.1.5", 500, 375, 100000, 1, Status::ok, "", rate(2e-3), rate(3e9)}};
+  const std::string path = folder.path() + "/board.json";
+  save_profile(profile, path);
+  const Json plan = json_of(
+      with(train, {"--dataset", "50000x200kB", "--workers", "4", "--storage", path, "--strict"}));
+  const Json& training = plan.at("training");
+  EXPECT_EQ(training.at("storage").at("source"), "measured");
+  EXPECT_NEAR(training.at("decode").at("clocks").get<double>(), 12e6, 1);
+  EXPECT_TRUE(training.at("epochs").is_null());
+  const std::string without =
+      std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+  const ProcessResult none = run_ridgeline(with(train, {"--storage", without}));
+  EXPECT_EQ(none.exit_code, 4);
+  EXPECT_THAT(none.err, HasSubstr("ridgeline measure --only storage"));
+}
+
+TEST(PlanTraining, TablesPicturesAndBlocks) {
+  const TemporaryDirectory folder;
+  const std::string svg = folder.path() + "/plan.svg", block = folder.path() + "/custom.conf";
+  for (const Words& words : {with(train, facts), both}) {
+    const ProcessResult result = run_ridgeline(
+        with(words, {"--csv", "--filter", "emc=max,cores=4", "--svg", svg, "--nvpmodel", block}));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("mode,label,stock,reach"));
+    EXPECT_THAT(result.out, HasSubstr("trained_samples_per_s"));
+    std::istringstream lines(result.out);
+    int chosen = 0;
+    for (std::string line; std::getline(lines, line);) chosen += line.ends_with(",true");
+    EXPECT_EQ(chosen, 1);
+    EXPECT_THAT(read_text_file(svg), StartsWith("<svg"));
+    EXPECT_THAT(read_text_file(block), StartsWith("< POWER_MODEL ID="));
+  }
+}
+
+TEST(PlanTraining, WithoutAnAnswerOrWithoutFacts) {
+  const ProcessResult slow = run_ridgeline(with(with(train, facts), {"--epoch-time", "1s"}));
+  EXPECT_EQ(slow.exit_code, 3);
+  EXPECT_THAT(slow.err, HasSubstr("relax epoch-time to"));
+  EXPECT_EQ(run_ridgeline(with(both, {"--power", "3W"})).exit_code, 3);
+  const ProcessResult strict = run_ridgeline(with(with(train, facts), {"--strict"}));
+  EXPECT_EQ(strict.exit_code, 4);
+  EXPECT_THAT(strict.err, HasSubstr("--decode is not given"));
+  EXPECT_EQ(run_ridgeline(with(both, {"--strict"})).exit_code, 4);
+  const Json plan = json_of(train);
+  EXPECT_EQ(plan.at("training").at("assumed").size(), 4U);
+  EXPECT_EQ(plan.at("training").at("workers"), 0);
+}
+
+struct BadInput {
+  Words words;
+  const char* says;
+};
+
+TEST(PlanTraining, BadInputIsOneLine) {
+  const BadInput table[] = {
+      {with(train, {"--dataset", "many"}), "samples × bytes of one, for example 50000x150kB"},
+      {with(train, {"--dataset", "50000x150"}), "the unit is missing (write 150kB or MB)"},
+      {with(train, {"--dataset", "50000x"}), "the bytes of one sample are missing"},
+      {with(train, {"--dataset", "0x150kB"}), "is not a number of samples"},
+      {with(train, {"--storage", "sdd"}), "did you mean"},
+      {with(train, {"--storage", "no/such.json"}), "no/such.json"},
+      {with(train, {"--decode", "3ms"}), "the clock of the core is missing"},
+      {with(train, {"--decode", "3@2GHz"}), "the unit is missing"},
+      {with(train, {"--workers", "-1"}), "--workers"},
+      {with(train, {"--epochs", "0"}), "must be more than zero"},
+      {with(train, {"--epoch-time", "10"}), "the unit is missing (write 10ms or s)"},
+      {with(train, {"--training-time", "1h"}), "needs --epochs"},
+      {with(train, {"--battery", "50Wh"}), "--epochs 10"},
+      {with(train, {"--latency", "10ms"}), "needs --infer"},
+      {with(train, {"--runtime", "tensorrt"}), "does not train"},
+      {with(train, {"resnet50"}), "cannot stand beside --train"},
+      {with(train, {"--infer", "mobilenet_v2", "--latency", "50ms"}), "write for example --rate"},
+      {with(train, {"--infer", "mobilenet_v2", "--rate", "60/s"}), "needs a limit of latency"},
+      {with(both, {"--epochs", "3"}), "has no meaning beside --infer"},
+      {with(both, {"--workers", "3"}), "needs --dataset"},
+      {with(both, {"--jitter", "90ms"}), "contradicts rate, jitter and batch"},
+      {with(both, {"--fps", "30"}), "cannot be combined with --rate"},
+      {{"plan", "resnet18", "--workers", "4"}, "needs --train"},
+      {{"plan", "resnet18", "--optimizer", "adam"}, "needs --train"},
+      {{"plan", "--train", "resnet1", "--on", "jetson-orin-nano-8gb"}, "resnet18"},
+  };
+  for (const BadInput& bad : table) {
+    const ProcessResult result = run_ridgeline(bad.words);
+    EXPECT_THAT(result.exit_code, AnyOf(1, 2)) << bad.says;
+    EXPECT_THAT(result.err, HasSubstr(bad.says));
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::testing

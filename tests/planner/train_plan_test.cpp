@@ -1,0 +1,173 @@
+// Plans of training: what sets the pace, what the plan makes of it, and what must always hold.
+#include "planner/train_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analyzer/training.h"
+#include "base/error.h"
+#include "planner/choice.h"
+#include "planner/measured_input.h"
+#include "planner/task.h"
+#include "roofline/predict.h"
+#include "tests/planner/planned.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+NetworkLoad training_load(std::string_view network, std::int64_t minibatch) {
+  WorkloadOptions options;
+  options.batch = minibatch;
+  const Training training = train(build_workload(network, options), {});
+  return network_load(lower(training.graph, Runtime::torch_eager), Runtime::torch_eager);
+}
+
+// resnet18 on an Orin Nano, minibatches of 16 from storage that is as slow as it is said to be.
+struct Trained {
+  Planned planned{"jetson-orin-nano-8gb", "resnet18", Runtime::torch_eager, {}};
+
+  explicit Trained(std::string_view medium, double samples = 200e3, double decode_clocks = 2e6,
+                   int workers = 4) {
+    planned.loads.push_back(training_load("resnet18", 16));
+    planned.problem.variants = {{&planned.loads.back(), 16, DType::fp32}};
+    planned.problem.task = PlanTask::training;
+    TrainingRun& run = planned.problem.training;
+    run.dataset = {samples, 150e3};
+    run.sources.storage = storage_medium(medium);
+    run.pipeline.medium = run.sources.storage.cost;
+    run.pipeline.decode_clocks = decode_clocks;
+    run.pipeline.workers = workers;
+    run.pipeline.free_memory_bytes = 2e9;
+    run.epochs = 10;
+  }
+
+  PlanResult plan(const Objective& objective, int draws = 0) const {
+    PlanOptions options;
+    options.draws = draws;
+    return planned.plan(objective, options);
+  }
+};
+
+TEST(TrainPlan, SlowStorageIsTheBoundAndTheGpuClockIsLowered) {
+  const Trained slow("hdd"), quick("ram");
+  const Plan waits = slow.plan(least(Goal::energy)).plan;
+  const Plan works = quick.plan(least(Goal::energy)).plan;
+  ASSERT_TRUE(waits.training && works.training);
+  EXPECT_EQ(waits.training->bound, TrainingBound::input);
+  EXPECT_FALSE(waits.training->fewest_workers);
+  EXPECT_FALSE(waits.training->lowest_core_hz);
+  EXPECT_NE(works.training->bound, TrainingBound::input);
+  ASSERT_TRUE(works.training->fewest_workers && works.training->lowest_core_hz);
+  EXPECT_LE(*works.training->fewest_workers, 4);
+  EXPECT_LE(*works.training->lowest_core_hz, works.training->core_hz);
+  EXPECT_LT(*waits.chosen.point.gpu_hz, *works.chosen.point.gpu_hz);
+  // Beyond what the disk gives, no clock makes an epoch shorter.
+  const Plan fastest = slow.plan(least(Goal::time)).plan;
+  EXPECT_NEAR(waits.training->epoch_s.value / fastest.training->epoch_s.value, 1, 0.1);
+}
+
+TEST(TrainPlan, EpochsAddUp) {
+  const Trained trained("ssd", 20e3);
+  const PlanResult result = trained.plan(least(Goal::energy), 50);
+  const PlannedTraining& training = *result.plan.training;
+  EXPECT_LE(training.later.time_s, training.first.time_s);
+  EXPECT_NEAR(training.run_s->value, training.first.time_s + 9 * training.later.time_s, 1e-6);
+  EXPECT_NEAR(training.run_j->value, training.first.energy_j + 9 * training.later.energy_j, 1e-3);
+  EXPECT_NEAR(training.epoch_j->value, training.mean_power_w->value * training.epoch_s.value, 1e-6);
+  EXPECT_LT(training.epoch_s.low, training.epoch_s.high);
+  for (const TrainedEpoch& epoch : {training.first, training.later})
+    EXPECT_NEAR(epoch.time_s, epoch.device_s + epoch.stall_s, 1e-9);
+  // A minibatch costs what a prediction says.
+  Conditions conditions = trained.planned.problem.conditions;
+  conditions.point = result.plan.chosen.point;
+  const Prediction step =
+      predict(trained.planned.model, trained.planned.loads.back(), conditions, {.draws = 50});
+  EXPECT_EQ(result.plan.chosen.time_s, step.time_s);
+  EXPECT_EQ(result.plan.chosen.energy_j, step.energy_j);
+}
+
+TEST(TrainPlan, LimitsOfTimePowerAndEnergyAreKept) {
+  const Trained trained("ssd", 20e3);
+  const Service fastest = [&] {
+    const PlanResult result = trained.plan(least(Goal::time));
+    return service_of(trained.planned.problem, 0, 0, result.sweep.costs[result.sweep.fastest[0]],
+                      {});
+  }();
+  double last = INFINITY;
+  for (const double factor : {1.3, 1.6, 2.5}) {
+    Objective objective =
+        least(Goal::energy, {{LimitKind::training_time, factor * 10 * fastest.time_s, 0, ""},
+                             {LimitKind::power, 12, 0, ""}});
+    const Plan plan = trained.plan(objective, 100).plan;
+    EXPECT_LE(plan.training->run_s->value, objective.limits[0].bound);
+    EXPECT_LE(plan.training->mean_power_w->value, 12);
+    EXPECT_GE(plan.chosen.probability, 0.9);
+    EXPECT_LE(plan.training->epoch_j->value, last * (1 + 2e-6));  // wider limits, no worse
+    last = plan.training->epoch_j->value;
+  }
+  try {
+    trained.plan(least(Goal::energy, {{LimitKind::epoch_time, 1, 0, "--epoch-time 1s"}}));
+    FAIL() << "no epoch takes a second";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::infeasible);
+    EXPECT_THAT(error.fix(), HasSubstr("relax epoch-time to"));
+  }
+}
+
+// Four loaders and the training process itself share one core: its time is the least of an epoch.
+TEST(TrainPlan, CoresHaveToDoAllOfTheWork) {
+  const Trained trained("ram", 20e3, 30e6);
+  const PlanResult result = trained.plan(least(Goal::time));
+  const PlanProblem& problem = trained.planned.problem;
+  for (std::size_t row = 0; row < result.sweep.costs.size(); row += 7) {
+    const RunCost& cost = result.sweep.costs[row];
+    const OperatingPoint& point = problem.modes.modes[result.sweep.mode_of(row)].point;
+    if (!std::isfinite(cost.time_s) || !point.cpu_cores) continue;
+    const TrainedEpoch epoch = trained_epoch(problem.training, 16, cost, point, false);
+    const double steps = 20e3 / 16;
+    const double work_s = steps * (cost.host_s + 16 * 30e6 / cost.core_hz);
+    EXPECT_GE(epoch.time_s * *point.cpu_cores, work_s * (1 - 1e-9));
+    EXPECT_GE(epoch.energy_j, cost.idle_w * epoch.time_s);
+  }
+}
+
+StorageRow storage_row(const char* pattern, int readers, std::uint64_t bytes, double bytes_per_s) {
+  return {pattern, "ext4",     "ssd", readers,
+          bytes,   Status::ok, "",    exact(bytes_per_s, Source::measured)};
+}
+
+TEST(MeasuredInput, GivesBackTheMediumThatWasMeasured) {
+  // 500 MB/s, 1 ms of access, 40 % of a fetch that readers do not share.
+  const double bytes = 100e3, alone_s = 1e-3 + bytes / 500e6;
+  ProfileMode mode;
+  mode.storage = {storage_row("sequential", 1, 1 << 20, 500e6),
+                  storage_row("samples", 1, 100000, bytes / alone_s)};
+  for (const int readers : {2, 4})
+    mode.storage.push_back(
+        storage_row("samples", readers, 100000, bytes / (alone_s * (0.4 + 0.6 / readers))));
+  mode.decode = {{"jpeg", "libjpeg-turbo 2.1.5", 500, 375, 110000, 1, Status::ok, "",
+                  exact(2e-3, Source::measured), exact(2.2e9, Source::measured)}};
+  Profile profile;
+  profile.modes = {mode};
+  const auto medium = measured_medium(profile, "board.json");
+  ASSERT_TRUE(medium);
+  EXPECT_EQ(medium->source, Source::measured);
+  EXPECT_NEAR(medium->cost.bytes_per_s, 500e6, 1);
+  EXPECT_NEAR(medium->cost.access_s, 1e-3, 1e-9);
+  EXPECT_NEAR(medium->cost.serial_share, 0.4, 1e-9);
+  const auto decoding = measured_decoding(profile, "board.json");
+  ASSERT_TRUE(decoding);
+  EXPECT_NEAR(decoding->clocks_per_byte, 40, 1e-9);
+
+  profile.modes[0].storage.resize(2);
+  EXPECT_EQ(measured_medium(profile, "board.json")->cost.serial_share, 1);
+  profile.modes[0].storage.resize(1);
+  EXPECT_FALSE(measured_medium(profile, "board.json"));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
