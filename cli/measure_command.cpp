@@ -14,10 +14,12 @@
 #include "cli/gpu_here.h"
 #include "cli/interrupt.h"
 #include "cli/measure_input.h"
+#include "cli/measure_instruments.h"
 #include "cli/measure_list.h"
 #include "cli/profile_store.h"
 #include "cli/profile_table.h"
 #include "cli/progress.h"
+#include "cli/target_check.h"
 #include "cli/version.h"
 #include "devices/present_mode.h"
 #include "devices/this_machine.h"
@@ -40,13 +42,17 @@ void add_options(OptionsDescription& options) {
   add("gpu", po::bool_switch(), "measure the CUDA device instead of the CPU");
   add("quick", po::bool_switch(), "at most a minute, one precision along the roof");
   add("budget", po::value<std::string>()->value_name("TIME"),
-      "time for the run, for example 90s (default: 50s with --quick, else 200s)");
+      "time for the run, for example 90s (default: 50s with --quick, else 200s; of a GPU 35s and "
+      "200s, where power can be read 42s and 270s)");
   add("only", po::value<std::string>()->value_name("WORDS"),
       "measure only what matches one of these words: dtypes, memory levels, directions, sections, "
       "instruction sets, kernels; for example fp32,dram; storage and decode, what feeds a "
       "training, run only where they are named here");
   add("threads", po::value<std::string>()->value_name("LIST"),
       "thread counts, for example 1,2 (default: 1 and all cores)");
+  add("check-targets", po::bool_switch(),
+      "hold the rates against targets: shares of what clock, width and bus allow; exit code 3 "
+      "where one is missed");
   add("list", po::bool_switch(), "list what would be measured, and what cannot run here");
   add("output,o", po::value<std::string>()->value_name("FILE"),
       "write the profile to FILE as well as to the per-user store");
@@ -124,6 +130,19 @@ void print(const Profile& profile, const Options& options, Console& console) {
   }
 }
 
+void print_targets(const TargetCheck& check, const Options& options, Console& console) {
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(check));
+  else if (flag(options, "csv"))
+    console.out << render_csv(target_table(check));
+  else
+    console.out << "\n" << target_text(check, console.width);
+  if (flag(options, "gpu")) return;
+  const std::string no_gpu = cuda::why_no_gpu();
+  console.talk(no_gpu.empty() ? "the GPU's targets: ridgeline measure --gpu --check-targets"
+                              : "the GPU's targets are not checked: no CUDA device: " + no_gpu);
+}
+
 // A backend as the command sees it: what it plans, and how it measures that.
 struct Backend {
   std::vector<ListedTrial> plan;
@@ -140,7 +159,11 @@ Backend cpu_backend(const cpu::MeasureOptions& wanted, const Topology& topology)
                             trial.threads, trial.missing});
   backend.all = wanted.only.empty() && wanted.threads.empty();
   backend.measure = [=](const SamplerWorld& world) {
-    return cpu::measure(plan, wanted, topology, identify_microarchitecture(), world);
+    MeasureInstruments instruments(world);
+    ProfileMode mode = cpu::measure(plan, wanted, topology, identify_microarchitecture(), world,
+                                    instruments.power());
+    instruments.conclude(mode);
+    return mode;
   };
   return backend;
 }
@@ -169,8 +192,9 @@ Backend gpu_backend(const Options& options, const MeasureWords& words) {
                             gpu ? gpu->facts().multiprocessors : 1, trial.missing});
   backend.all = wanted.only.empty();
   backend.measure = [=](const SamplerWorld& world) {
-    ProfileMode mode =
-        cuda::measure(*gpu, plan, wanted, {.cap_hz = gpu_cap_hz(gpu->facts())}, world);
+    MeasureInstruments instruments(world, gpu->facts(), gpu_cap_hz(gpu->facts()));
+    ProfileMode mode = cuda::measure(*gpu, plan, wanted, instruments.gpu(), world);
+    instruments.conclude(mode);
     for (Warning& warning : cuda::sharing_warnings(gpu->facts(), std::getenv))
       mode.conditions.warnings.push_back(std::move(warning));
     return mode;
@@ -228,7 +252,10 @@ ExitCode run(const Options& options, Console& console) {
   warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
   compare_with_last(profile, console);
 
-  print(profile, options, console);
+  const bool check = flag(options, "check-targets");
+  const TargetCheck targets = check ? check_targets(mode) : TargetCheck{};
+  if (!check || !(flag(options, "json") || flag(options, "csv"))) print(profile, options, console);
+  if (check) print_targets(targets, options, console);
   if (!output.empty()) {
     save_profile(profile, output);
     console.talk("profile: " + output);
@@ -239,7 +266,8 @@ ExitCode run(const Options& options, Console& console) {
                 "measure again on a quiet machine; the rows are marked");
   if (has_rates(mode))
     console.talk("stored: " + store_profile(profile, mode.conditions.complete && backend.all));
-  return mode.conditions.complete ? ExitCode::ok : ExitCode::incomplete;
+  if (!mode.conditions.complete || (check && targets.targets.empty())) return ExitCode::incomplete;
+  return targets.met() ? ExitCode::ok : ExitCode::infeasible;
 }
 
 }  // namespace
@@ -263,6 +291,7 @@ Command measure_command() {
                        {"measure -o profile.json", "the full run, also kept as profile.json"},
                        {"measure --only fp32,dram --threads 2", "a part of it"},
                        {"measure --gpu --quick", "the GPU of this machine"},
+                       {"measure --gpu --check-targets", "is the GPU as fast as it should be?"},
                        {"measure --only storage,decode --path /data",
                         "how fast samples in /data are read and decoded"},
                        {"measure --list", "what would be measured"}},

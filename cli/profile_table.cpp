@@ -114,6 +114,7 @@ NotedTable sweep_table(const ProfileMode& mode) {
                       {"FLOP/s", Align::right},
                       {"B/s", Align::right},
                       {"90 %", Align::right},
+                      {"power", Align::right},
                       {""}},
                      {}},
                     {}};
@@ -121,8 +122,42 @@ NotedTable sweep_table(const ProfileMode& mode) {
     result.add({fmt::format("DRAM + {} {} FMA", row.fma_per_element, to_string(row.dtype)),
                 std::to_string(row.threads), format_number(row.flop_per_byte),
                 rate_text(row.flops_per_s, "FLOP/s"), rate_text(row.bytes_per_s, "B/s"),
-                interval_text(row.bytes_per_s)},
+                interval_text(row.bytes_per_s), rate_text(row.power_w, "W")},
                row.status, row.note);
+  const bool power = std::any_of(mode.sweep.begin(), mode.sweep.end(),
+                                 [](const SweepRow& row) { return row.power_w.has_value(); });
+  if (!power) {
+    constexpr std::ptrdiff_t column = 6;
+    result.table.columns.erase(result.table.columns.begin() + column);
+    for (auto& cells : result.table.rows) cells.erase(cells.begin() + column);
+  }
+  return result;
+}
+
+NotedTable energy_table(const ProfileMode& mode) {
+  NotedTable result{{{{"energy", Align::left, true},
+                      {"fitted", Align::right},
+                      {"90 %", Align::right},
+                      {"sensor"},
+                      {""}},
+                     {}},
+                    {}};
+  const auto add = [&](const EnergyFitRow& row, const char* what,
+                       const std::optional<Estimate>& value, const char* unit) {
+    result.add({fmt::format("{}, {}", row.kernel, what), rate_text(value, unit),
+                interval_text(value), row.sensor},
+               row.status, row.note);
+  };
+  for (const EnergyFitRow& row : mode.energy) {
+    add(row, (std::string(to_string(row.dtype)) + " arithmetic").c_str(), row.joule_per_flop,
+        "J/FLOP");
+    add(row, "DRAM", row.joule_per_byte, "J/B");
+    add(row, "constant while it runs", row.constant_power_w, "W");
+  }
+  if (mode.idle_power_w)
+    result.add(
+        {"at rest (measured)", rate_text(mode.idle_power_w, "W"), interval_text(mode.idle_power_w)},
+        Status::ok, "");
   return result;
 }
 
@@ -169,9 +204,10 @@ NotedTable time_table(const ProfileMode& mode) {
                 row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
                row.status, row.note);
   for (const LaunchRow& row : mode.launch)
-    result.add({launch_text(row), row.time_s ? format_seconds(row.time_s->value) : "",
-                interval_text(row.time_s)},
-               row.status, row.note);
+    result.add(
+        {launch_text(row) + (row.clock_hz ? ", CPU at " + format_hz(row.clock_hz->value) : ""),
+         row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
+        row.status, row.note);
   return result;
 }
 
@@ -280,7 +316,7 @@ std::string profile_text(const Profile& profile, int width) {
     text += fmt::format("mode: {}\n\n", mode.mode.label);
     for (const NotedTable& table :
          {compute_table(mode), memory_table(mode), transfer_table(mode), sweep_table(mode),
-          time_table(mode), storage_table(mode), decode_table(mode)})
+          energy_table(mode), time_table(mode), storage_table(mode), decode_table(mode)})
       text += table.text(width);
     text += unsupported_text(mode, width) + conditions_text(mode.conditions, width) + "\n" +
             wrap(sources_text(mode), width, 2) + "\n";
@@ -319,6 +355,25 @@ std::string profile_csv(const Profile& profile) {
       line("sweep", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
            row.status, "bytes_per_s", row.bytes_per_s, std::nullopt, std::nullopt,
            row.working_set_bytes, csv_number(row.flop_per_byte), row.note);
+    for (const SweepRow& row : mode.sweep)
+      if (row.power_w)
+        line("sweep", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
+             row.status, "power_w", row.power_w, std::nullopt, std::nullopt, row.working_set_bytes,
+             csv_number(row.flop_per_byte), row.note);
+    for (const EnergyFitRow& row : mode.energy) {
+      const auto fitted = [&](const char* quantity, const std::optional<Estimate>& value) {
+        line("energy", row.processor, row.kernel,
+             std::string(to_string(row.dtype)) + ", " + row.sensor, 1, row.status, quantity, value,
+             std::nullopt, std::nullopt, 0, "", row.note);
+      };
+      fitted("joule_per_flop", row.joule_per_flop);
+      fitted("joule_per_byte", row.joule_per_byte);
+      fitted("constant_power_w", row.constant_power_w);
+    }
+    if (mode.idle_power_w)
+      line("energy", mode.sweep.empty() ? Processor::cpu : mode.sweep.front().processor, "",
+           "at rest", 1, Status::ok, "idle_power_w", mode.idle_power_w, std::nullopt, std::nullopt,
+           0, "", "");
     for (const TransferRow& row : mode.transfer)
       line("transfer", row.processor, row.kind, row.host_memory, 1, row.status, "bytes_per_s",
            row.bytes_per_s, std::nullopt, std::nullopt, row.bytes, "", row.note);
@@ -328,7 +383,7 @@ std::string profile_csv(const Profile& profile) {
            std::nullopt, std::nullopt, row.working_set_bytes, "", row.note);
     for (const LaunchRow& row : mode.launch)
       line("launch", row.processor, row.kind, "empty job", row.threads, row.status, "time_s",
-           row.time_s, std::nullopt, std::nullopt, 0, "", row.note);
+           row.time_s, std::nullopt, row.clock_hz, 0, "", row.note);
     for (const StorageRow& row : mode.storage)
       line("storage", Processor::cpu, row.pattern,
            fmt::format("{} bytes of {}", row.bytes_per_read, filesystem_text(row)), row.readers,

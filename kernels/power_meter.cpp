@@ -8,7 +8,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
 #include "base/statistics.h"
 
 namespace ridgeline {
@@ -100,9 +99,9 @@ std::optional<PowerMeter::Metered> PowerMeter::measure(const Burst& burst, doubl
   }
   const Series& series = energy.values.empty() ? power : energy;
   if (series.values.size() < 3)
-    throw Error(facts().name, "takes too long to answer: fewer than three readings");
+    throw SensorError(facts().name, "takes too long to answer: fewer than three readings");
   const Mean mean = energy.values.empty() ? of_power(series, facts()) : of_energy(series);
-  if (!(mean.value > 0)) throw Error(facts().name, "reads no power while something runs");
+  if (!(mean.value > 0)) throw SensorError(facts().name, "reads no power while something runs");
   const double half = sigma_of_90 * mean.sigma + (energy.values.empty() ? facts().step_w / 2 : 0);
   return Metered{
       {mean.value, std::max(0.0, mean.value - half), mean.value + half, Source::measured},

@@ -31,8 +31,8 @@ class PowerMeter {
     Estimate power_w;
     double work_per_s = 0;  // while it was counted
   };
-  // Bursts without a pause for settle_s() and then `count_s`; nothing after an interruption. An
-  // Error of the sensor or of the burst passes through.
+  // Bursts without a pause for settle_s() and then `count_s`; nothing after an interruption.
+  // Errors of the sensor (SensorError) and of the burst pass through.
   std::optional<Metered> measure(const Burst& burst, double count_s);
 
   // The same while nothing runs.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
 #include "devices/sensors/rails.h"
 
 namespace ridgeline {
@@ -43,7 +42,7 @@ class BoardSensor final : public PowerSensor {
       rails_ = rails_of(root_, labels_);
       if (rails_.size() == labels_.size()) total = sum(silent);
     }
-    if (!total) throw Error("rail " + silent, "does not answer any more");
+    if (!total) throw SensorError("rail " + silent, "does not answer any more");
     return {.power_w = *total};
   }
 

@@ -8,8 +8,6 @@
 #include <array>
 #include <utility>
 
-#include "base/error.h"
-
 namespace ridgeline {
 namespace {
 
@@ -154,7 +152,7 @@ class NvmlSensor final : public PowerSensor {
 
   PowerReading read() override {
     const NvmlAnswer<double> answer = counts_ ? nvml_->energy_j() : nvml_->power_w();
-    if (!answer.value) throw Error(facts_.name, answer.why);
+    if (!answer.value) throw SensorError(facts_.name, answer.why);
     return counts_ ? PowerReading{.energy_j = answer.value} : PowerReading{.power_w = answer.value};
   }
 

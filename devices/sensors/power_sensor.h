@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
+
 namespace ridgeline {
 
 struct SensorFacts {
@@ -19,11 +21,17 @@ struct PowerReading {
   std::optional<double> energy_j = {};  // since some moment in the past, without wrapping
 };
 
+// A sensor that answers no more; what runs beside it can go on.
+class SensorError : public Error {
+ public:
+  using Error::Error;
+};
+
 class PowerSensor {
  public:
   virtual ~PowerSensor() = default;
   virtual const SensorFacts& facts() const = 0;
-  virtual PowerReading read() = 0;  // an Error where the sensor answers no more
+  virtual PowerReading read() = 0;  // or a SensorError
 };
 
 }  // namespace ridgeline

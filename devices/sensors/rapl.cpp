@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/error.h"
-
 namespace ridgeline {
 namespace {
 
@@ -32,8 +30,8 @@ class Rapl final : public PowerSensor {
       const double now_uj = counter(zone);
       if (now_uj < zone.last_uj) {
         if (zone.range_uj <= 0)
-          throw Error(zone.folder, "the energy counter wrapped, and its range cannot be read",
-                      "sudo chmod a+r /" + zone.folder + "/max_energy_range_uj");
+          throw SensorError(zone.folder, "the energy counter wrapped, and its range cannot be read",
+                            "sudo chmod a+r /" + zone.folder + "/max_energy_range_uj");
         zone.total_uj += zone.range_uj;
       }
       zone.total_uj += now_uj - zone.last_uj;
@@ -51,7 +49,7 @@ class Rapl final : public PowerSensor {
 
   double counter(const Zone& zone) const {
     const auto value = number(root_, zone.folder + "/energy_uj");
-    if (!value) throw Error(zone.folder, "the energy counter does not answer any more");
+    if (!value) throw SensorError(zone.folder, "the energy counter does not answer any more");
     return *value;
   }
 

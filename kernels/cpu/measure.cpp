@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 #include "base/units.h"
 #include "devices/this_machine.h"
 #include "kernels/cpu/bench.h"
 #include "kernels/cpu/theory.h"
+#include "kernels/power_sweep.h"
 #include "kernels/record.h"
 #include "kernels/verdict.h"
 
@@ -103,8 +105,10 @@ void warn_of_sets(const std::vector<PlannedTrial>& plan, MeasuringConditions& co
 }
 
 // What one phase of a run measured: a series per trial (empty for those that cannot run), and the
-// bytes that each worked on.
+// bytes that each worked on. The bench is there as long as the phase, for trials to run again.
 struct Phase {
+  std::unique_ptr<Bench> bench;
+  std::vector<Trial> trials;
   Sampling sampling;
   std::vector<SampleSeries> series;
   std::vector<std::uint64_t> bytes;
@@ -114,14 +118,16 @@ struct Phase {
 Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                 const Topology& topology, double budget_s, const SamplerWorld& world) {
   const double start = world.now_s();
-  Bench bench(plan, options, topology);
+  Phase phase;
+  phase.bench = std::make_unique<Bench>(plan, options, topology);
+  const Bench& bench = *phase.bench;
+  phase.trials = phase.bench->trials();
   std::vector<Trial> runnable;
-  const std::vector<Trial> all = bench.trials();
+  const std::vector<Trial>& all = phase.trials;
   std::ranges::copy_if(all, std::back_inserter(runnable),
                        [](const Trial& trial) { return bool(trial.run); });
   SamplerOptions sampling;
   sampling.budget_s = std::max(budget_s - (world.now_s() - start), budget_s / 2);
-  Phase phase;
   phase.bound = bench.threads_bound();
   phase.sampling = sample(runnable, sampling, world);
   std::size_t next = 0;
@@ -130,6 +136,39 @@ Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& opt
     phase.bytes.push_back(plan[i].kernel && all[i].run ? bench.working_set_bytes(i) : 0);
   }
   return phase;
+}
+
+bool has_power(const PlannedTrial& trial) {
+  return trial.section == Section::sweep && trial.missing.empty();
+}
+
+// Windows one behind the other; the sensor is read between two bursts of them.
+PowerMeter::Burst long_run(const Trial& trial, const std::function<double()>& now_s) {
+  return [&](const std::function<void()>& look) {
+    constexpr double burst_s = 0.1;
+    double bytes = 0;
+    const double start = now_s();
+    for (double at = start; at < start + burst_s;) {
+      const double rate = trial.run().rate;
+      const double end = now_s();
+      bytes += rate * (end - at);
+      at = end;
+    }
+    look();
+    return bytes;
+  };
+}
+
+void measure_power(ProfileMode& mode, const std::vector<PlannedTrial>& plan, const Phase& phase,
+                   PowerSweep& power, const SamplerWorld& world) {
+  if (power.seconds() == 0 || world.interrupted()) return;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (!has_power(plan[i])) continue;
+    const auto row = std::ranges::find(mode.sweep, plan[i].name(), &SweepRow::kernel);
+    if (row != mode.sweep.end() && row->bytes_per_s)
+      power.measure_row(*row, long_run(phase.trials[i], world.now_s), mode.conditions);
+  }
+  power.measure_idle(mode);
 }
 
 void add_conditions(MeasuringConditions& conditions, const Phase& phase) {
@@ -143,14 +182,18 @@ void add_conditions(MeasuringConditions& conditions, const Phase& phase) {
 
 ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                     const Topology& topology, const Microarchitecture* core,
-                    const SamplerWorld& world) {
+                    const SamplerWorld& world, PowerMeter* meter) {
   const double start = world.now_s();
-  const double budget_s = options.budget_s > 0 ? options.budget_s
-                          : options.quick      ? quick_budget_s
-                                               : full_budget_s;
+  const double total_s = options.budget_s > 0 ? options.budget_s
+                         : options.quick      ? quick_budget_s
+                                              : full_budget_s;
   ProfileMode mode;
   mode.conditions.started = utc_now();
   mode.conditions.governor = cpu_governor();
+  PowerSweep power(meter, static_cast<int>(std::ranges::count_if(plan, has_power)), options.quick,
+                   total_s, mode.conditions);
+  const double budget_s = total_s - power.seconds();
+  power.measure_idle(mode);
 
   // Steps of the latency ladder run one by one: a chain stays in its cache only if nothing runs
   // in between, and each needs a buffer of its own. They come last; the rounds of all other
@@ -160,7 +203,7 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
                               [](const PlannedTrial& t) { return t.section != Section::latency; });
   const double alone_s =
       alone.empty() ? 0 : (interleaved.empty() ? budget_s : latency_share * budget_s);
-  const SamplerWorld part = part_of_run(world, start, budget_s);
+  const SamplerWorld part = part_of_run(world, start, total_s);
 
   RowCounts counts;
   const auto add_phase = [&](const std::vector<PlannedTrial>& trials, const Phase& phase) {
@@ -182,6 +225,7 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
     const Phase phase = run_phase(interleaved, options, topology, budget_s - alone_s, part);
     add_phase(interleaved, phase);
     mode.conditions.rounds = phase.sampling.rounds;
+    measure_power(mode, interleaved, phase, power, world);
   }
   for (const PlannedTrial& step : alone) {
     if (world.interrupted()) {

@@ -8,15 +8,17 @@
 #include "devices/microarchitecture.h"
 #include "devices/topology.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/power_meter.h"
 #include "kernels/sampler.h"
 
 namespace ridgeline::cpu {
 
 // The mode itself is left to the caller, who knows how to read or set it. After an interruption
 // the rows measured so far are there and conditions.complete is false. Rows above 102 % of theory
-// have status `impossible`; whoever called decides what that means.
+// have status `impossible`; whoever called decides what that means. With a meter a part of the time
+// goes to the power of the sweep rows and of the machine at rest.
 ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                     const Topology& topology, const Microarchitecture* core,
-                    const SamplerWorld& world);
+                    const SamplerWorld& world, PowerMeter* meter = nullptr);
 
 }  // namespace ridgeline::cpu

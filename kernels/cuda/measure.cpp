@@ -11,8 +11,9 @@
 #include "devices/sensors/nvml.h"
 #include "kernels/cuda/bench.h"
 #include "kernels/cuda/launch_probe.h"
-#include "kernels/cuda/power_sweep.h"
+#include "kernels/cuda/long_run.h"
 #include "kernels/cuda/theory.h"
+#include "kernels/power_sweep.h"
 #include "kernels/record.h"
 #include "kernels/verdict.h"
 
@@ -139,6 +140,22 @@ std::vector<Trial> watched(const std::vector<Trial>& trials,
   return runnable;
 }
 
+bool has_power(const PlannedTrial& trial) {
+  return trial.role == Role::sweep && trial.missing.empty();
+}
+
+void measure_power(ProfileMode& mode, const std::vector<PlannedTrial>& plan, Bench& bench,
+                   PowerSweep& power) {
+  if (power.seconds() == 0) return;
+  for (std::size_t i = 0; i < plan.size() && !bench.lost(); ++i) {
+    if (!has_power(plan[i])) continue;
+    const auto row = std::ranges::find(mode.sweep, plan[i].name(), &SweepRow::kernel);
+    if (row == mode.sweep.end() || !row->bytes_per_s) continue;
+    bench.guard(i, [&] { power.measure_row(*row, long_run(bench, i), mode.conditions); });
+  }
+  if (!bench.lost()) power.measure_idle(mode);
+}
+
 void warn_of_code(Gpu& gpu, const std::vector<PlannedTrial>& plan,
                   MeasuringConditions& conditions) {
   const bool from_ptx = std::ranges::any_of(plan, [&](const PlannedTrial& trial) {
@@ -161,7 +178,9 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
   ProfileMode mode;
   mode.conditions.started = utc_now();
   warn_of_code(gpu, plan, mode.conditions);
-  PowerSweep power(instruments.power, plan, options.quick, total_s, mode.conditions);
+  const auto points = std::ranges::count_if(plan, has_power);
+  PowerSweep power(instruments.power, static_cast<int>(points), options.quick, total_s,
+                   mode.conditions);
   const double budget_s = total_s - power.seconds();
   power.measure_idle(mode);
 
@@ -212,7 +231,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
     add_row(mode, plan[i], kernel, verdict, gpu.facts(),
             plan[i].role == Role::transfer ? bench.transfer_bytes() : bench.setup(i).set_bytes);
   }
-  if (!lost) power.measure_rows(mode, bench);
+  if (!lost) measure_power(mode, plan, bench, power);
   lost = lost || bench.lost();
   if (lost) {
     mode.conditions.complete = false;
