@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "planner/task.h"
+#include "roofline/draws.h"
 
 namespace ridgeline {
 namespace {
@@ -65,11 +66,24 @@ void Belief::draw(std::span<const std::size_t> rows) {
   const std::size_t half = draws_.size() / 2;
   if (missing.size() * draws_.size() < worth_a_thread || std::thread::hardware_concurrency() < 2) {
     draw_part(missing, 0, draws_.size());
-    return;
+  } else {
+    // A mode that one draw cannot run is one that none can, and the sweep left it out: no Error.
+    std::jthread other([&] { draw_part(missing, 0, half); });
+    draw_part(missing, half, draws_.size());
   }
-  // A mode that one draw cannot run is one that none can, and the sweep left it out: no Error.
-  std::jthread other([&] { draw_part(missing, 0, half); });
-  draw_part(missing, half, draws_.size());
+  for (const std::size_t row : missing) centre(row);
+}
+
+// As the intervals of a prediction are: around the value at the means.
+void Belief::centre(std::size_t row) {
+  std::vector<RunCost>& drawn = costs_.find(row)->second;
+  std::vector<double> values(drawn.size());
+  for (double RunCost::*cost : {&RunCost::time_s, &RunCost::power_w, &RunCost::idle_w,
+                                &RunCost::training_s, &RunCost::training_w}) {
+    for (std::size_t i = 0; i < drawn.size(); ++i) values[i] = drawn[i].*cost;
+    centre_on(sweep_.costs[row].*cost, values);
+    for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i].*cost = values[i];
+  }
 }
 
 const std::vector<RunCost>& Belief::costs(std::size_t row) {

@@ -41,6 +41,7 @@ class Belief {
  private:
   void draw_part(std::span<const std::size_t> rows, std::size_t begin, std::size_t end);
   void add_trained(std::span<const std::size_t> rows, std::size_t draw);
+  void centre(std::size_t row);
   double slowdown(std::size_t row, std::size_t draw);
 
   const PlanProblem& problem_;
