@@ -210,6 +210,11 @@ Backend no_backend() {
   return backend;
 }
 
+Shelf shelf_of(const MeasureWords& words, bool whole) {
+  if (!words.any_kernel()) return Shelf::input;
+  return whole ? Shelf::whole : Shelf::partial;
+}
+
 ExitCode run(const Options& options, Console& console) {
   const Topology topology = read_topology();
   const MeasureWords words = measure_words(options);
@@ -265,7 +270,8 @@ ExitCode run(const Options& options, Console& console) {
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
   if (has_rates(mode))
-    console.talk("stored: " + store_profile(profile, mode.conditions.complete && backend.all));
+    console.talk("stored: " +
+                 store_profile(profile, shelf_of(words, mode.conditions.complete && backend.all)));
   if (!mode.conditions.complete || (check && targets.targets.empty())) return ExitCode::incomplete;
   return targets.met() ? ExitCode::ok : ExitCode::infeasible;
 }

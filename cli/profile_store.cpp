@@ -18,7 +18,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* extension = ".json";
-constexpr const char* partial = "partial";
+
+const char* folder_of(Shelf shelf) {
+  switch (shelf) {
+    case Shelf::whole:
+      return "";
+    case Shelf::partial:
+      return "partial";
+    case Shelf::input:
+      return "input";
+  }
+  return "";
+}
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -77,8 +88,8 @@ void check_profile_store() {
   check_file_can_be_written(directory + "/profile" + extension);
 }
 
-std::string store_profile(const Profile& profile, bool whole) {
-  const fs::path directory = fs::path(profile_store_directory()) / (whole ? "" : partial);
+std::string store_profile(const Profile& profile, Shelf shelf) {
+  const fs::path directory = fs::path(profile_store_directory()) / folder_of(shelf);
   std::error_code fault;
   fs::create_directories(directory, fault);
   if (fault) throw Error(directory.string(), fault.message(), "check XDG_DATA_HOME");
@@ -93,7 +104,7 @@ std::string store_profile(const Profile& profile, bool whole) {
 std::optional<std::string> newest_profile_path() {
   const fs::path directory = profile_store_directory();
   if (auto whole = newest_in(directory)) return whole;
-  return newest_in(directory / partial);
+  return newest_in(directory / folder_of(Shelf::partial));
 }
 
 std::string require_newest_profile() {

@@ -12,9 +12,12 @@ namespace ridgeline::cli {
 // ~/.local/share/ridgeline/profiles where XDG_DATA_HOME is not set.
 std::string profile_store_directory();
 
-// Writes the profile under a name made of its date and returns the path. Profiles that are not
-// of a whole measurement go to a folder of their own, where they hide no whole one.
-std::string store_profile(const Profile& profile, bool whole = true);
+// Where a profile belongs: those of a part of the kernels, and those of storage and decoding alone,
+// go to folders of their own, where they hide no whole one.
+enum class Shelf { whole, partial, input };
+
+// Writes the profile under a name made of its date and returns the path.
+std::string store_profile(const Profile& profile, Shelf shelf = Shelf::whole);
 
 // Creates the store where it is missing; throws Error where nothing could be stored.
 void check_profile_store();

@@ -16,7 +16,8 @@
 namespace ridgeline::input {
 namespace {
 
-constexpr std::size_t files_per_sync = 32;
+constexpr std::size_t files_per_sync = 32;  // the first one syncs most of what the others need
+constexpr std::size_t least_files = 8;
 
 void fill(std::vector<std::byte>& buffer, Random& random) {
   for (std::size_t i = 0; i < buffer.size(); i += sizeof(std::uint64_t)) {
@@ -74,16 +75,18 @@ ReadSet ReadSet::samples(const std::string& folder, std::size_t count, std::uint
   std::vector<std::byte> content(bytes_each);
   Random random;
   const Stopwatch stopwatch(time);
-  do {
-    const std::size_t first = set.files_.size(), last = std::min(count, first + files_per_sync);
-    while (set.files_.size() < std::max(last, first + 1)) {
+  std::size_t synced = 0;
+  while (synced == set.files_.size() && synced < count && (synced == 0 || stopwatch.goes_on())) {
+    while (set.files_.size() < std::min(count, synced + files_per_sync)) {
       fill(content, random);
       ScratchFile file(folder);
       file.append(content);
       set.files_.push_back(std::move(file));
     }
-    for (std::size_t i = first; i < set.files_.size(); ++i) set.files_[i].sync();
-  } while (set.files_.size() < count && stopwatch.goes_on());
+    while (synced < set.files_.size() && (synced < least_files || stopwatch.goes_on()))
+      set.files_[synced++].sync();
+  }
+  while (set.files_.size() > synced) set.files_.pop_back();  // what there was no time to sync
   set.order_ = counted(set.files_.size());
   for (std::size_t i = set.order_.size(); i > 1; --i)
     std::swap(set.order_[i - 1], set.order_[random.below(i)]);

@@ -15,7 +15,7 @@ struct ReadWindow {
   double bytes = 0, seconds = 0;
 };
 
-// How long writing may go on; at least one read's worth is written.
+// How long writing may go on; at least one block or eight files are written.
 struct WritingTime {
   double seconds = 0;
   std::function<bool()> interrupted;

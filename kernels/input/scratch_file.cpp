@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -20,6 +21,9 @@ namespace ridgeline::input {
 namespace {
 
 [[noreturn]] void fail(const std::string& folder, const std::string& what, int error_number) {
+  // /proc calls files that it does not let one make missing.
+  std::error_code ignored;
+  if (error_number == ENOENT && std::filesystem::exists(folder, ignored)) error_number = EPERM;
   switch (error_number) {
     case ENOENT:
       throw Error(folder, "no such directory", "give an existing one with --path");

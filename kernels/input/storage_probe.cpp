@@ -30,13 +30,13 @@ constexpr double good_half_width = 0.02;  // storage scatters: more rounds would
 std::size_t open_files_allowed(std::size_t wanted) {
   constexpr rlim_t others = 64;  // that the process has open besides
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return least_samples;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
   if (limit.rlim_cur < wanted + others) {
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, wanted + others);
     ::setrlimit(RLIMIT_NOFILE, &limit);
     ::getrlimit(RLIMIT_NOFILE, &limit);
   }
-  return limit.rlim_cur <= others ? 0 : std::min<std::size_t>(wanted, limit.rlim_cur - others);
+  return std::min<std::size_t>(wanted, limit.rlim_cur <= others ? 0 : limit.rlim_cur - others);
 }
 
 // Sizes that fit the free space, half of which is left.
@@ -56,7 +56,7 @@ StorageOptions fitted(StorageOptions options) {
     return static_cast<decltype(size)>(share * static_cast<double>(size));
   };
   options.long_file_bytes = part(options.long_file_bytes) / block_bytes * block_bytes;
-  options.samples = open_files_allowed(part(options.samples));
+  options.samples = std::max(open_files_allowed(part(options.samples)), least_samples);
   return options;
 }
 

@@ -90,6 +90,7 @@ TEST_F(Measure, StorageAndDecodeRunWhereTheyAreNamed) {
   EXPECT_NE(profile.modes[0].conditions.started, "");
   EXPECT_THAT(testing::schema_violations(parse_json(result.out, "stdout"), "profile.schema.json"),
               ::testing::IsEmpty());
+  EXPECT_NE(result.err.find("profiles/input/"), std::string::npos) << result.err;
   std::set<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     left.insert(entry.path().filename());

@@ -172,7 +172,7 @@ TEST_F(ProfileStore, NewestIsByDateNotByOrderOfWriting) {
 }
 
 TEST_F(ProfileStore, PartialProfilesHideNoWholeOne) {
-  const std::string part = cli::store_profile(dated("2027-01-01T00:00:00Z"), false);
+  const std::string part = cli::store_profile(dated("2027-01-01T00:00:00Z"), cli::Shelf::partial);
   EXPECT_EQ(cli::newest_profile_path(), part);
   const std::string whole = cli::store_profile(dated("2026-01-01T00:00:00Z"));
   EXPECT_EQ(cli::newest_profile_path(), whole);

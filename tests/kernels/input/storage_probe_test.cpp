@@ -108,7 +108,7 @@ TEST_F(Storage, FoldersThatWillNotDoAreFoundOutFirst) {
   options.folder = folder.file("file");
   EXPECT_EQ(refusal(options), "is not a directory");
   options.folder = "/proc";
-  EXPECT_NE(refusal(options), "none");
+  EXPECT_EQ(refusal(options), "cannot be written, permission denied");
   options = small();
   options.sample_bytes = std::uint64_t{1} << 56;
   EXPECT_THAT(refusal(options), HasSubstr("are needed for temporary files"));
@@ -144,7 +144,7 @@ TEST_F(Storage, AWindowReadsEverythingOnceOrEndsWithItsTime) {
   // A medium too slow for its time is read with what was written.
   const WritingTime none{0, [] { return false; }};
   EXPECT_EQ(ReadSet::long_file(folder.path(), 3 << 20, 1 << 20, none).reads(), 1u);
-  EXPECT_EQ(ReadSet::samples(folder.path(), 40, 5000, none).reads(), 32u);
+  EXPECT_EQ(ReadSet::samples(folder.path(), 40, 5000, none).reads(), 8u);
 }
 
 TEST_F(Storage, AScratchFileHoldsWhatWasWritten) {
