@@ -16,6 +16,7 @@ Command workloads_command();
 Command devices_command();
 Command modes_command();
 Command kernel_command();
+Command counters_command();
 Command help_command();
 Command version_command();
 
@@ -33,6 +34,7 @@ const std::vector<Command>& commands() {
       devices_command(),    //
       modes_command(),      //
       kernel_command(),     //
+      counters_command(),   //
       help_command(),       //
       version_command(),    //
   };

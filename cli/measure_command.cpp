@@ -19,6 +19,7 @@
 #include "cli/profile_store.h"
 #include "cli/profile_table.h"
 #include "cli/progress.h"
+#include "cli/verify_counters.h"
 #include "cli/target_check.h"
 #include "cli/version.h"
 #include "devices/present_mode.h"
@@ -53,6 +54,8 @@ void add_options(OptionsDescription& options) {
   add("check-targets", po::bool_switch(),
       "hold the rates against targets: shares of what clock, width and bus allow; exit code 3 "
       "where one is missed");
+  add("verify-counters", po::bool_switch(),
+      "instead of rates: declared FLOP and bytes of each GPU kernel beside the GPU's own counters");
   add("list", po::bool_switch(), "list what would be measured, and what cannot run here");
   add("output,o", po::value<std::string>()->value_name("FILE"),
       "write the profile to FILE as well as to the per-user store");
@@ -218,6 +221,8 @@ Shelf shelf_of(const MeasureWords& words, bool whole) {
 ExitCode run(const Options& options, Console& console) {
   const Topology topology = read_topology();
   const MeasureWords words = measure_words(options);
+  if (flag(options, "verify-counters"))
+    return verify_counters_here(parse_gpu(options, words), options, console);
   const bool gpu = flag(options, "gpu");
   const cpu::MeasureOptions cpu_options = gpu ? cpu::MeasureOptions{} : parse_cpu(options, words);
   const std::vector<int> threads = cpu::thread_counts(cpu_options, topology);

@@ -1,7 +1,11 @@
-# What `cmake --install` puts in place: the binary, its man page and its bash completion.
+# What `cmake --install` puts in place: the binary, its man page and its bash completion, and the
+# library that `ridgeline counters` puts into other programs, where CUPTI is part of the build.
 # Page and completion are printed by the binary itself, so they cannot differ from its options.
 include(GNUInstallDirs)
 install(TARGETS ridgeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET ridgeline_injection)  # found from the binary: ../lib/ridgeline
+  install(TARGETS ridgeline_injection LIBRARY DESTINATION lib/ridgeline)
+endif()
 
 # A cross build without an emulator cannot run the binary; it installs the binary alone.
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
