@@ -111,6 +111,8 @@ class Builder : public nlohmann::json_sax<Json> {
       throw Error(name_, fmt::format("JSON nested deeper than {} levels", max_depth));
     // Only the last child of a container is ever open, so growth never moves what we point to.
     open_.push_back(place(std::move(container)));
+    // Members have constant keys: each growth would copy them all.
+    if (open_.back()->is_object()) open_.back()->get_ref<Json::object_t&>().reserve(8);
     return true;
   }
 

@@ -1,7 +1,9 @@
 // `ridgeline devices`: this machine and the catalog, or one device with all that is known of it.
 // Looks only; what a device really does is measured by `ridgeline measure`.
+#include <future>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "cli/command.h"
@@ -21,6 +23,20 @@ void add_options(OptionsDescription& options) {
                         "only what no source states about the device");
 }
 
+// Every file of the catalog is read, which is most of the command's time: half of them at a time.
+std::vector<DeviceRow> catalog_rows() {
+  const auto index = catalog::index();
+  std::vector<DeviceRow> rows(index.size());
+  const auto read = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) rows[i] = device_row(catalog::load(index[i].id));
+  };
+  const std::size_t half = index.size() / 2;
+  std::future<void> other = std::async(std::launch::async, read, 0, half);
+  read(half, index.size());
+  other.get();
+  return rows;
+}
+
 DeviceList list_of(const SystemRoot& root) {
   DeviceList list;
   const Identity identity = identify(root);
@@ -28,8 +44,7 @@ DeviceList list_of(const SystemRoot& root) {
   list.device = device_here(identity, here);
   list.here = device_row(here);
   list.mode = present_mode(root);
-  for (const catalog::IndexRow& row : catalog::index())
-    list.devices.push_back(device_row(catalog::load(row.id)));
+  list.devices = catalog_rows();
   return list;
 }
 
