@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace ridgeline::testing {
 struct CodeTable {
   std::string toolkit;             // "13.0"
   std::vector<int> architectures;  // that were compiled for, ascending
+  std::set<std::string> left_out;  // code groups that the toolkit is too old for
   // By kernel, then by architecture; absent where the kernel does not run.
   std::map<std::string, std::map<int, CodeProof>> proofs;
 };
