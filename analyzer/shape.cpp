@@ -8,21 +8,6 @@
 
 namespace ridgeline {
 
-std::optional<std::int64_t> checked_element_count(const Shape& shape) {
-  std::int64_t count = 1;
-  bool is_empty = false, overflows = false;
-  for (const std::int64_t dimension : shape) {
-    if (dimension < 0 || dimension > max_dimension) return std::nullopt;
-    is_empty = is_empty || dimension == 0;
-    overflows = __builtin_mul_overflow(count, dimension, &count) || overflows;
-  }
-  // A zero anywhere makes the tensor empty, however large the other dimensions are.
-  if (is_empty) return 0;
-  return overflows ? std::nullopt : std::optional(count);
-}
-
-std::int64_t element_count(const Shape& shape) { return checked_element_count(shape).value_or(0); }
-
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape out(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < out.size(); ++i) {

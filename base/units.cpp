@@ -23,47 +23,57 @@ constexpr std::array<std::string_view, 17> prefixes{"y", "z", "a", "f", "p", "n"
                                                     "k", "M", "G", "T", "P", "E", "Z", "Y"};
 constexpr int unit_prefix = 8;  // index of ""
 
-// Rounded to `digits` significant digits: ±d.ddd × 10^exponent.
+// Rounded to `digits` significant digits: ±d.ddd × 10^exponent. Tables have thousands of these, so
+// no string is made before the last one.
 struct Decimal {
   bool negative = false;
-  std::string digits;  // without a point
+  std::array<char, 24> buffer;  // digits without a point
+  std::size_t count = 0;        // of them
   int exponent = 0;
+
+  std::string_view digits() const { return {buffer.data(), count}; }
+  void set(std::uint64_t value) {
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    count = static_cast<std::size_t>(end - buffer.data());
+  }
 };
 
 // The same for a whole number without the way over its decimal expansion; ties go to even as there.
-Decimal round_whole(bool negative, std::uint64_t value, int digits) {
-  std::string text = std::to_string(value);
-  Decimal decimal{negative, {}, static_cast<int>(text.size()) - 1};
-  if (static_cast<int>(text.size()) <= digits) {
-    text.append(static_cast<std::size_t>(digits) - text.size(), '0');
-    decimal.digits = std::move(text);
-    return decimal;
-  }
+Decimal round_whole(bool negative, std::uint64_t value, std::size_t digits) {
+  Decimal decimal;
+  decimal.negative = negative;
+  decimal.set(value);
+  decimal.exponent = static_cast<int>(decimal.count) - 1;
+  while (decimal.count < digits) decimal.buffer[decimal.count++] = '0';
+  if (decimal.count == digits) return decimal;
   std::uint64_t step = 1;
-  for (int i = digits; i <= decimal.exponent; ++i) step *= 10;
+  for (std::size_t i = digits; i < decimal.count; ++i) step *= 10;
   std::uint64_t kept = value / step;
   const std::uint64_t rest = value % step;
   if (rest > step / 2 || (rest == step / 2 && kept % 2 == 1)) ++kept;
-  decimal.digits = std::to_string(kept);
-  if (static_cast<int>(decimal.digits.size()) > digits) {  // 999.7 → 1000
-    decimal.digits.pop_back();
+  decimal.set(kept);
+  if (decimal.count > digits) {  // 999.7 → 1000
+    decimal.count = digits;
     ++decimal.exponent;
   }
   return decimal;
 }
 
-Decimal round_decimal(double value, int digits) {
-  digits = std::clamp(digits, 1, 17);
+Decimal round_decimal(double value, int wanted_digits) {
+  const int digits = std::clamp(wanted_digits, 1, 17);
   constexpr double exact = 0x1p53;
   if (std::abs(value) < exact && value == std::floor(value))
-    return round_whole(value < 0, static_cast<std::uint64_t>(std::abs(value)), digits);
+    return round_whole(value < 0, static_cast<std::uint64_t>(std::abs(value)),
+                       static_cast<std::size_t>(digits));
   std::array<char, 32> buffer;  // d.ddde±ddd
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value),
                                      std::chars_format::scientific, digits - 1);
   const std::string_view text(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
   const std::size_t e = text.find('e');
-  Decimal decimal{value < 0, std::string(text.substr(0, e)), 0};
-  std::erase(decimal.digits, '.');
+  Decimal decimal;
+  decimal.negative = value < 0;
+  for (const char c : text.substr(0, e))
+    if (c != '.') decimal.buffer[decimal.count++] = c;
   const std::size_t sign = text[e + 1] == '+' ? 1 : 0;  // from_chars reads no plus
   std::from_chars(text.data() + e + 1 + sign, written.ptr, decimal.exponent);
   return decimal;
@@ -71,11 +81,13 @@ Decimal round_decimal(double value, int digits) {
 
 // The digits with a point after `integral` of them (≥ 1), padded with zeros where they end.
 std::string place_point(const Decimal& decimal, int integral) {
-  std::string text = decimal.digits;
   const auto before = static_cast<std::size_t>(integral);
-  if (text.size() < before) text.append(before - text.size(), '0');
-  if (text.size() > before) text.insert(before, ".");
-  return (decimal.negative ? "-" : "") + text;
+  const std::string_view digits = decimal.digits();
+  std::string text(decimal.negative ? "-" : "");
+  text += digits.substr(0, before);
+  if (digits.size() < before) text.append(before - digits.size(), '0');
+  if (digits.size() > before) (text += '.') += digits.substr(before);
+  return text;
 }
 
 std::optional<std::string> format_special(double value) {
@@ -100,7 +112,7 @@ std::string format_number(double value, int digits) {
     return fmt::format("{:.{}e}", value, std::clamp(digits, 1, 17) - 1);
   if (decimal.exponent >= 0) return place_point(decimal, decimal.exponent + 1);
   const std::string zeros(static_cast<std::size_t>(-decimal.exponent - 1), '0');
-  return (decimal.negative ? "-0." : "0.") + zeros + decimal.digits;
+  return (decimal.negative ? "-0." : "0.") + zeros + std::string(decimal.digits());
 }
 
 std::string format_si(double value, std::string_view unit, int digits) {
@@ -110,9 +122,10 @@ std::string format_si(double value, std::string_view unit, int digits) {
   const int prefix = unit_prefix + group;
   if (prefix < 0 || prefix >= static_cast<int>(prefixes.size()))
     return with_unit(fmt::format("{:.{}e}", value, std::clamp(digits, 1, 17) - 1), unit);
-  const std::string prefixed =
-      std::string(prefixes[static_cast<std::size_t>(prefix)]) + std::string(unit);
-  return with_unit(place_point(decimal, decimal.exponent - 3 * group + 1), prefixed);
+  const std::string_view letter = prefixes[static_cast<std::size_t>(prefix)];
+  std::string text = place_point(decimal, decimal.exponent - 3 * group + 1);
+  if (!letter.empty() || !unit.empty()) ((text += ' ') += letter) += unit;
+  return text;
 }
 
 std::string format_bytes(double bytes, int digits) {

@@ -91,7 +91,7 @@ std::int64_t checked_elements(const Wire& wire, const TensorProto& tensor) {
       fail_tensor(wire, tensor,
                   fmt::format("dimension {} of shape {} is outside of 0 to 2^40", dimension,
                               to_string(tensor.shape())));
-  const auto elements = checked_element_count(tensor.shape());
+  const auto elements = checked_element_count(tensor.dims);
   if (!elements)
     fail_tensor(wire, tensor,
                 fmt::format("shape {} has more than 2^63 elements", to_string(tensor.shape())));

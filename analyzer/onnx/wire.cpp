@@ -18,20 +18,31 @@ constexpr std::uint64_t max_field_number = (std::uint64_t{1} << 29) - 1;
 }  // namespace
 
 std::uint64_t Wire::offset() const {
-  const char* at = start_ != nullptr ? start_ : rest_.data();
-  return static_cast<std::uint64_t>(at - source_->bytes.data());
+  return static_cast<std::uint64_t>((start_ != nullptr ? start_ : at_) - source_->bytes.data());
 }
 
 void Wire::fail(const std::string& what) const {
   throw Error(source_->name, fmt::format("byte {}: {}", offset(), what));
 }
 
+void Wire::fail_length(std::uint64_t count) const {
+  fail(fmt::format("field {} of {} needs {} bytes, {} are left", field_, type_, count, end_ - at_));
+}
+
+void Wire::fail_kind(Kind kind) const {
+  fail(fmt::format("field {} of {} has wire type {}, needs {}", field_, type_,
+                   static_cast<std::uint32_t>(kind_), static_cast<std::uint32_t>(kind)));
+}
+
+void Wire::fail_tag(std::uint64_t tag) const {
+  if (tag >> 3 == 0 || tag >> 3 > max_field_number)
+    fail(fmt::format("{} has no field {}", type_, tag >> 3));
+  fail(fmt::format("field {} of {} has the unknown wire type {}", tag >> 3, type_, tag & 7));
+}
+
 std::uint64_t Wire::long_varint() {
-  const char* at = rest_.data();
   try {
-    const std::uint64_t value = protozero::decode_varint(&at, rest_.data() + rest_.size());
-    rest_.remove_prefix(static_cast<std::size_t>(at - rest_.data()));
-    return value;
+    return protozero::decode_varint(&at_, end_);
   } catch (const protozero::end_of_buffer_exception&) {
     fail(fmt::format("{} ends inside of a number", type_));
   } catch (const protozero::exception&) {
@@ -39,21 +50,12 @@ std::uint64_t Wire::long_varint() {
   }
 }
 
-std::string_view Wire::take(std::uint64_t count) {
-  if (count > rest_.size())
-    fail(fmt::format("field {} of {} needs {} bytes, {} are left", field_, type_, count,
-                     rest_.size()));
-  const std::string_view taken = rest_.substr(0, count);
-  rest_.remove_prefix(count);
-  return taken;
-}
-
 void Wire::read_field() {
-  start_ = rest_.data();
-  source_->load(start_, std::min(rest_.size(), 2 * max_varint_bytes));  // the tag and a number
+  start_ = at_;
+  // The tag, and the number behind it.
+  source_->load(at_, std::min(static_cast<std::size_t>(end_ - at_), 2 * max_varint_bytes));
   const std::uint64_t tag = varint();
-  if (tag >> 3 == 0 || tag >> 3 > max_field_number)
-    fail(fmt::format("{} has no field {}", type_, tag >> 3));
+  if (tag >> 3 == 0 || tag >> 3 > max_field_number) fail_tag(tag);
   field_ = static_cast<std::uint32_t>(tag >> 3);
   kind_ = static_cast<Kind>(tag & 7);
   switch (kind_) {
@@ -70,34 +72,13 @@ void Wire::read_field() {
       bytes_ = take(varint());
       return;
   }
-  fail(fmt::format("field {} of {} has the unknown wire type {}", field_, type_, tag & 7));
-}
-
-void Wire::expect(Kind kind) const {
-  if (kind_ != kind)
-    fail(fmt::format("field {} of {} has wire type {}, needs {}", field_, type_,
-                     static_cast<std::uint32_t>(kind_), static_cast<std::uint32_t>(kind)));
-}
-
-std::int64_t Wire::integer() const {
-  expect(Kind::varint);
-  return static_cast<std::int64_t>(number_);
+  fail_tag(tag);
 }
 
 float Wire::real() const {
   expect(Kind::fixed32);
   source_->load(bytes_.data(), bytes_.size());
   return load<float>(bytes_.data());
-}
-
-std::string_view Wire::extent() const {
-  expect(Kind::length_delimited);
-  return bytes_;
-}
-
-std::string_view Wire::bytes() const {
-  source_->load(extent().data(), bytes_.size());
-  return bytes_;
 }
 
 std::size_t Wire::fixed_count(std::size_t value_bytes) const {

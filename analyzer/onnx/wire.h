@@ -37,11 +37,11 @@ class Wire {
  public:
   // `message` lies inside of the source; `type` is its name in onnx.proto.
   Wire(std::string_view message, const char* type, const WireSource& source)
-      : rest_(message), type_(type), source_(&source) {}
+      : at_(message.data()), end_(at_ + message.size()), type_(type), source_(&source) {}
 
   // To the next field; false where there is none.
   bool next() {
-    if (rest_.empty()) return false;
+    if (at_ == end_) return false;
     read_field();
     return true;
   }
@@ -49,10 +49,20 @@ class Wire {
   std::uint32_t field() const { return field_; }
 
   // The field's value. Another wire type than the one that the field must have is an Error.
-  std::int64_t integer() const;
+  std::int64_t integer() const {
+    expect(Kind::varint);
+    return static_cast<std::int64_t>(number_);
+  }
   float real() const;
-  std::string_view bytes() const;
-  std::string_view extent() const;  // where bytes() are, without reading them
+  std::string_view bytes() const {
+    const std::string_view found = extent();
+    source_->load(found.data(), found.size());
+    return found;
+  }
+  std::string_view extent() const {  // where bytes() are, without reading them
+    expect(Kind::length_delimited);
+    return bytes_;
+  }
   Wire message(const char* type) const { return {extent(), type, *source_}; }
 
   // Elements of a repeated field, which may be packed or stand alone.
@@ -60,13 +70,15 @@ class Wire {
   void append_integers(List& values) const {
     if (!is_packed()) return values.push_back(integer());
     Wire numbers(bytes(), type_, *source_);
-    while (!numbers.rest_.empty()) values.push_back(static_cast<std::int64_t>(numbers.varint()));
+    while (numbers.at_ != numbers.end_)
+      values.push_back(static_cast<std::int64_t>(numbers.varint()));
   }
   std::string_view fixed_values(std::size_t value_bytes) const;  // of 4 or 8 bytes, side by side
   std::size_t fixed_count(std::size_t value_bytes) const;        // of them, without reading them
   bool is_packed() const { return kind_ == Kind::length_delimited; }
 
-  std::string_view remaining() const { return rest_; }  // the whole message before the first next()
+  // The whole message before the first next().
+  std::string_view remaining() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
 
   std::uint64_t offset() const;                           // of the field, in the file
   [[noreturn]] void fail(const std::string& what) const;  // Error: file, byte and cause
@@ -76,24 +88,28 @@ class Wire {
 
   static constexpr std::size_t max_varint_bytes = 10;
 
-  // Of bytes that are loaded.
+  // Of bytes that are loaded. Most tags, lengths and numbers are one byte.
   std::uint64_t varint() {
-    // Most tags, lengths and numbers are one byte.
-    if (!rest_.empty()) {
-      const auto first = static_cast<unsigned char>(rest_.front());
-      if (first < 0x80) {
-        rest_.remove_prefix(1);
-        return first;
-      }
-    }
+    if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80)
+      return static_cast<unsigned char>(*at_++);
     return long_varint();
   }
   std::uint64_t long_varint();
   void read_field();
-  std::string_view take(std::uint64_t count);
-  void expect(Kind kind) const;
+  std::string_view take(std::uint64_t count) {
+    if (count > static_cast<std::uint64_t>(end_ - at_)) fail_length(count);
+    at_ += count;
+    return {at_ - count, static_cast<std::size_t>(count)};
+  }
+  void expect(Kind kind) const {
+    if (kind_ != kind) fail_kind(kind);
+  }
+  [[noreturn]] void fail_length(std::uint64_t count) const;
+  [[noreturn]] void fail_kind(Kind kind) const;
+  [[noreturn]] void fail_tag(std::uint64_t tag) const;
 
-  std::string_view rest_;
+  const char* at_;
+  const char* end_;
   const char* type_;
   const WireSource* source_;
   const char* start_ = nullptr;  // of the field
