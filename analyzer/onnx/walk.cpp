@@ -240,14 +240,16 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
 }
 
 // Weights that a counted layer reads as data are parameters, except what training does not change:
-// indices, scalars, running statistics, and the scales of integer arithmetic.
+// indices, scalars, fill values of masks, running statistics, and the scales of integer arithmetic.
 void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
   const bool integer_arithmetic = !layer.parts.empty() && is_integer(layer.parts.front().dtype);
+  const bool fills = context.node().op_type == "Where";
   for (std::size_t i = 0; i < context.inputs_.size(); ++i) {
     const Value* value = context.inputs_[i];
     if (value == nullptr || !value->constant || context.steers_[i]) continue;
     const Value* root = value->root != nullptr ? value->root : value;
     if (!root->shape || root->shape->empty()) continue;
+    if (fills && element_count(*root->shape) == 1) continue;
     if (root->type == ElementType::int64 || root->type == ElementType::boolean ||
         root->type == ElementType::string)
       continue;

@@ -173,5 +173,18 @@ TEST(Bindings, HugeShapesAreRefused) {
   EXPECT_EQ(error_of(relu_of({big, big})).code(), ExitCode::error);
 }
 
+// Exporters write the number that a mask puts in as a tensor of one element.
+TEST(Bindings, TheFillValueOfAMaskIsNoParameter) {
+  OnnxBuilder model;
+  model.input("x", ElementType::fp32, {4}).input("mask", ElementType::boolean, {4}).output("y");
+  model.initializer("fill", ElementType::fp32, {1});
+  model.initializer("token", ElementType::fp32, {4});
+  model.node("Where", {"mask", "fill", "x"}, {"masked"});
+  model.node("Where", {"mask", "token", "masked"}, {"y"});
+  const auto graph = imported(model).graph;
+  EXPECT_FALSE(tensor_named(graph, "fill").is_parameter);
+  EXPECT_TRUE(tensor_named(graph, "token").is_parameter);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
