@@ -176,6 +176,7 @@ TEST(Bindings, HugeShapesAreRefused) {
 // Exporters write the number that a mask puts in as a tensor of one element.
 TEST(Bindings, TheFillValueOfAMaskIsNoParameter) {
   OnnxBuilder model;
+  model.opset(17);
   model.input("x", ElementType::fp32, {4}).input("mask", ElementType::boolean, {4}).output("y");
   model.initializer("fill", ElementType::fp32, {1});
   model.initializer("token", ElementType::fp32, {4});
