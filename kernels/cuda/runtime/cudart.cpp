@@ -286,8 +286,10 @@ std::pair<int, std::string> count_devices() {
   if (error == cudaSuccess && count > 0) return {count, {}};
   if (driver == 0) return {0, "no NVIDIA driver is loaded"};
   if (error == cudaErrorInsufficientDriver)
-    return {0, fmt::format("the driver is for CUDA {} and this ridgeline for {}",
-                           version_text(driver), version_text(runtime))};
+    return {0,
+            fmt::format("the driver is for CUDA {0} and this ridgeline for {1}: it takes a newer "
+                        "driver, or a build with CUDA {0}",
+                        version_text(driver), version_text(runtime))};
   if (error == cudaErrorNoDevice || error == cudaSuccess) return {0, "the driver sees no GPU"};
   return {0, fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error))};
 }

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/measure.h"
+#include "base/json.h"
 #include "kernels/cuda/sharing.h"
-#include "tests/kernels/cuda/test_gpu.h"
+#include "tests/kernels/cuda/measured.h"
+#include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
@@ -15,16 +16,24 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options) {
-  const auto plan = cuda::plan(options, gpu.facts(),
-                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return cuda::measure(gpu, plan, options, {}, gpu.world());
-}
-
-bool warns_of(const ProfileMode& mode, const std::string& text) {
-  return std::ranges::any_of(mode.conditions.warnings, [&](const Warning& warning) {
-    return warning.text.find(text) != std::string::npos;
-  });
+// A profile of a run that ended early is one like any other, with what there is.
+TEST(CudaFaults, ALostDeviceLeavesAValidProfile) {
+  TestGpuSettings settings = test_orin();
+  settings.facts.integrated = false;
+  settings.lost_after_s = 12;
+  settings.noise = 0.02;  // keeps the run from ending before
+  TestGpu gpu(settings);
+  Profile profile;
+  profile.machine.gpus = {{"Test GPU", "sm_87", 16, 1 << 20, ""}};
+  profile.modes = {measured(gpu, {.budget_s = 15})};
+  EXPECT_FALSE(profile.modes[0].conditions.complete);
+  EXPECT_TRUE(warns_of(profile.modes[0], "the GPU was lost"));
+  EXPECT_TRUE(std::ranges::any_of(profile.modes[0].memory, [](const MemoryRow& row) {
+    return row.status == Status::ok && row.bytes_per_s;
+  }));
+  const Json json = to_json(profile);
+  EXPECT_THAT(schema_violations(json, "profile.schema.json"), IsEmpty());
+  EXPECT_EQ(profile_from_json(JsonCursor(json, "profile")), profile);
 }
 
 // Two passes over the whole set would take three seconds: a driver with a display ends them.

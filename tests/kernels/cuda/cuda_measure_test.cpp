@@ -5,28 +5,14 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/measure.h"
 #include "kernels/cuda/single_run.h"
-#include "tests/kernels/cuda/test_gpu.h"
+#include "tests/kernels/cuda/measured.h"
 
 namespace ridgeline::testing {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-ProfileMode measured(TestGpu& gpu, cuda::MeasureOptions options = {},
-                     std::optional<double> cap_hz = std::nullopt) {
-  const auto plan = cuda::plan(options, gpu.facts(),
-                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return cuda::measure(gpu, plan, options, {.cap_hz = cap_hz}, gpu.world());
-}
-
-bool warns_of(const ProfileMode& mode, const std::string& text) {
-  return std::ranges::any_of(mode.conditions.warnings, [&](const Warning& warning) {
-    return warning.text.find(text) != std::string::npos;
-  });
-}
 
 constexpr double one_percent = 0.01;
 
@@ -115,7 +101,7 @@ TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
 
 TEST(CudaMeasure, AClockBelowTheModesIsThrottling) {
   TestGpu gpu(test_orin());
-  const ProfileMode mode = measured(gpu, {.only = {"fma_fp32"}}, 1.5e9);
+  const ProfileMode mode = measured(gpu, {.only = {"fma_fp32"}}, {.cap_hz = 1.5e9});
   ASSERT_EQ(mode.compute.size(), 1u);
   EXPECT_EQ(mode.compute[0].status, Status::throttled);
   EXPECT_THAT(mode.compute[0].note, HasSubstr("87 % of the mode's clock"));

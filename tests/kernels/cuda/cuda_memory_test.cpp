@@ -7,8 +7,7 @@
 
 #include "devices/catalog.h"
 #include "kernels/cuda/catalog_facts.h"
-#include "kernels/cuda/measure.h"
-#include "tests/kernels/cuda/test_gpu.h"
+#include "tests/kernels/cuda/measured.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -16,12 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr double one_percent = 0.01;
-
-ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options) {
-  const auto plan = cuda::plan(options, gpu.facts(),
-                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return cuda::measure(gpu, plan, options, {}, gpu.world());
-}
 
 TestGpuSettings test_card() {
   TestGpuSettings settings = test_orin();

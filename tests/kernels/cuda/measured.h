@@ -1,0 +1,26 @@
+// A test GPU, planned and measured as the command does it, and what the run warned of.
+// For tests only; the world outside of it is quiet.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/cuda/measure.h"
+#include "tests/kernels/cuda/test_gpu.h"
+
+namespace ridgeline::testing {
+
+inline ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options = {},
+                            const cuda::Instruments& instruments = {}) {
+  const auto plan = cuda::plan(options, gpu.facts(),
+                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
+  return cuda::measure(gpu, plan, options, instruments, gpu.world());
+}
+
+inline bool warns_of(const ProfileMode& mode, const std::string& text) {
+  return std::ranges::any_of(mode.conditions.warnings, [&](const Warning& warning) {
+    return warning.text.find(text) != std::string::npos;
+  });
+}
+
+}  // namespace ridgeline::testing
