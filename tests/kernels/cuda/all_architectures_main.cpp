@@ -30,7 +30,7 @@ void expect_proved(const CodeTable& table) {
 }
 
 TEST(CudaCodeEverywhere, HoldsWhatTheTableDeclares) {
-  const CodeTable table = compile_all({RIDGELINE_NVCC});
+  const CodeTable table = compile_all({RIDGELINE_NVCC, RIDGELINE_NVCC_HOST});
   EXPECT_EQ(fmt::format("{}", fmt::join(table.architectures, " ")), RIDGELINE_CUDA_KNOWN)
       << "what nvcc has, and what cmake/Cuda.cmake builds a release for";
   expect_proved(table);

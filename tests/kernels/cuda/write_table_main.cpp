@@ -37,7 +37,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   try {
-    const CodeTable table = compile_all({RIDGELINE_NVCC});
+    const CodeTable table = compile_all({RIDGELINE_NVCC, RIDGELINE_NVCC_HOST});
     bool all = holds(table);
     std::string older = older_part(read_text_file(arguments[1]));
     const Toolkit old{variable("RIDGELINE_OLD_NVCC"), variable("RIDGELINE_OLD_CXX")};
