@@ -107,11 +107,7 @@ class OpenFile {
 
 }  // namespace
 
-ExternalFiles::ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {
-  std::error_code ignored;  // the model itself was opened a moment ago
-  const fs::path parent = fs::path(model_path_).parent_path();
-  folder_ = fs::canonical(parent.empty() ? fs::path(".") : parent, ignored).string();
-}
+ExternalFiles::ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
 
 void ExternalFiles::fail(const TensorProto& tensor, const std::string& what,
                          const std::string& fix) const {
@@ -130,9 +126,12 @@ std::string ExternalFiles::resolve(const TensorProto& tensor) const {
   if (*plain.begin() == "..") fail(tensor, "leaves the folder of the model", fix);
 
   std::error_code error;
-  const fs::path resolved = fs::weakly_canonical(fs::path(folder_) / plain, error);
+  const fs::path parent = fs::path(model_path_).parent_path();
+  const fs::path folder = fs::canonical(parent.empty() ? fs::path(".") : parent, error);
   if (error) fail(tensor, error.message());
-  const fs::path inside = resolved.lexically_relative(folder_);
+  const fs::path resolved = fs::weakly_canonical(folder / plain, error);
+  if (error) fail(tensor, error.message());
+  const fs::path inside = resolved.lexically_relative(folder);
   if (inside.empty() || *inside.begin() == "..")
     fail(tensor,
          fmt::format("leads to {}, outside of the model's folder", quote(resolved.string())), fix);

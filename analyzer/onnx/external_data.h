@@ -27,7 +27,6 @@ class ExternalFiles {
                          const std::string& fix = {}) const;
 
   std::string model_path_;
-  std::string folder_;  // canonical
 };
 
 }  // namespace ridgeline::onnx

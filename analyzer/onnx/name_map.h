@@ -5,12 +5,37 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace ridgeline::onnx {
+
+// Eight bytes at a time: names are long, and looked up ten times each. The last eight may overlap
+// those before.
+inline std::size_t hash_of(std::string_view name) {
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio, odd
+  constexpr std::size_t step = sizeof(std::uint64_t);
+  const auto mixed = [](std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 32;
+  };
+  const auto word_at = [&](std::size_t place) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, name.data() + place, step);
+    return word;
+  };
+  std::uint64_t hash = name.size();
+  if (name.size() < step) {
+    std::uint64_t word = 0;
+    for (const char letter : name) word = word << 8 | static_cast<unsigned char>(letter);
+    return mixed(hash, word);
+  }
+  for (std::size_t place = 0; place + step < name.size(); place += step)
+    hash = mixed(hash, word_at(place));
+  return mixed(hash, word_at(name.size() - step));
+}
 
 template <class T>
 class NameMap {
@@ -45,7 +70,7 @@ class NameMap {
 
   // Of the name, or of the free place that it would go to; half of them are free.
   std::size_t place_of(std::string_view name) const {
-    std::size_t at = std::hash<std::string_view>()(name);
+    std::size_t at = hash_of(name);
     for (;; ++at) {
       at &= places_.size() - 1;
       if (places_[at] == free || entries_[places_[at]].first == name) return at;
