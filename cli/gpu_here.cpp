@@ -1,4 +1,4 @@
-// Identifies the board once; on anything but a Jetson the driver's word is left as it is.
+// Identifies the board of a Jetson. Elsewhere the driver's word is left as it is.
 #include "cli/gpu_here.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Bandwidth is bus × transfers × clock; a number that the catalog lacks leaves the fact alone.
+// Bandwidth is bus × transfers × clock. A number that the catalog lacks leaves the fact alone.
 #include "kernels/cuda/catalog_facts.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Facts of a Jetson's GPU that its driver gets wrong, as the catalog has them: memory clock and bus
-// are those of something else, the L2 cache and the highest clock differ on some releases.
+// are those of something else, the L2 cache and the highest clock differ on some releases. Which
+// board this is, is found out elsewhere.
 #pragma once
 
 #include "base/operating_point.h"

@@ -1,5 +1,5 @@
 // PTX ISA, "Asynchronous warpgroup level matrix instructions" (sm_90a) and "tcgen05" (sm_100a,
-// sm_103a, sm_110a); which type tcgen05.mma takes was tried with ptxas of CUDA 13.0.
+// sm_103a, sm_110a). Which type tcgen05.mma takes was tried with ptxas of CUDA 13.0.
 #include "kernels/cuda/full_rate.h"
 
 namespace ridgeline::cuda {

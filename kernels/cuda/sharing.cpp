@@ -1,4 +1,4 @@
-// MIG cuts a GPU into instances, which say so in their name or in the variable that chooses them;
+// MIG cuts a GPU into instances, which say so in their name or in the variable that chooses them.
 // MPS lets processes run on it at once, through a daemon that has a pipe.
 #include "kernels/cuda/sharing.h"
 
