@@ -19,8 +19,8 @@
 #include "cli/profile_store.h"
 #include "cli/profile_table.h"
 #include "cli/progress.h"
-#include "cli/verify_counters.h"
 #include "cli/target_check.h"
+#include "cli/verify_counters.h"
 #include "cli/version.h"
 #include "devices/present_mode.h"
 #include "devices/this_machine.h"
@@ -51,11 +51,11 @@ void add_options(OptionsDescription& options) {
       "training, run only where they are named here");
   add("threads", po::value<std::string>()->value_name("LIST"),
       "thread counts, for example 1,2 (default: 1 and all cores)");
+  add("verify-counters", po::bool_switch(),
+      "instead of rates: declared FLOP and bytes of each GPU kernel beside the GPU's own counters");
   add("check-targets", po::bool_switch(),
       "hold the rates against targets: shares of what clock, width and bus allow; exit code 3 "
       "where one is missed");
-  add("verify-counters", po::bool_switch(),
-      "instead of rates: declared FLOP and bytes of each GPU kernel beside the GPU's own counters");
   add("list", po::bool_switch(), "list what would be measured, and what cannot run here");
   add("output,o", po::value<std::string>()->value_name("FILE"),
       "write the profile to FILE as well as to the per-user store");

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "kernels/cuda/measure.h"
-#include "tests/kernels/cuda/test_gpu.h"
+#include "tests/kernels/cuda/measured.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -25,9 +24,7 @@ TargetCheck checked(const TestGpuSettings& settings) {
   TestGpu gpu(settings);
   const cuda::MeasureOptions options{
       .quick = true, .only = {"fma_fp32", "fma_fp64", "mma_fp16", "mma_int8", "dram", "shared"}};
-  const auto plan = cuda::plan(options, gpu.facts(),
-                               [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-  return check_targets(cuda::measure(gpu, plan, options, {}, gpu.world()));
+  return check_targets(measured(gpu, options));
 }
 
 // 98 % of what arithmetic, 94 % of what the bus and 92 % of what shared memory allow.

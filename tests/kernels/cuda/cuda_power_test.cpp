@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cli/sweep_energy.h"
-#include "kernels/cuda/measure.h"
+#include "tests/kernels/cuda/measured.h"
 #include "tests/kernels/cuda/test_rail.h"
 
 namespace ridgeline::testing {
@@ -27,9 +27,7 @@ class CudaPower : public ::testing::Test {
                               on_and_on_ = !gpu.drawn().empty();
                               return false;
                             }});
-    const auto plan = cuda::plan(options, gpu.facts(),
-                                 [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-    ProfileMode mode = cuda::measure(gpu, plan, options, {.power = &meter}, gpu.world());
+    ProfileMode mode = measured(gpu, options, {.power = &meter});
     mode.energy = cli::fitted_energy(mode, rail.facts().name);
     taken_s_ = gpu.now_s();
     return mode;
@@ -161,11 +159,8 @@ TEST(CudaLaunch, RowsCarryTheClockOfTheCoreThatLaunches) {
     TestGpuSettings settings = test_orin();
     settings.launch_s = 11e3 / clock_hz;
     TestGpu gpu(settings);
-    const cuda::MeasureOptions options{.only = {"launch"}};
-    const auto plan = cuda::plan(options, gpu.facts(),
-                                 [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
     const ProfileMode mode =
-        cuda::measure(gpu, plan, options, {.host_clock_hz = [&] { return clock_hz; }}, gpu.world());
+        measured(gpu, {.only = {"launch"}}, {.host_clock_hz = [&] { return clock_hz; }});
     for (const LaunchRow& row : mode.launch) {
       ASSERT_TRUE(row.clock_hz) << row.kind;
       EXPECT_DOUBLE_EQ(row.clock_hz->value, clock_hz);
@@ -177,21 +172,18 @@ TEST(CudaLaunch, RowsCarryTheClockOfTheCoreThatLaunches) {
 }
 
 TEST(CudaClock, WhatTheDriverHoldsDownIsInTheNote) {
-  const auto measured = [](std::optional<double> cap_hz) {
+  const auto row = [](std::optional<double> cap_hz) {
     TestGpu gpu(test_orin());
-    const cuda::MeasureOptions options{.only = {"fma_fp32"}};
-    const auto plan = cuda::plan(options, gpu.facts(),
-                                 [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
-    return cuda::measure(gpu, plan, options,
-                         {.cap_hz = cap_hz, .throttle_reasons = [] { return 0x05u; }}, gpu.world())
+    return measured(gpu, {.only = {"fma_fp32"}},
+                    {.cap_hz = cap_hz, .throttle_reasons = [] { return 0x05u; }})
         .compute.at(0);
   };
-  EXPECT_EQ(measured(1.5e9).status, Status::throttled);
-  EXPECT_EQ(measured(1.5e9).note,
+  EXPECT_EQ(row(1.5e9).status, Status::throttled);
+  EXPECT_EQ(row(1.5e9).note,
             "ran at 87 % of the mode's clock, which the driver held down (power cap)");
-  EXPECT_EQ(measured(1.3e9).status, Status::ok) << "it reached the mode's clock all the same";
-  EXPECT_EQ(measured(1.3e9).note, "the driver held the clock down (power cap)");
-  EXPECT_EQ(measured(std::nullopt).status, Status::throttled) << "nobody knows the mode's clock";
+  EXPECT_EQ(row(1.3e9).status, Status::ok) << "it reached the mode's clock all the same";
+  EXPECT_EQ(row(1.3e9).note, "the driver held the clock down (power cap)");
+  EXPECT_EQ(row(std::nullopt).status, Status::throttled) << "nobody knows the mode's clock";
 }
 
 }  // namespace
