@@ -50,7 +50,9 @@ const char* bound_text(TrainingBound bound) {
 }
 
 std::string workers_text(const PlannedTraining& training) {
-  if (!training.fewest_workers) return "no number of workers keeps the device busy";
+  if (!training.fewest_workers)
+    return fmt::format("no number of workers keeps the device busy on {} core{} at {}",
+                       training.cores, training.cores == 1 ? "" : "s", format_hz(training.core_hz));
   const int fewest = *training.fewest_workers;
   return fmt::format("{} worker{} keep{} the device busy", fewest, fewest == 1 ? "" : "s",
                      fewest == 1 ? "s" : "");

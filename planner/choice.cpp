@@ -31,11 +31,14 @@ double needed(const Limit& limit, const Objective& objective) {
 Chooser::Chooser(const PlanProblem& problem, const Sweep& sweep, Belief& belief, Reach reach)
     : problem_(problem), sweep_(sweep), belief_(belief), reach_(reach) {}
 
-bool Chooser::holds_at_means(std::size_t row, const Objective& objective) const {
-  const Service service = service_at(problem_, sweep_, row, objective);
+bool Chooser::keeps(std::size_t row, const Service& service, const Objective& objective) const {
   return std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
     return limited(limit.kind, service, slowdown_at(problem_, sweep_, row)) <= limit.bound;
   });
+}
+
+bool Chooser::holds_at_means(std::size_t row, const Objective& objective) const {
+  return keeps(row, service_at(problem_, sweep_, row, objective), objective);
 }
 
 bool Chooser::holds(std::size_t row, const Objective& objective) {
@@ -79,8 +82,9 @@ std::vector<Chooser::Ranked> Chooser::feasible(const Objective& objective,
   std::vector<Ranked> ranked;
   for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
     if (!problem_.modes.modes[sweep_.mode_of(row)].is_choice(reach_)) continue;
-    const double score = score_at(row);
-    if (!(score > 0) || !std::isfinite(score) || !holds_at_means(row, objective)) continue;
+    const Service service = service_at(problem_, sweep_, row, objective);
+    const double score = score_at(row, service);
+    if (!(score > 0) || !std::isfinite(score) || !keeps(row, service, objective)) continue;
     ranked.push_back({std::llround(std::log(score) / tie), row, score});
   }
   return ranked;
@@ -120,17 +124,16 @@ bool Chooser::may_hold(std::size_t row, const Objective& objective,
 }
 
 std::vector<Choice> Chooser::best(const Objective& objective, std::size_t count) {
-  return search(objective, count, [&](std::size_t row) {
-    return score_of(objective.goal, service_at(problem_, sweep_, row, objective));
+  return search(objective, count, [&](std::size_t, const Service& service) {
+    return score_of(objective.goal, service);
   });
 }
 
 std::optional<Choice> Chooser::least(LimitKind kind, const Objective& objective) {
-  const auto found = search(objective, 1, [&](std::size_t row) {
-    const double slowdown = slowdown_at(problem_, sweep_, row);
+  const auto found = search(objective, 1, [&](std::size_t row, const Service& service) {
     // The fastest row has a slowdown of zero, and scores are above it.
-    return (kind == LimitKind::slowdown ? 1 : 0) +
-           limited(kind, service_at(problem_, sweep_, row, objective), slowdown);
+    return kind == LimitKind::slowdown ? 1 + slowdown_at(problem_, sweep_, row)
+                                       : limited(kind, service, 0);
   });
   return found.empty() ? std::nullopt : std::optional(found.front());
 }

@@ -48,10 +48,11 @@ class Chooser {
     double score = 0;
   };
 
-  using Score = std::function<double(std::size_t row)>;
+  using Score = std::function<double(std::size_t row, const Service& service)>;
 
   std::vector<Choice> search(const Objective& objective, std::size_t count, const Score& score);
   std::vector<Ranked> feasible(const Objective& objective, const Score& score) const;
+  bool keeps(std::size_t row, const Service& service, const Objective& objective) const;
   bool is_behind(const Ranked& a, const Ranked& b) const;
   std::vector<double> spreads(const std::vector<Ranked>& ranked, const Objective& objective);
   bool may_hold(std::size_t row, const Objective& objective, const std::vector<double>& spreads,

@@ -31,8 +31,8 @@ struct Interleaving {
   double slack_s = 0;  // the latency limit less what is needed without any training
 };
 
-// Best turns under a latency limit. Exact for requests in step; jitter shortens the time in which a
-// minibatch may still be running.
+// Best turns under a latency limit. Exact for requests in step; with jitter by windows that are
+// played through, the same ones for all turns.
 Interleaving interleave(const InferenceStream& stream, const Turns& turns, double latency_limit_s);
 
 }  // namespace ridgeline

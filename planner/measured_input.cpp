@@ -32,8 +32,7 @@ std::optional<StorageMedium> measured_medium(const Profile& profile, const std::
   const auto rows = rows_of(profile, &ProfileMode::storage);
   for (const StorageRow* row : rows) {
     if (!row->bytes_per_s || !(row->bytes_per_s->value > 0)) continue;
-    if (row->pattern == "sequential" &&
-        (whole == nullptr || row->bytes_per_s->value > whole->bytes_per_s->value))
+    if (row->pattern == "sequential" && (whole == nullptr || row->readers < whole->readers))
       whole = row;
     if (row->pattern == "samples" && row->readers == 1) alone = row;
   }

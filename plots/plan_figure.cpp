@@ -264,6 +264,14 @@ class PlanBuilder {
         "Choice: {}, batch {}, {}: {}, {}, {}.", plan_.chosen.request, plan_.chosen.batch,
         to_string(plan_.chosen.dtype), format_seconds(plan_.chosen.time_s.value),
         format_si(plan_.chosen.power_w->value, "W"), format_si(plan_.chosen.energy_j->value, "J"));
+    if (const auto& service = plan_.chosen.service)
+      text +=
+          is_both()
+              ? fmt::format(" Beside it {} samples per second are trained, at {} on average.",
+                            format_number(service->samples_per_s),
+                            format_si(*service->mean_power_w, "W"))
+              : fmt::format(" That is a minibatch; an epoch takes {} and {}.",
+                            format_seconds(service->time_s), format_si(*service->energy_j, "J"));
     std::string limits;
     for (const Limit& limit : objective().limits)
       limits += (limits.empty() ? "" : ", ") + limit.text;

