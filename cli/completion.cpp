@@ -36,7 +36,7 @@ std::string option_words(const std::vector<OptionText>& options) {
 }
 
 bool is_path(std::string_view name) {
-  return name.find("FILE") != std::string_view::npos ||
+  return name == "DIR" || name.find("FILE") != std::string_view::npos ||
          name.find("MODEL") != std::string_view::npos;
 }
 
