@@ -106,7 +106,8 @@ class Fuser {
         group_of_(graph_.layers.size()),
         producer_(graph_.tensors.size(), none),
         consumers_(graph_),
-        is_output_(graph_.tensors.size(), false) {
+        is_output_(graph_.tensors.size(), false),
+        seen_in_(graph_.layers.size(), 0) {
     groups_.reserve(graph_.layers.size());
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       group_of_[i] = i;
@@ -186,10 +187,10 @@ class Fuser {
 
   // Is there a way from the one group to the other through layers of neither? Layers are in an
   // order in which they can run, so nothing behind the last of `to` needs a look.
-  bool would_cycle(std::size_t from, std::size_t to) const {
+  bool would_cycle(std::size_t from, std::size_t to) {
     const std::size_t last = groups_[to].layers.back();
     std::vector<std::size_t> open;
-    std::unordered_set<std::size_t> seen;
+    ++search_;
     const auto follow = [&](std::size_t group, bool is_start) {
       for (const std::size_t layer : groups_[group].layers)
         for (const TensorId id : graph_.layers[layer].outputs)
@@ -197,7 +198,7 @@ class Fuser {
             const std::size_t next = group_of_[consumer];
             if (next == from || groups_[next].layers.front() > last) continue;
             if (next == to && is_start) continue;  // the direct way is the merge itself
-            if (seen.insert(next).second) open.push_back(next);
+            if (std::exchange(seen_in_[next], search_) != search_) open.push_back(next);
           }
     };
     follow(from, true);
@@ -257,6 +258,7 @@ class Fuser {
 
   FusedGraph build() {
     FusedGraph result;
+    result.graph.layers.reserve(graph_.layers.size());
     // A group runs where its last layer stood: everything that it reads is made by then.
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       const FusionGroup& group = groups_[group_of_[i]];
@@ -264,9 +266,9 @@ class Fuser {
       result.graph.layers.push_back(group.layers.size() == 1 ? std::move(graph_.layers[i])
                                                              : fused(group));
     }
-    order(result.graph);
     result.graph.name = std::move(graph_.name);
     result.graph.tensors = std::move(graph_.tensors);
+    order(result.graph);
     result.graph.inputs = std::move(graph_.inputs);
     result.graph.outputs = std::move(graph_.outputs);
     result.steps = std::move(steps_);
@@ -396,10 +398,11 @@ class Fuser {
 
   // Groups stand where their last layer stood; a reader of an earlier output may stand before that.
   static void order(Graph& graph) {
-    std::unordered_map<TensorId, std::size_t> maker;
+    std::vector<std::size_t> maker(graph.tensors.size(), none);
     for (std::size_t i = 0; i < graph.layers.size(); ++i)
       for (const TensorId id : graph.layers[i].outputs) maker[id] = i;
     std::vector<Layer> sorted;
+    sorted.reserve(graph.layers.size());
     std::vector<char> state(graph.layers.size(), 0);
     std::vector<std::pair<std::size_t, std::size_t>> stack;  // layer, next input
     for (std::size_t start = 0; start < graph.layers.size(); ++start) {
@@ -409,10 +412,10 @@ class Fuser {
       while (!stack.empty()) {
         auto& [layer, next] = stack.back();
         if (next < graph.layers[layer].inputs.size()) {
-          const auto found = maker.find(graph.layers[layer].inputs[next++]);
-          if (found != maker.end() && state[found->second] == 0) {
-            state[found->second] = 1;
-            stack.emplace_back(found->second, 0);
+          const std::size_t found = maker[graph.layers[layer].inputs[next++]];
+          if (found != none && state[found] == 0) {
+            state[found] = 1;
+            stack.emplace_back(found, 0);
           }
           continue;
         }
@@ -431,6 +434,8 @@ class Fuser {
   std::vector<std::size_t> producer_;  // by tensor
   Readers consumers_;
   std::vector<bool> is_output_;
+  std::vector<std::size_t> seen_in_;  // by group: the last search for a cycle that came by
+  std::size_t search_ = 0;
   std::vector<FusionStep> steps_;
 };
 
