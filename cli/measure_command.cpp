@@ -295,7 +295,8 @@ Command measure_command() {
               "interval. Rounds during which others used the CPU are set aside. Ctrl-C keeps what "
               "was measured, marked incomplete. A reading above 102 % of what ports and clock "
               "allow is an error. --gpu measures the CUDA device in the same way: CUDA cores and "
-              "tensor cores, DRAM, L2, L1 and shared memory, and what a launch costs. --only "
+              "tensor cores, DRAM, L2, L1 and shared memory, copies from and to the host, and what "
+              "a launch costs. --only "
               "storage reads temporary files in --path past the page cache, --only decode times "
               "the decoding of JPEG images: what feeds a training pipeline.",
           .examples = {{"measure --quick", "measure this machine in a minute"},

@@ -276,6 +276,8 @@ class CudartGpu final : public Gpu {
   cudaGraphExec_t graph_ = nullptr;
 };
 
+constexpr int oldest_toolkit = 11040;  // that cmake/Cuda.cmake takes
+
 // The number of devices, or why there is none.
 std::pair<int, std::string> count_devices() {
   int count = 0, driver = 0, runtime = 0;
@@ -286,10 +288,10 @@ std::pair<int, std::string> count_devices() {
   if (error == cudaSuccess && count > 0) return {count, {}};
   if (driver == 0) return {0, "no NVIDIA driver is loaded"};
   if (error == cudaErrorInsufficientDriver)
-    return {0,
-            fmt::format("the driver is for CUDA {0} and this ridgeline for {1}: it takes a newer "
-                        "driver, or a build with CUDA {0}",
-                        version_text(driver), version_text(runtime))};
+    return {0, fmt::format("the driver is for CUDA {} and this ridgeline for {}: it takes a newer "
+                           "driver{}",
+                           version_text(driver), version_text(runtime),
+                           driver >= oldest_toolkit ? " or an older toolkit" : "")};
   if (error == cudaErrorNoDevice || error == cudaSuccess) return {0, "the driver sees no GPU"};
   return {0, fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error))};
 }
