@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "analyzer/count.h"
 #include "analyzer/fold_constants.h"

@@ -1,7 +1,7 @@
 // PagedFile: a file as one stretch of memory, of which only the pages that are asked for are read.
 // Not a mapping of the file: Linux maps up to 2 MB around each byte that is touched in one, so that
 // a few names between weights would count as the whole file; and a file that shrinks is an Error
-// here, not the end of the process.
+// here, not the end of the process. A small file is read at once.
 #pragma once
 
 #include <cstddef>
