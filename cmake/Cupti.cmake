@@ -14,16 +14,23 @@ if(NOT RIDGELINE_CUPTI STREQUAL "OFF" AND NOT RIDGELINE_FUZZ)
             PATHS /usr/local/cuda/include)
   find_path(RIDGELINE_NVPERF_INCLUDE nvperf_cuda_host.h HINTS ${RIDGELINE_CUPTI_INCLUDE})
   mark_as_advanced(RIDGELINE_CUPTI_INCLUDE RIDGELINE_CUPTI_CUDA_INCLUDE RIDGELINE_NVPERF_INCLUDE)
+  # Names of metrics were looked up in another way before.
+  set(evaluator "")
   if(RIDGELINE_CUPTI_INCLUDE AND RIDGELINE_CUPTI_CUDA_INCLUDE AND RIDGELINE_NVPERF_INCLUDE)
+    file(STRINGS ${RIDGELINE_NVPERF_INCLUDE}/nvperf_cuda_host.h evaluator
+         REGEX "NVPW_CUDA_MetricsEvaluator_Initialize_Params;")
+  endif()
+  if(evaluator)
     set(RIDGELINE_HAS_CUPTI ON)
   elseif(NOT RIDGELINE_CUPTI STREQUAL "AUTO")
-    message(FATAL_ERROR "RIDGELINE_CUPTI=ON, but there is no cupti_profiler_target.h, "
-                        "nvperf_cuda_host.h or cuda.h: install the toolkit's cupti package")
+    message(FATAL_ERROR "RIDGELINE_CUPTI=ON, but there is no cupti_profiler_target.h, cuda.h or "
+                        "nvperf_cuda_host.h with NVPW_CUDA_MetricsEvaluator: install the cupti "
+                        "package of a toolkit that has it, as 11.8 does")
   endif()
 endif()
 
 if(NOT RIDGELINE_HAS_CUPTI)
-  message(STATUS "CUPTI: not built (headers missing or RIDGELINE_CUPTI=OFF)")
+  message(STATUS "CUPTI: not built (headers missing or too old, or RIDGELINE_CUPTI=OFF)")
   target_sources(ridgeline_lib PRIVATE kernels/cuda/cupti/none.cpp)
   return()
 endif()

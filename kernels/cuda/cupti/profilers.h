@@ -13,7 +13,7 @@ std::unique_ptr<Profiler> open_range_profiler(const ProfilerRequest& request);
 std::vector<std::string> unknown_to_range_profiler(const std::string& chip,
                                                    const std::vector<std::string>& metrics);
 
-// Sessions, with NVIDIA's counter library for names and values: every toolkit since 11.2.
+// Sessions, with NVIDIA's counter library for names and values: every toolkit has them.
 std::unique_ptr<Profiler> open_session_profiler(const ProfilerRequest& request);
 std::vector<std::string> unknown_to_session_profiler(const std::string& chip,
                                                      const std::vector<std::string>& metrics);

@@ -1,5 +1,5 @@
-// Profiling sessions, the interface of every toolkit since CUDA 11: names, configuration and values
-// are counter_names.h's part, passes and ranges are CUPTI's.
+// Profiling sessions, CUPTI's older interface: names, configuration and values are
+// counter_names.h's part, passes and ranges are CUPTI's.
 #include "base/error.h"
 #include "kernels/cuda/cupti/counter_names.h"
 #include "kernels/cuda/cupti/profilers.h"

@@ -117,6 +117,7 @@ std::vector<int> architectures_of(const std::string& nvcc) {
     found.insert(std::stoi((*it)[1]));
   // sm_101 is what CUDA 12.8 and 12.9 called sm_110, of which no device kept the name.
   std::erase_if(found, [](int architecture) { return architecture < 72 || architecture == 101; });
+  if (is_before(toolkit_of(nvcc), 12, 0)) found.erase(90);  // cmake/Cuda.cmake says why
   return {found.begin(), found.end()};
 }
 
