@@ -64,11 +64,14 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
     std::istringstream lines(result.out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
   }
-  const std::string text = run_ridgeline(with(with(train, facts), {"--epochs", "3"})).out;
+  // Lines are wrapped where they are full.
+  std::string text = run_ridgeline(with(with(train, facts), {"--epochs", "3"})).out;
+  for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;)
+    text.replace(at, 3, " ");
   for (const char* part :
-       {"mean epoch", "all 3: time", "first epoch:", "later epochs:", "bound by", "of core clock",
+       {"mean epoch", "all 3: time", "first epoch:", "later epochs:", "bound by", "a core clock of",
         "--dataset 50000x150kB", "AGX Xavier: 1 ms per image", "note: --decode is not given"})
-    EXPECT_THAT(text, AnyOf(HasSubstr(part), HasSubstr("a core clock of"))) << part;
+    EXPECT_THAT(text, HasSubstr(part));
 }
 
 TEST(PlanTraining, AMinibatchIsThatOfExplain) {
