@@ -14,6 +14,16 @@
 #include "base/json.h"
 
 namespace ridgeline::onnx {
+namespace {
+
+// Words of the file stand in messages, and a message is one line.
+std::string in_one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
+
+}  // namespace
 
 NodeContext::NodeContext(Walk& walk, const Node& node, std::int64_t opset)
     : walk_(walk), node_(node), opset_(opset) {
@@ -212,9 +222,11 @@ void NodeContext::writes(std::size_t output_index, std::int64_t elements) {
 }
 
 void NodeContext::fail(const std::string& what) const {
-  throw Error(walk_.file_name(), describe(node_) + ": " + what);
+  throw Error(walk_.file_name(), describe(node_) + ": " + in_one_line(what));
 }
 
-void NodeContext::warn(const std::string& what) const { walk_.warn(describe(node_) + ": " + what); }
+void NodeContext::warn(const std::string& what) const {
+  walk_.warn(describe(node_) + ": " + in_one_line(what));
+}
 
 }  // namespace ridgeline::onnx

@@ -50,6 +50,7 @@ TEST(ResizeRule, KeepsProportions) {
   EXPECT_EQ(node("not_larger").shapes(), "1x3x25x50");
   EXPECT_EQ(node("not_smaller").shapes(), "1x3x50x100");
   EXPECT_NE(node("other").error().find("'other' is none of"), std::string::npos);
+  EXPECT_NE(node("in\ntwo").error().find("'in?two' is none of"), std::string::npos);
 }
 
 TEST(ResizeRule, TheOpKnowsItsAxes) {
