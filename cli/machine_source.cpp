@@ -145,7 +145,7 @@ MachineSource machine_source(const Options& options) {
   // A profile holds rows of the CPU, and networks run on the GPU where there is one.
   if (const catalog::Device here = this_device(identity); here.gpu)
     return device_source(here, options);
-  return file_source(require_newest_profile(), options);
+  return file_source(require_newest_cpu_profile(), options);
 }
 
 bool has_gpu(const MachineModel& model) {

@@ -101,10 +101,10 @@ std::string impossible_rows(const ProfileMode& mode) {
   return names;
 }
 
-// A run that is not like the last one says so.
-void compare_with_last(Profile& profile, const Console& console) {
+// A run that is not like the last one of its kind says so.
+void compare_with_last(Profile& profile, Shelf shelf, const Console& console) {
   try {
-    if (const auto newest = newest_profile_path())
+    if (const auto newest = newest_profile_path(shelf))
       warn_of_differences(load_profile(*newest), profile);
   } catch (const Error& error) {
     console.talk(std::string("the last profile is not compared: ") + error.what());
@@ -213,9 +213,10 @@ Backend no_backend() {
   return backend;
 }
 
-Shelf shelf_of(const MeasureWords& words, bool whole) {
+Shelf shelf_of(const MeasureWords& words, bool gpu, bool whole) {
   if (!words.any_kernel()) return Shelf::input;
-  return whole ? Shelf::whole : Shelf::partial;
+  if (!whole) return Shelf::partial;
+  return gpu ? Shelf::gpu : Shelf::whole;
 }
 
 ExitCode run(const Options& options, Console& console) {
@@ -260,7 +261,8 @@ ExitCode run(const Options& options, Console& console) {
   progress.clear();
   mode.mode = present_mode({});
   warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
-  compare_with_last(profile, console);
+  const Shelf shelf = shelf_of(words, gpu, mode.conditions.complete && backend.all);
+  compare_with_last(profile, shelf, console);
 
   const bool check = flag(options, "check-targets");
   const TargetCheck targets = check ? check_targets(mode) : TargetCheck{};
@@ -274,9 +276,7 @@ ExitCode run(const Options& options, Console& console) {
   if (!impossible.empty())
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
-  if (has_rates(mode))
-    console.talk("stored: " +
-                 store_profile(profile, shelf_of(words, mode.conditions.complete && backend.all)));
+  if (has_rates(mode)) console.talk("stored: " + store_profile(profile, shelf));
   if (!mode.conditions.complete || (check && targets.targets.empty())) return ExitCode::incomplete;
   return targets.met() ? ExitCode::ok : ExitCode::infeasible;
 }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <system_error>
 #include <vector>
 
@@ -23,6 +24,8 @@ const char* folder_of(Shelf shelf) {
   switch (shelf) {
     case Shelf::whole:
       return "";
+    case Shelf::gpu:
+      return "gpu";
     case Shelf::partial:
       return "partial";
     case Shelf::input:
@@ -45,16 +48,19 @@ std::string file_stem(const Profile& profile) {
   return stem.empty() ? "undated" : stem;
 }
 
-std::optional<std::string> newest_in(const fs::path& directory) {
-  std::error_code fault;
+std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves) {
   std::vector<std::pair<std::string, std::string>> files;  // sort key, path
-  for (fs::directory_iterator entry(directory, fault), end; !fault && entry != end;
-       entry.increment(fault)) {
-    const fs::path& path = entry->path();
-    std::error_code ignored;
-    if (path.extension() == extension && entry->is_regular_file(ignored))
-      // "…Z-10" is newer than "…Z-2": a longer name of the same date sorts later.
-      files.emplace_back(path.stem().string(), path.string());
+  for (const Shelf shelf : shelves) {
+    std::error_code fault;
+    const fs::path directory = fs::path(profile_store_directory()) / folder_of(shelf);
+    for (fs::directory_iterator entry(directory, fault), end; !fault && entry != end;
+         entry.increment(fault)) {
+      const fs::path& path = entry->path();
+      std::error_code ignored;
+      if (path.extension() == extension && entry->is_regular_file(ignored))
+        // "…Z-10" is newer than "…Z-2": a longer name of the same date sorts later.
+        files.emplace_back(path.stem().string(), path.string());
+    }
   }
   if (files.empty()) return std::nullopt;
   const auto newest =
@@ -64,6 +70,10 @@ std::optional<std::string> newest_in(const fs::path& directory) {
         return std::pair(a.first.size(), a.first) < std::pair(b.first.size(), b.first);
       });
   return newest->second;
+}
+
+Error no_profile() {
+  return {{}, "no profile of this machine yet", "run 'ridgeline measure'", ExitCode::incomplete};
 }
 
 }  // namespace
@@ -102,15 +112,24 @@ std::string store_profile(const Profile& profile, Shelf shelf) {
 }
 
 std::optional<std::string> newest_profile_path() {
-  const fs::path directory = profile_store_directory();
-  if (auto whole = newest_in(directory)) return whole;
-  return newest_in(directory / folder_of(Shelf::partial));
+  if (auto whole = newest_on({Shelf::whole, Shelf::gpu})) return whole;
+  return newest_on({Shelf::partial});
+}
+
+std::optional<std::string> newest_profile_path(Shelf shelf) {
+  if (shelf == Shelf::gpu || shelf == Shelf::input) return newest_on({shelf});
+  if (auto whole = newest_on({Shelf::whole})) return whole;
+  return newest_on({Shelf::partial});
 }
 
 std::string require_newest_profile() {
   if (auto path = newest_profile_path()) return *path;
-  throw Error({}, "no profile of this machine yet", "run 'ridgeline measure'",
-              ExitCode::incomplete);
+  throw no_profile();
+}
+
+std::string require_newest_cpu_profile() {
+  if (auto path = newest_profile_path(Shelf::whole)) return *path;
+  throw no_profile();
 }
 
 }  // namespace ridgeline::cli

@@ -40,7 +40,7 @@ class ProfiledCores {
 
   const ProfiledMachine& with(int cores) {
     if (!profile_) {
-      const std::string path = path_.empty() ? require_newest_profile() : path_;
+      const std::string path = path_.empty() ? require_newest_cpu_profile() : path_;
       const Json json = read_json_file(path);
       profile_ = profile_from_json(file_cursor(json, path));
     }

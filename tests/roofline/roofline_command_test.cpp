@@ -178,6 +178,14 @@ TEST_F(ProfileStore, PartialProfilesHideNoWholeOne) {
   EXPECT_EQ(cli::newest_profile_path(), whole);
 }
 
+TEST_F(ProfileStore, ProfilesOfAGpuHideNoneOfTheProcessor) {
+  const std::string cpu = cli::store_profile(dated("2026-01-01T00:00:00Z"));
+  const std::string gpu = cli::store_profile(dated("2026-02-01T00:00:00Z"), cli::Shelf::gpu);
+  EXPECT_EQ(cli::newest_profile_path(), gpu);
+  EXPECT_EQ(cli::newest_profile_path(cli::Shelf::gpu), gpu);
+  EXPECT_EQ(cli::require_newest_cpu_profile(), cpu);
+}
+
 TEST_F(ProfileStore, NothingIsReplaced) {
   std::string last;
   for (int i = 0; i < 11; ++i) {
