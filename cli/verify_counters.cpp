@@ -122,6 +122,12 @@ ExitCode judge_verification(const cuda::Verification& verification) {
 
 ExitCode verify_counters_here(const cuda::MeasureOptions& wanted, const Options& options,
                               Console& console) {
+  for (const char* const other : {"list", "check-targets"})
+    if (flag(options, other))
+      throw usage_error(std::string("--") + other, "cannot be combined with --verify-counters");
+  if (options.count("output"))
+    throw usage_error("--output", "is for profiles, and --verify-counters measures none",
+                      "use --json > FILE");
   const std::shared_ptr<cuda::Gpu> gpu = open_gpu_here();
   if (const std::string reason = cuda::why_no_cupti(); !reason.empty()) throw Error({}, reason);
   const auto plan = cuda::plan(wanted, gpu->facts(),

@@ -322,6 +322,16 @@ TEST_F(Cupti, AMissingLibraryIsSaid) {
   EXPECT_THAT(result.err, HasSubstr("is not installed"));
 }
 
+TEST_F(Cupti, TheCommandNeedsAGpuAndRefusesWhatItIgnores) {
+  EXPECT_EQ(run_ridgeline({"measure", "--verify-counters", "--list"}).exit_code, 2);
+  EXPECT_EQ(run_ridgeline({"measure", "--verify-counters", "--threads", "2"}).exit_code, 2);
+  EXPECT_EQ(run_ridgeline({"measure", "--verify-counters", "-o", "profile.json"}).exit_code, 2);
+  if (cuda::why_no_gpu().empty()) return;
+  const ProcessResult result = run_ridgeline({"measure", "--verify-counters"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("no CUDA device"));
+}
+
 TEST_F(Cupti, CountsAnotherProgram) {
   // More launches than are counted together.
   const ProcessResult result = counters({"--json", "--", program, "600"});
