@@ -7,8 +7,8 @@ endif()
 
 set(RIDGELINE_HEADERS "")
 foreach(folder base devices devices/nvpmodel devices/sensors kernels kernels/cpu
-        kernels/cpu/${RIDGELINE_ARCH} kernels/cuda kernels/input analyzer analyzer/onnx analyzer/onnx/operators workloads roofline planner plots
-        cli)
+        kernels/cpu/${RIDGELINE_ARCH} kernels/cuda kernels/input analyzer analyzer/onnx
+        analyzer/onnx/operators workloads roofline planner plots cli)
   file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   list(APPEND RIDGELINE_HEADERS ${headers})
 endforeach()

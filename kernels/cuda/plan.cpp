@@ -220,7 +220,7 @@ std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts&
   if (options.quick)
     std::erase_if(trials, [](const PlannedTrial& trial) {
       const int n = trial.kernel().fma_per_element;
-      return trial.role == Role::sweep && n != 0 && n != 4 && n != 32 && n != 256;
+      return trial.role == Role::sweep && n != 0 && n != 16 && n != 64 && n != 256;
     });
   if (!options.only.empty()) keep_only(options.only, trials);
   return trials;
