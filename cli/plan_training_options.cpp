@@ -166,6 +166,11 @@ void read_workers(const Options& options, const MachineSource& source, TrainingR
         "--workers is not given: the training process loads by itself, PyTorch's default");
   }
   run.pipeline.cores = std::max(1, source.point.cpu_cores.value_or(run.pipeline.workers + 1));
+  if (!source.point.cpu_cores)
+    run.sources.assumed.push_back(
+        fmt::format("nothing is known of the host: {} cores at the clock of usual servers are "
+                    "assumed, and their power is not counted",
+                    run.pipeline.cores));
 }
 
 TrainingRun input_of(const Options& options, const MachineSource& source) {
@@ -237,6 +242,8 @@ PlanTask task_of(const Options& options) {
 
 TrainingRun training_run(const Options& options, const MachineSource& source) {
   TrainingRun run = input_of(options, source);
+  if (!has_gpu(source.model) && run.pipeline.workers > 0)
+    run.sources.assumed.push_back("loaders are taken not to slow down training on the same cores");
   if (const auto text = word_of(options, "epochs")) {
     const std::string where = as_typed("epochs", *text);
     run.epochs = positive(static_cast<double>(parse_count(*text, where)), where);

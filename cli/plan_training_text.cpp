@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text_table.h"
 #include "base/units.h"
@@ -142,11 +143,10 @@ std::string concurrent_text(const Plan& plan, int width) {
                    format_percent(both.training_share), format_percent(both.turns.idle_share)),
                width, 2) +
           "\n";
-  text += wrap(fmt::format("without training a result would be {} earlier than it must; power "
-                           "peaks at {}",
-                           seconds(both.turns.slack_s), watts(both.turns.peak_w)),
-               width, 2) +
-          "\n";
+  std::string slack = fmt::format("without training a result would be {} earlier than it must",
+                                  seconds(both.turns.slack_s));
+  if (std::isfinite(both.turns.peak_w)) slack += "; power peaks at " + watts(both.turns.peak_w);
+  text += wrap(slack, width, 2) + "\n";
   if (both.run.input) {
     if (both.turns.lost_to_input > 0)
       text +=
