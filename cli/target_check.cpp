@@ -46,7 +46,9 @@ void check_compute(const ProfileMode& mode, TargetCheck& check) {
       continue;
     }
     const std::string threads =
-        row.processor == Processor::cpu ? fmt::format(", {} threads", row.threads) : "";
+        row.processor == Processor::cpu
+            ? fmt::format(", {} thread{}", row.threads, row.threads == 1 ? "" : "s")
+            : "";
     check.targets.push_back(
         target(row.kernel,
                fmt::format("{} {} {}{}{}", processor_name(row.processor), to_string(row.unit),
@@ -101,7 +103,7 @@ TextTable target_table(const TargetCheck& check) {
                    {"of theory", Align::right},
                    {"90 %", Align::right},
                    {"at least", Align::right},
-                   {""}},
+                   {"result"}},
                   {}};
   for (const CheckedTarget& each : check.targets)
     table.rows.push_back({each.what, each.kernel, format_percent(each.share, 1),
