@@ -37,6 +37,9 @@ list(FILTER foreign_objects INCLUDE REGEX "TARGET_OBJECTS")
 list(FILTER sources EXCLUDE REGEX "TARGET_OBJECTS")
 add_library(ridgeline_sanitized_objects OBJECT ${sources})
 target_link_libraries(ridgeline_sanitized_objects PRIVATE ridgeline_sanitized_options)
+include(PrecompiledHeaders)
+ridgeline_precompile(ridgeline_sanitized_objects <algorithm> <functional> <map> <optional> <span>
+                     <string> <vector> <fmt/format.h>)
 set(RIDGELINE_SANITIZED_OBJECTS $<TARGET_OBJECTS:ridgeline_sanitized_objects> ${foreign_objects})
 
 add_executable(ridgeline_sanitized ${RIDGELINE_SANITIZED_OBJECTS} cli/main.cpp)
