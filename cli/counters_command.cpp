@@ -140,6 +140,21 @@ ProgramCounts runs_of(const std::vector<std::string>& command, const Options& op
   throw usage_error("--only " + only, "is neither counters nor times");
 }
 
+// Older toolkits count instructions of tensor cores, and not what they do.
+void remark_on_tensor_instructions(const CountedKernel& total, const Console& console) {
+  const auto found = total.counts.find(Quantity::tensor_instructions);
+  if (found == total.counts.end() || found->second <= 0 ||
+      total.counts.contains(Quantity::tensor_int8))
+    return;
+  std::string shapes;
+  for (const auto& [shape, flop] : cuda::tensor_shapes())
+    shapes += fmt::format("{}{} for {}", shapes.empty() ? "" : ", ", flop, shape);
+  console.talk(
+      fmt::format("{} tensor instructions are not in the FLOP, since this CUPTI does not "
+                  "count their operations; one is, by shape: {}",
+                  format_si(found->second, "", 4), shapes));
+}
+
 ExitCode run(const Options& options, Console& console) {
   const std::vector<std::string> command = positional(options);
   if (command.empty())
@@ -150,13 +165,7 @@ ExitCode run(const Options& options, Console& console) {
     console.out << dump_json(to_json(counts, command));
   else
     console.out << (flag(options, "csv") ? to_csv(counts) : to_text(counts, console.width));
-  const auto total = total_of(counts).counts;
-  if (const auto found = total.find(Quantity::tensor_instructions);
-      found != total.end() && found->second > 0 && !total.contains(Quantity::tensor_int8))
-    console.talk(
-        fmt::format("{} tensor instructions are not in the FLOP: this CUPTI does not count "
-                    "their operations (docs/counters.md)",
-                    format_si(found->second, "", 4)));
+  remark_on_tensor_instructions(total_of(counts), console);
   if (counts.lost > 0)
     throw Error("counters",
                 fmt::format("{} records of kernel times were lost: times are too low", counts.lost),

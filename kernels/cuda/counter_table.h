@@ -56,8 +56,8 @@ std::vector<const CounterRow*> counters_of(Quantity quantity, int architecture);
 // Every metric that tells something of a program whose instructions nobody knows.
 std::vector<std::string> metrics_of_programs(int architecture);
 
-// FLOP of one tensor instruction by its shape, as Nsight Compute counts are read where a GPU does
-// not count operations: 1688, 16816, 16832 (INT8) and 884 in the names of machine code.
+// FLOP of one tensor instruction by its shape, as machine code names it (HMMA.16816): for GPUs and
+// toolkits that count instructions only.
 struct TensorShape {
   std::string_view shape;
   int flop;

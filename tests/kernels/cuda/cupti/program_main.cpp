@@ -25,11 +25,12 @@ int main(int count, char** words) {
     const char* const add[] = {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
                                "lts__d_sectors_fill_device.sum", "lts__t_sectors_op_write.sum"};
     const double added[] = {500, 10, 5};
-    const char* const multiply[] = {"sm__ops_path_tensor_src_fp16_dst_fp32.sum"};
-    const double multiplied[] = {4096};
+    const char* const multiply[] = {"sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+                                    "smsp__inst_executed_pipe_tensor.sum"};
+    const double multiplied[] = {4096, 1};
     for (int i = 0; i < launches; ++i) {
       launch("_Z3addPf", 2e-6, 3, add, added);
-      launch("_Z8multiplyPf", 5e-6, 1, multiply, multiplied);
+      launch("_Z8multiplyPf", 5e-6, 2, multiply, multiplied);
     }
   }
   return count > 2 ? std::atoi(words[2]) : 0;
