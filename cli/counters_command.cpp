@@ -88,7 +88,7 @@ std::string to_text(const ProgramCounts& counts, int width) {
                    {"launches", Align::right},
                    {"time", Align::right},
                    {"FLOP", Align::right},
-                   {"tensor INT OP", Align::right},
+                   {"tensor INT OP", Align::right, false, 1},
                    {"DRAM read", Align::right},
                    {"DRAM written", Align::right},
                    {"FLOP/byte", Align::right}},
