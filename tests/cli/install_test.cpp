@@ -28,8 +28,7 @@ TEST(Install, HasBinaryManPageAndCompletion) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(prefix.path()))
     files += entry.is_regular_file() ? 1 : 0;
   // Where CUPTI is part of the build, the library for other programs too.
-  const bool counters =
-      std::filesystem::exists(RIDGELINE_BUILD_DIR "/libridgeline_injection.so");
+  const bool counters = std::filesystem::exists(RIDGELINE_BUILD_DIR "/libridgeline_injection.so");
   EXPECT_EQ(files, counters ? 4 : 3);
 }
 
