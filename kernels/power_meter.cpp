@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/normal_interval.h"
 #include "base/statistics.h"
 
 namespace ridgeline {
@@ -18,7 +19,6 @@ constexpr double lags_to_settle = 3.5;
 constexpr double least_settle_s = 0.5;  // clocks and regulators have a lag of their own
 constexpr double least_count_s = 0.5;
 constexpr double idle_burst_s = 0.05;
-constexpr double sigma_of_90 = 1.645;  // half-width of a 90 % interval
 
 struct Series {
   std::vector<double> times_s, values;
@@ -84,9 +84,11 @@ std::optional<PowerMeter::Metered> PowerMeter::measure(const Burst& burst, doubl
     // A reading takes its time: it is of the middle of that.
     const double time_s = (before_s + world_.now_s()) / 2;
     if (before_s < from_s) return;
+    const std::optional<double>& value = reading.energy_j ? reading.energy_j : reading.power_w;
+    if (!value) throw SensorError(facts().name, "gave neither power nor energy");
     Series& series = reading.energy_j ? energy : power;
     series.times_s.push_back(time_s);
-    series.values.push_back(reading.energy_j ? *reading.energy_j : reading.power_w.value_or(0));
+    series.values.push_back(*value);
   };
   double work = 0, counted_s = 0;
   while (counted_s < count_s) {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/normal_interval.h"
 #include "base/units.h"
 
 namespace ridgeline {
@@ -25,8 +26,7 @@ constexpr std::array<const char*, coefficients> names{"energy per FLOP", "energy
                                                       "constant power"};
 // A coefficient whose part of the energy is not known to half of all energy is not known.
 constexpr double least_known_share = 0.5;
-constexpr double same_ratio = 1.1;     // largest over smallest: no difference to fit on
-constexpr double sigma_of_90 = 1.645;  // half-width of a 90 % interval
+constexpr double same_ratio = 1.1;  // largest over smallest: no difference to fit on
 constexpr int reweightings = 4;
 constexpr double least_expected = 0.1;  // of a row's reading, for its weight
 

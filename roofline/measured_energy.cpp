@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/normal_interval.h"
 #include "base/random.h"
 #include "roofline/draws.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int draws = 200;
 constexpr std::uint64_t seed = 1;
-constexpr double sigma_of_90 = 1.645;  // half-width of a 90 % interval
 
 // The rows of the sweep that is asked for; all of one processor, data type and thread count.
 std::vector<SweepRow> chosen_rows(const ProfileMode& mode, const RooflineOptions& options) {
