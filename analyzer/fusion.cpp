@@ -28,6 +28,15 @@ double moved(const Graph& graph) {
   return bytes;
 }
 
+// A cast to the type that its input has already.
+bool is_cast_to_itself(const Graph& graph, const Layer& layer) {
+  if (layer.parts.size() != 1 || layer.outputs.size() != 1) return false;
+  const auto* elementwise = std::get_if<Elementwise>(&layer.parts.front().op);
+  return elementwise != nullptr && elementwise->function == Function::cast &&
+         layer.inputs.size() == 1 &&
+         graph.tensors[layer.inputs[0]].type == graph.tensors[layer.outputs[0]].type;
+}
+
 // A runtime that compiles does not see views: their readers read what they look at.
 Graph without_views(const Graph& graph) {
   Graph result;
@@ -41,7 +50,8 @@ Graph without_views(const Graph& graph) {
   const std::unordered_set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
   for (const Layer& layer : graph.layers) {
     const bool vanishes =
-        takes_part(layer) && is_view(layer) && layer.inputs.size() == 1 &&
+        takes_part(layer) && (is_view(layer) || is_cast_to_itself(graph, layer)) &&
+        layer.inputs.size() == 1 &&
         std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
           return !outputs.contains(id) && element_count(graph.tensors[id].shape) ==
                                               element_count(graph.tensors[layer.inputs[0]].shape);
@@ -234,12 +244,18 @@ class Fuser {
     if (!takes_part(layer) || layer.parts.size() != 1 || layer.inputs.size() < 2) return false;
     return std::holds_alternative<MatMul>(layer.parts.front().op) && layer.inputs[0] == id &&
            graph_.tensors[layer.inputs[1]].role == Role::weight &&
-           computing_layers(groups_[group_of_[index]]) <= 2;  // alone, or with its bias
+           reads_only(groups_[group_of_[index]], id);
   }
 
-  std::ptrdiff_t computing_layers(const FusionGroup& group) const {
-    return std::count_if(group.layers.begin(), group.layers.end(),
-                         [&](std::size_t index) { return !only_moves(graph_.layers[index]); });
+  // Beside weights: a bias, a scale, the angles of a rotary embedding.
+  bool reads_only(const FusionGroup& group, TensorId id) const {
+    return std::all_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
+      const auto& inputs = graph_.layers[index].inputs;
+      return std::all_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+        return input == id || graph_.tensors[input].role == Role::weight ||
+               (producer_[input] != none && in(group, producer_[input]));
+      });
+    });
   }
 
   static bool only_moves(const Layer& layer) {

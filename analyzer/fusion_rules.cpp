@@ -129,6 +129,22 @@ bool all_layers(const Graph& graph, const FusionGroup& group,
                      [&](std::size_t index) { return test(graph, layer_at(graph, index)); });
 }
 
+// A pointwise step, or a slice or concatenation along the last axis.
+bool stays_within_rows(const Graph& graph, const Layer& layer) {
+  if (std::all_of(layer.parts.begin(), layer.parts.end(),
+                  [](const Part& part) { return is_pointwise(part.op); }))
+    return true;
+  const Shape& rows = graph.tensors[layer.outputs.front()].shape;
+  const auto has_these_rows = [&](TensorId id) {
+    const Shape& shape = graph.tensors[id].shape;
+    return !rows.empty() && shape.size() == rows.size() &&
+           std::equal(rows.begin(), rows.end() - 1, shape.begin());
+  };
+  return only_moves(graph, layer) &&
+         std::all_of(layer.inputs.begin(), layer.inputs.end(), has_these_rows) &&
+         std::all_of(layer.outputs.begin(), layer.outputs.end(), has_these_rows);
+}
+
 bool moves_or_scales(const Graph& graph, const Layer& layer) {
   return only_moves(graph, layer) || only_scales(graph, layer);
 }
@@ -204,6 +220,15 @@ bool operand_access(const FusionCandidate& c) {
   return way.inputs == 1 && way.out <= way.in;
 }
 
+// Attention reads a key or value once for all the query heads that share it.
+bool grouped_heads(const FusionCandidate& c) {
+  if (!any_part(c.graph, c.consumer, is_softmax) || product_count(c.graph, c.consumer) == 0 ||
+      !all_layers(c.graph, c.producer, moves_or_scales))
+    return false;
+  const Passage way = passage(c.graph, c.producer);
+  return way.inputs == 1 && way.out > way.in && way.out % way.in == 0;
+}
+
 // And writes its result in the order in which it is wanted.
 bool result_access(const FusionCandidate& c) {
   if (!any_part(c.graph, c.producer, is_matrix_product) ||
@@ -219,6 +244,21 @@ bool row_wise_island(const FusionCandidate& c) {
   const auto test = [](const Op& op) { return is_row_wise(op) || is_pointwise(op); };
   return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test) &&
          (any_part(c.graph, c.producer, is_row_wise) || any_part(c.graph, c.consumer, is_row_wise));
+}
+
+// Halves of a row that change places on their way through pointwise steps, as in rotary embeddings:
+// an index, not a copy.
+bool pointwise_within_rows(const FusionCandidate& c) {
+  return all_layers(c.graph, c.producer, stays_within_rows) &&
+         all_layers(c.graph, c.consumer, stays_within_rows);
+}
+
+// The rows are those of a product's result, and what leaves is as large.
+bool rotation_into_product(const FusionCandidate& c) {
+  return product_count(c.graph, c.producer) == 1 && !any_part(c.graph, c.producer, is_softmax) &&
+         any_part(c.graph, c.consumer, is_pointwise) &&
+         all_layers(c.graph, c.consumer, stays_within_rows) &&
+         passage(c.graph, c.consumer).out == element_count(c.graph.tensors[c.tensor].shape);
 }
 
 // Data that is only moved, and moved again, is moved once: transpositions, concatenations and
@@ -251,11 +291,14 @@ const std::vector<FusionRule>& fusion_rules() {
       {"attention", values_into_attention, {R::ideal, R::tensorrt, R::onnxruntime}},
       {"product_and_pointwise", pointwise_into_product, {R::ideal, R::tensorrt, R::onnxruntime}},
       {"operand_access", operand_access, {R::ideal, R::tensorrt}},
+      {"grouped_heads", grouped_heads, {R::ideal, R::tensorrt}},
       {"result_access", result_access, {R::ideal, R::tensorrt}},
       {"pointwise_chain", pointwise_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
       {"row_wise", row_wise_island, {R::ideal, R::tensorrt, R::torch_compiled, R::onnxruntime}},
       {"convolution_and_pool", pool_into_convolution, {R::ideal}},
       {"copy_chain", copy_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
+      {"within_rows", pointwise_within_rows, {R::ideal, R::tensorrt, R::torch_compiled}},
+      {"product_and_rotation", rotation_into_product, {R::ideal, R::tensorrt}},
   };
   return table;
 }

@@ -8,10 +8,13 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analyzer/count.h"
 #include "analyzer/fusion.h"
 #include "analyzer/training.h"
+#include "tests/analyzer/networks.h"
+#include "tests/analyzer/onnx/imported.h"
 #include "workloads/registry.h"
 
 namespace ridgeline {
@@ -127,6 +130,32 @@ TEST(Fusion, APoolOverTheWholeImageStandsAlone) {
   const auto counts = classes_of(resnet);
   EXPECT_EQ(counts.at(OpClass::pool), 1);
   EXPECT_EQ(resnet.front().name, "conv1 + bn1 + relu + maxpool");
+}
+
+// What torch writes as 27 operators is three kernels: products of the input with their rotation,
+// attention that reads each key and value once, and the last product.
+TEST(Fusion, RotationAndSharedHeadsAreWaysOfReading) {
+  constexpr testing::GroupedAttention sizes{.length = 8, .width = 64, .heads = 4, .kv_heads = 2};
+  const Graph graph = testing::imported(testing::grouped_attention(sizes)).graph;
+  const auto demands = lower(graph, Runtime::ideal);
+  ASSERT_EQ(demands.size(), 3u);
+  constexpr double rows = 8 * 4.0,
+                   scalars = 2 * 4.0;  // bytes of a column of results, of two scales
+  const auto& [products, attention, last] = std::tie(demands[0], demands[1], demands[2]);
+  EXPECT_EQ(products.gemm->n, 128);
+  EXPECT_EQ(bytes_of(products.work), rows * 64 + 4.0 * 64 * 128 + 2 * rows * 16 + rows * 128);
+  EXPECT_EQ(attention.op_class, OpClass::attention);
+  EXPECT_EQ(bytes_of(attention.work), rows * (64 + 32 + 32) + scalars + rows * 64);
+  EXPECT_EQ(bytes_of(last.work), rows * 64 + 4.0 * 64 * 64 + rows * 64);
+}
+
+// The second product's result is multiplied by the first's: it cannot be computed beside it.
+TEST(Fusion, AProductThatAnotherScalesIsNoSiblingOfIt) {
+  const auto demands = lower(build_workload("llama-3.2-1b"), Runtime::ideal);
+  EXPECT_EQ(
+      std::count_if(demands.begin(), demands.end(),
+                    [](const Demand& demand) { return demand.gemm && demand.gemm->n == 8192; }),
+      2 * 16);
 }
 
 // Two blocks of it join results of a branch before they join the branches.

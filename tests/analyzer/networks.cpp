@@ -227,6 +227,56 @@ OnnxBuilder bert_layer(std::int64_t length, std::int64_t width, std::int64_t hea
   return net.finish(net.apply("Tanh", {net.linear(word, width, width)}));
 }
 
+OnnxBuilder grouped_attention(const GroupedAttention& sizes) {
+  Writer net(17);
+  const auto [length, width, heads, kv_heads] = sizes;
+  const std::int64_t size = width / heads, shared_by = heads / kv_heads;
+  OnnxBuilder& model = net.model();
+  model.integers("query_heads", {1, length, heads, size});
+  model.integers("key_heads", {1, length, kv_heads, size});
+  model.integers("repeated", {1, kv_heads, shared_by, length, size});
+  model.integers("all_heads", {1, heads, length, size});
+  model.integers("joined", {1, length, width});
+  for (const auto& [name, value] :
+       {std::pair{"zero", std::int64_t{0}}, {"half", size / 2}, {"size", size}})
+    model.integers(name, {value});
+  model.integers("last_axis", {3});
+  model.integers("group_axis", {2});
+  const std::string cosine = net.weight({1, 1, length, size}),
+                    sine = net.weight({1, 1, length, size});
+  const auto turned = [&](const std::string& x, const std::vector<std::int64_t>& order) {
+    net.node("Transpose", {x}).attribute("perm", order);
+    return net.last();
+  };
+  const auto split = [&](const std::string& x, std::int64_t out, const std::string& shape) {
+    const std::string product = net.apply("MatMul", {x, net.weight({width, out})});
+    return turned(net.apply("Reshape", {product, shape}), {0, 2, 1, 3});
+  };
+  const auto rotated = [&](const std::string& x) {
+    const std::string first = net.apply("Slice", {x, "zero", "half", "last_axis"});
+    const std::string second = net.apply("Slice", {x, "half", "size", "last_axis"});
+    net.node("Concat", {net.apply("Neg", {second}), first}).attribute("axis", -1);
+    const std::string swapped = net.last();
+    return net.apply("Add", {net.apply("Mul", {x, cosine}), net.apply("Mul", {swapped, sine})});
+  };
+  const auto repeated = [&](const std::string& x) {
+    const std::string grouped = net.apply("Unsqueeze", {x, "group_axis"});
+    return net.apply("Reshape", {net.apply("Expand", {grouped, "repeated"}), "all_heads"});
+  };
+  const std::string x = net.input("normalized", {1, length, width});
+  const std::string q = rotated(split(x, width, "query_heads"));
+  const std::string k = rotated(split(x, kv_heads * size, "key_heads"));
+  const std::string v = split(x, kv_heads * size, "key_heads");
+  const auto scaled = [&](const std::string& operand) {
+    return net.apply("Mul", {operand, net.weight(std::vector<std::int64_t>{})});
+  };
+  const std::string keys = turned(repeated(k), {0, 1, 3, 2});
+  net.node("Softmax", {net.apply("MatMul", {scaled(q), scaled(keys)})}).attribute("axis", -1);
+  const std::string mixed = net.apply("MatMul", {net.last(), repeated(v)});
+  const std::string joined = net.apply("Reshape", {turned(mixed, {0, 2, 1, 3}), "joined"});
+  return net.finish(net.apply("MatMul", {joined, net.weight({width, width})}));
+}
+
 OnnxBuilder quantized_convolution() {
   Writer net(13);
   const std::string x = net.input("input", {1, 16, 32, 32}, ElementType::int8);

@@ -21,6 +21,13 @@ OnnxBuilder lstm_word_model(std::int64_t words = 29423, std::int64_t width = 256
 // One encoder layer of BERT by its primitive operators, then a pooler; "batch" is free.
 OnnxBuilder bert_layer(std::int64_t length, std::int64_t width, std::int64_t heads);
 
+// Self-attention of a decoder as torch exports it: rotary embedding by slices, negation and
+// concatenation, keys and values repeated for the query heads that share them. One sequence.
+struct GroupedAttention {
+  std::int64_t length, width, heads, kv_heads;
+};
+OnnxBuilder grouped_attention(const GroupedAttention& sizes);
+
 // DequantizeLinear → Conv → QuantizeLinear with int8 weights and activations.
 OnnxBuilder quantized_convolution();
 
