@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/fusion_savings.h"
 #include "analyzer/graph.h"
 #include "analyzer/op_weights.h"
 #include "analyzer/training_summary.h"
@@ -114,6 +115,7 @@ struct Analysis {
   // Whose kernels the rows are; absent: the layers as they stand in the network.
   std::optional<Runtime> runtime;
   std::vector<Demand> demands;              // where a runtime was asked for
+  std::vector<FusionSaving> fusion;         // what lies between its layers and those
   std::optional<TrainingSummary> training;  // where a training step was
 };
 

@@ -1,113 +1,14 @@
-// Matching of layers in one pass per key: the n-th of a name with the n-th of that name, and so on
-// for modules, sizes and operators. No alignment: linear in the layers.
+// Layers that were matched beside each other.
 #include "analyzer/analysis_diff.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <deque>
-#include <map>
 #include <optional>
 
 #include "base/json.h"
 
 namespace ridgeline {
 namespace {
-
-using Rows = std::vector<AnalysisRow>;
-
-constexpr std::size_t unmatched = static_cast<std::size_t>(-1);
-
-struct Partner {
-  std::size_t index = unmatched;
-  MatchedBy by = MatchedBy::name;
-};
-
-using Key = std::string (*)(const AnalysisRow&);  // empty: matches nothing
-
-void match(const Rows& before, const Rows& after, std::vector<Partner>& partners,
-           std::vector<bool>& taken, MatchedBy by, Key key_before, Key key_after) {
-  std::map<std::string, std::deque<std::size_t>> waiting;
-  for (std::size_t i = 0; i < after.size(); ++i)
-    if (!taken[i] && after[i].standing == Standing::counted)
-      waiting[key_after(after[i])].push_back(i);
-  waiting.erase("");
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (partners[i].index != unmatched || before[i].standing != Standing::counted) continue;
-    const auto found = waiting.find(key_before(before[i]));
-    if (found == waiting.end() || found->second.empty()) continue;
-    partners[i] = {found->second.front(), by};
-    taken[found->second.front()] = true;
-    found->second.pop_front();
-  }
-}
-
-std::string name_of(const AnalysisRow& row) { return row.name; }
-std::string operator_of(const AnalysisRow& row) { return row.op; }
-
-// The multiplications and the results of a product, which its inner size follows from; the results
-// of any other operator.
-std::string size_of(const AnalysisRow& row) {
-  std::int64_t results = 0;
-  for (const Tensor* tensor : row.outputs) {
-    if (tensor->source == ShapeSource::unknown) return {};
-    results += element_count(tensor->shape);
-  }
-  return row.work.macs > 0 ? fmt::format("product {} {}", row.work.macs, results)
-                           : fmt::format("{} {}", row.op, results);
-}
-
-std::string product_size(const AnalysisRow& row) {
-  return row.work.macs > 0 ? size_of(row) : std::string();
-}
-
-// Exporters write /features/features.1/features.1.0/attn/MatMul for an operator of the module
-// features.1.0.attn.
-std::string path_of(std::string_view name) {
-  std::string path;
-  std::size_t last = 0;  // where the component before this one begins
-  while (!name.empty()) {
-    const std::size_t end = name.find('/');
-    const std::string_view component = name.substr(0, end);
-    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
-    if (component.empty()) continue;
-    const std::string again = path.substr(last) + '.';
-    if (component.substr(0, again.size()) == again) path.resize(last);
-    if (!path.empty() && path.back() != '.') path += '.';
-    last = path.size();
-    path += component;
-  }
-  return path;
-}
-
-std::string in_module(const AnalysisRow& row, std::string_view module) {
-  const std::string size = size_of(row);
-  return module.empty() || size.empty() ? std::string() : fmt::format("{} {}", module, size);
-}
-
-// A layer as a module of its own, and as one of several in a module.
-std::string as_module(const AnalysisRow& row) { return in_module(row, path_of(row.name)); }
-std::string within_module(const AnalysisRow& row) {
-  const std::string path = path_of(row.name);
-  const std::size_t dot = path.find_last_of('.');
-  return dot == std::string::npos ? std::string() : in_module(row, path.substr(0, dot));
-}
-
-struct Stage {
-  MatchedBy by;
-  Key before, after;
-};
-
-// From sure to unsure.
-constexpr Stage stages[] = {
-    {MatchedBy::name, name_of, name_of},
-    {MatchedBy::module, as_module, as_module},
-    {MatchedBy::module, as_module, within_module},
-    {MatchedBy::module, within_module, as_module},
-    {MatchedBy::module, within_module, within_module},
-    {MatchedBy::size, product_size, product_size},
-    {MatchedBy::order, operator_of, operator_of},
-};
 
 // Nothing in the place of an unknown one.
 std::vector<std::optional<Shape>> shapes(const AnalysisRow& row) {
@@ -119,7 +20,19 @@ std::vector<std::optional<Shape>> shapes(const AnalysisRow& row) {
   return found;
 }
 
-std::vector<std::string> differences(const AnalysisRow& a, const AnalysisRow& b) {
+std::int64_t result_elements(const AnalysisRow& row) {
+  std::int64_t elements = 0;
+  for (const Tensor* tensor : row.outputs) elements += element_count(tensor->shape);
+  return elements;
+}
+
+// Layers of one name are of one format. Others lay out the same data in other ways: weights that
+// are transposed, heads beside each other.
+bool shapes_differ(const AnalysisRow& a, const AnalysisRow& b, MatchedBy by) {
+  return by == MatchedBy::name ? shapes(a) != shapes(b) : result_elements(a) != result_elements(b);
+}
+
+std::vector<std::string> differences(const AnalysisRow& a, const AnalysisRow& b, MatchedBy by) {
   std::vector<std::string> what;
   const auto note = [&](bool differs, const char* name) {
     if (differs) what.emplace_back(name);
@@ -127,7 +40,7 @@ std::vector<std::string> differences(const AnalysisRow& a, const AnalysisRow& b)
   note(a.op != b.op, "op");
   note(a.compute_class != b.compute_class, "class");
   note(a.dtype != b.dtype, "dtype");
-  note(shapes(a) != shapes(b), "shape");
+  note(shapes_differ(a, b, by), "shape");
   note(a.repeats != b.repeats, "repeats");
   note(a.work.macs != b.work.macs, "macs");
   note(total_flop(a.work) != total_flop(b.work), "flops");
@@ -164,6 +77,7 @@ Json side_json(const Analysis& analysis) {
   for (const UnknownRow& row : analysis.unknown) unknown.push_back(row.op);
   return {{"model", analysis.model.path},
           {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
+          {"runtime", analysis.runtime ? Json(to_string(*analysis.runtime)) : Json()},
           {"shapes", to_string(least_sure_shapes(analysis))},
           {"totals", std::move(sums)},
           {"unknown", std::move(unknown)},
@@ -185,22 +99,21 @@ Json ratios(const Json& before, const Json& after) {
 
 AnalysisDiff diff(Analysis before, Analysis after) {
   AnalysisDiff difference;
-  std::vector<Partner> partners(before.rows.size());
+  const auto matches = match_layers(before.rows, after.rows);
   std::vector<bool> taken(after.rows.size(), false);
-  for (const Stage& stage : stages)
-    match(before.rows, after.rows, partners, taken, stage.by, stage.before, stage.after);
   for (std::size_t i = 0; i < before.rows.size(); ++i) {
     if (before.rows[i].standing != Standing::counted) continue;
-    if (partners[i].index == unmatched) {
+    if (!matches[i]) {
       difference.removed.push_back(before.rows[i]);
       continue;
     }
-    const AnalysisRow& partner = after.rows[partners[i].index];
-    auto what = differences(before.rows[i], partner);
+    const auto& [index, by] = *matches[i];
+    taken[index] = true;
+    auto what = differences(before.rows[i], after.rows[index], by);
     if (what.empty())
       ++difference.same;
     else
-      difference.changed.push_back({before.rows[i], partner, partners[i].by, std::move(what)});
+      difference.changed.push_back({before.rows[i], after.rows[index], by, std::move(what)});
   }
   for (std::size_t i = 0; i < after.rows.size(); ++i)
     if (!taken[i] && after.rows[i].standing == Standing::counted)

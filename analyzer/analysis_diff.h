@@ -1,26 +1,14 @@
 // What differs between two analyses: layers added, removed and changed, and the totals beside each
-// other. Layers are matched by name, then by the module that they stand in and what they make, then
-// products by their sizes, the rest by operator and order; only counted ones are compared.
+// other. Only counted layers are compared, each with its match.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/match_layers.h"
 
 namespace ridgeline {
-
-enum class MatchedBy { name, module, size, order };
-
-template <>
-struct TokenTable<MatchedBy> {
-  static constexpr std::string_view noun = "match";
-  static constexpr std::array<std::pair<MatchedBy, std::string_view>, 4> rows{
-      {{MatchedBy::name, "name"},
-       {MatchedBy::module, "module"},
-       {MatchedBy::size, "size"},
-       {MatchedBy::order, "order"}}};
-};
 
 struct ChangedLayer {
   AnalysisRow before, after;

@@ -216,6 +216,13 @@ Json source_json(const ModelSource& model) {
           {"opsets", opsets}};
 }
 
+Json fusion_row(const FusionSaving& saving) {
+  return {{"rule", saving.rule},
+          {"steps", saving.steps},
+          {"bytes_saved", amount_json(saving.bytes)},
+          {"flops_saved", amount_json(saving.flop)}};
+}
+
 }  // namespace
 
 Json shape_json(const Tensor& tensor) {
@@ -257,6 +264,8 @@ void write_json(std::ostream& out, const Analysis& analysis, const std::vector<R
     write_text(writer, "runtime", to_string(*analysis.runtime));
     writer.key("demands");
     writer.tree(array_of(analysis.demands, demand_row));
+    writer.key("fusion");
+    writer.tree(array_of(analysis.fusion, fusion_row));
   }
   if (analysis.training) {
     writer.key("training");

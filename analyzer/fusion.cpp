@@ -14,6 +14,7 @@
 #include "analyzer/count.h"
 #include "analyzer/fold_constants.h"
 #include "analyzer/fusion_rules.h"
+#include "analyzer/without_views.h"
 
 namespace ridgeline {
 namespace {
@@ -26,49 +27,6 @@ double moved(const Graph& graph) {
   for (const Layer& layer : graph.layers)
     if (takes_part(layer)) bytes += total_bytes(count_layer(graph, layer, default_weights()));
   return bytes;
-}
-
-// A cast to the type that its input has already.
-bool is_cast_to_itself(const Graph& graph, const Layer& layer) {
-  if (layer.parts.size() != 1 || layer.outputs.size() != 1) return false;
-  const auto* elementwise = std::get_if<Elementwise>(&layer.parts.front().op);
-  return elementwise != nullptr && elementwise->function == Function::cast &&
-         layer.inputs.size() == 1 &&
-         graph.tensors[layer.inputs[0]].type == graph.tensors[layer.outputs[0]].type;
-}
-
-// A runtime that compiles does not see views: their readers read what they look at.
-Graph without_views(const Graph& graph) {
-  Graph result;
-  result.name = graph.name;
-  result.tensors = graph.tensors;
-  result.inputs = graph.inputs;
-  result.outputs = graph.outputs;
-  result.layers.reserve(graph.layers.size());
-  std::vector<TensorId> alias(graph.tensors.size());
-  for (TensorId id = 0; id < alias.size(); ++id) alias[id] = id;
-  const std::unordered_set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
-  for (const Layer& layer : graph.layers) {
-    const bool vanishes =
-        takes_part(layer) && (is_view(layer) || is_cast_to_itself(graph, layer)) &&
-        layer.inputs.size() == 1 &&
-        std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
-          return !outputs.contains(id) && element_count(graph.tensors[id].shape) ==
-                                              element_count(graph.tensors[layer.inputs[0]].shape);
-        });
-    if (vanishes) {
-      for (const TensorId id : layer.outputs) alias[id] = alias[layer.inputs[0]];
-      continue;
-    }
-    Layer kept = layer;
-    kept.inputs.clear();
-    for (const TensorId id : layer.inputs)
-      if (std::find(kept.inputs.begin(), kept.inputs.end(), alias[id]) == kept.inputs.end())
-        kept.inputs.push_back(alias[id]);
-    for (auto& [id, elements] : kept.partly_moved) id = alias[id];
-    result.layers.push_back(std::move(kept));
-  }
-  return result;
 }
 
 // Layers by tensor, in one piece of memory: a network has thousands of tensors with a reader or
@@ -292,20 +250,32 @@ class Fuser {
     return result;
   }
 
+  // The layer that a kernel is there for, which gives it its name: its first product, else the
+  // first that computes.
+  std::size_t main_layer(const FusionGroup& group) const {
+    const auto first = [&](auto&& test) {
+      return std::find_if(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
+        const auto& parts = graph_.layers[index].parts;
+        return std::any_of(parts.begin(), parts.end(),
+                           [&](const Part& part) { return test(part.op); });
+      });
+    };
+    auto found = first(is_product);
+    if (found == group.layers.end()) found = first([](const Op& op) { return !is_movement(op); });
+    return found == group.layers.end() ? group.layers.front() : *found;
+  }
+
   Layer fused(const FusionGroup& group) const {
-    Layer result = graph_.layers[group.layers.front()];
+    const std::size_t main = main_layer(group);
+    Layer result = graph_.layers[main];
     result.parts.clear();
     result.inputs.clear();
     result.outputs.clear();
     result.partly_moved.clear();
-    result.name.clear();
     const bool folds = has_product(graph_, group);
     for (const std::size_t index : group.layers) {
       const Layer& layer = graph_.layers[index];
-      if (result.name.empty())
-        result.name = layer.name;
-      else
-        (result.name += " + ") += beside(layer.name, graph_.layers[group.layers.front()].name);
+      if (index != main) (result.name += " + ") += beside(layer.name, graph_.layers[main].name);
       result.sources.push_back(layer.name);
       result.shapes = std::max(result.shapes, layer.shapes);
       const bool is_folded_norm = folds && is_batch_norm(layer);

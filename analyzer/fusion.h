@@ -32,8 +32,8 @@ struct FusedGraph {
 FusedGraph fuse(const Graph& graph, Runtime runtime);
 
 // The same steps with what each of them saves: together all that the fused graph moves and computes
-// less. A tensor that was read under two names, and is read once where views vanish, is a step of
-// its own (rule "views").
+// less. What goes with views and casts to the same type, and tensors that were read under two names
+// and are read once then, are a step of their own (rule "views").
 std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
                                         const OpWeights& weights = default_weights());
 

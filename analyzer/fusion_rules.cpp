@@ -179,6 +179,12 @@ bool pointwise_chain(const FusionCandidate& c) {
          all_parts(c.graph, c.consumer, is_pointwise);
 }
 
+// At inference a batch normalisation that no product takes in is a scale and a shift of its own.
+bool batch_norm_and_pointwise(const FusionCandidate& c) {
+  const auto test = [](const Op& op) { return is_evaluated_batch_norm(op) || is_pointwise(op); };
+  return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test);
+}
+
 // A pool over the whole image waits for all of it, so the image leaves the chip first.
 bool pools_all(const FusionCandidate& c) {
   const Layer& pool = layer_at(c.graph, c.consumer.layers.front());
@@ -294,6 +300,9 @@ const std::vector<FusionRule>& fusion_rules() {
       {"grouped_heads", grouped_heads, {R::ideal, R::tensorrt}},
       {"result_access", result_access, {R::ideal, R::tensorrt}},
       {"pointwise_chain", pointwise_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
+      {"batch_norm_and_pointwise",
+       batch_norm_and_pointwise,
+       {R::ideal, R::tensorrt, R::torch_compiled}},
       {"row_wise", row_wise_island, {R::ideal, R::tensorrt, R::torch_compiled, R::onnxruntime}},
       {"convolution_and_pool", pool_into_convolution, {R::ideal}},
       {"copy_chain", copy_chain, {R::ideal, R::tensorrt, R::torch_compiled}},

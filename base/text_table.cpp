@@ -143,9 +143,26 @@ void append_cell(std::string& line, std::string_view text, int text_width, int w
   if (align == Align::left) line.append(padding, ' ');
 }
 
+constexpr std::string_view joint = " + ";  // between the names of what was fused
+
+std::size_t joints(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(joint); at != std::string_view::npos;
+       at = text.find(joint, at + joint.size()))
+    ++count;
+  return count;
+}
+
 // The end of a path tells most: "/layer1/layer1.0/conv1/Conv" becomes "…layer1.0/conv1/Conv", whole
 // parts as long as that does not waste a third of the width. Other text loses its middle.
+// Of names that are joined the first stays, with the number of the others: "layer1.0.conv1 +2".
 std::string shorten(std::string_view text, int width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (const std::size_t others = joints(text); others > 0) {
+    const std::string count = " +" + std::to_string(others);
+    const int rest = width - static_cast<int>(count.size());
+    if (rest > 1) return shorten(text.substr(0, text.find(joint)), rest) + count;
+  }
   const bool is_path =
       text.find('/') != std::string_view::npos ||
       (text.find('.') != std::string_view::npos && text.find(' ') == std::string_view::npos);
@@ -177,11 +194,19 @@ Layout natural_layout(const Grid& grid) {
   return layout;
 }
 
+// What a flexible column keeps: as much as its table wishes, or what it cannot do without.
+enum class Keeping { wished, least };
+
+int least_width(const Column& column, Keeping keeping) {
+  return keeping == Keeping::wished ? std::max(column.kept, min_flexible) : min_flexible;
+}
+
 // How many columns the flexible ones can give.
 int slack(const Layout& layout, const std::vector<Column>& columns) {
   int sum = 0;
   for (std::size_t i = 0; i < columns.size(); ++i)
-    if (layout.shown[i] && columns[i].flexible) sum += std::max(layout.widths[i] - min_flexible, 0);
+    if (layout.shown[i] && columns[i].flexible)
+      sum += std::max(layout.widths[i] - least_width(columns[i], Keeping::wished), 0);
   return sum;
 }
 
@@ -198,11 +223,13 @@ void leave_out_spare(Layout& layout, const std::vector<Column>& columns, int wid
 }
 
 // One column at a time off the widest flexible one, so that two of them end up alike.
-void shrink_flexible(Layout& layout, const std::vector<Column>& columns, int width) {
+void shrink_flexible(Layout& layout, const std::vector<Column>& columns, int width,
+                     Keeping keeping) {
   for (; layout.total > width; --layout.total) {
     std::size_t widest = columns.size();
     for (std::size_t i = 0; i < columns.size(); ++i)
-      if (layout.shown[i] && columns[i].flexible && layout.widths[i] > min_flexible &&
+      if (layout.shown[i] && columns[i].flexible &&
+          layout.widths[i] > least_width(columns[i], keeping) &&
           (widest == columns.size() || layout.widths[i] > layout.widths[widest]))
         widest = i;
     if (widest == columns.size()) return;
@@ -294,7 +321,8 @@ std::string render_text(const TextTable& table, int width) {
   const Grid grid(table);
   Layout layout = natural_layout(grid);
   leave_out_spare(layout, table.columns, width);
-  shrink_flexible(layout, table.columns, width);
+  for (const Keeping keeping : {Keeping::wished, Keeping::least})
+    shrink_flexible(layout, table.columns, width, keeping);
   if (layout.total > width) return render_blocks(grid, width);
 
   std::string text;

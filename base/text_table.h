@@ -16,6 +16,7 @@ struct Column {
   bool flexible =
       false;      // may lose text when the table is too wide: the front of a path, or the middle
   int spare = 0;  // left out when that is not enough, the highest first; 0: never
+  int kept = 0;   // of a flexible one's width, as long as there are spare ones to leave out
 };
 
 struct TextTable {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/csv.h"
@@ -58,79 +60,127 @@ TextTable totals_table(const AnalysisDiff& difference) {
         {"FLOP/byte", intensity_text(before), intensity_text(after), ratio_text(*before, *after)});
   add("parameters", a.params, b.params);
   add("parameter bytes", a.parameter_bytes, b.parameter_bytes, true);
-  add("layers", static_cast<double>(a.layers), static_cast<double>(b.layers));
+  if (difference.before.runtime)
+    add("kernels", static_cast<double>(difference.before.demands.size()),
+        static_cast<double>(difference.after.demands.size()));
+  else
+    add("layers", static_cast<double>(a.layers), static_cast<double>(b.layers));
   return table;
 }
 
-struct LayerTable {
-  TextTable table;
-  std::size_t left_out = 0;
+// Of a kernel, the layer that it is named after.
+std::string first_name(const std::string& name) { return name.substr(0, name.find(" + ")); }
+
+// Blocks of a network repeat: lines that tell the same of several layers are one line with their
+// number, under the name of the first.
+class LayerTable {
+ public:
+  LayerTable(std::vector<Column> columns, std::optional<std::size_t> limit)
+      : columns_(std::move(columns)), limit_(limit) {}
+
+  void add(std::string name, std::vector<std::string> cells) {
+    std::string key = fmt::format("{}", fmt::join(cells, "\n"));
+    const auto [found, is_new] = line_of_.emplace(std::move(key), lines_.size());
+    if (is_new) lines_.push_back({std::move(name), std::move(cells), 0});
+    ++lines_[found->second].layers;
+  }
+
+  bool empty() const { return lines_.empty(); }
+
+  // Below the table, where some lines are left out: how many layers that are.
+  std::string render(const Render& render) const {
+    const bool numbered =
+        std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.layers > 1; });
+    TextTable table{columns_, {}};
+    if (numbered) table.columns.push_back({"layers", Align::right});
+    std::size_t left_out = 0;
+    for (const Line& line : lines_) {
+      if (limit_ && table.rows.size() == *limit_) {
+        left_out += line.layers;
+        continue;
+      }
+      auto& row = table.rows.emplace_back();
+      row.push_back(line.name);
+      row.insert(row.end(), line.cells.begin(), line.cells.end());
+      if (numbered) row.push_back(std::to_string(line.layers));
+    }
+    std::string text = render(table);
+    if (left_out > 0) text += fmt::format("\nand {} more\n", left_out);
+    return text;
+  }
+
+ private:
+  struct Line {
+    std::string name;
+    std::vector<std::string> cells;
+    std::size_t layers = 0;
+  };
+  std::vector<Column> columns_;
+  std::optional<std::size_t> limit_;
+  std::vector<Line> lines_;
+  std::unordered_map<std::string, std::size_t> line_of_;
 };
 
-LayerTable changed_table(const AnalysisDiff& difference, std::size_t limit) {
-  LayerTable result{{{{"changed", Align::left, true},
-                      {"op", Align::left, true},
-                      {"output", Align::left, true},
-                      {"FLOP", Align::right},
-                      {"bytes", Align::right},
-                      {"what", Align::left, true}},
-                     {}},
-                    0};
+constexpr int telling = 20;  // columns of a name that is the end of a path
+
+LayerTable changed_table(const AnalysisDiff& difference, std::optional<std::size_t> limit) {
+  LayerTable table({{"changed", Align::left, true, 0, telling},
+                    {"op", Align::left, true, 2},
+                    {"output", Align::left, true, 3},
+                    {"FLOP", Align::right},
+                    {"bytes", Align::right},
+                    {"what", Align::left, true}},
+                   limit);
   for (const ChangedLayer& layer : difference.changed) {
-    if (result.table.rows.size() == limit) break;
     const AnalysisRow &a = layer.before, &b = layer.after;
-    result.table.rows.push_back(
-        {change(a.name, b.name), change(a.op, b.op), change(output_text(a), output_text(b)),
-         change(amount_text(operations(a)), amount_text(operations(b))),
-         change(bytes_text(total_bytes(a.work)), bytes_text(total_bytes(b.work))),
-         fmt::format("{}", fmt::join(layer.what, ", "))});
+    // Of a module the name is enough; formats write it in different ways.
+    const bool is_named = layer.matched_by == MatchedBy::module;
+    table.add(is_named ? a.name : change(first_name(a.name), first_name(b.name)),
+              {change(a.op, b.op), change(output_text(a), output_text(b)),
+               change(amount_text(operations(a)), amount_text(operations(b))),
+               change(bytes_text(total_bytes(a.work)), bytes_text(total_bytes(b.work))),
+               fmt::format("{}", fmt::join(layer.what, ", "))});
   }
-  result.left_out = difference.changed.size() - result.table.rows.size();
-  return result;
+  return table;
 }
 
-LayerTable list_table(const char* title, const std::vector<AnalysisRow>& rows, std::size_t limit) {
-  LayerTable result{{{{title, Align::left, true},
-                      {"op", Align::left, true},
-                      {"output"},
-                      {"FLOP", Align::right},
-                      {"bytes", Align::right}},
-                     {}},
-                    0};
-  for (const AnalysisRow& row : rows) {
-    if (result.table.rows.size() == limit) break;
-    result.table.rows.push_back({row.name, row.op, output_text(row), amount_text(operations(row)),
-                                 bytes_text(total_bytes(row.work), !row.unsized.empty())});
-  }
-  result.left_out = rows.size() - result.table.rows.size();
-  return result;
+LayerTable list_table(const char* title, const std::vector<AnalysisRow>& rows,
+                      std::optional<std::size_t> limit) {
+  LayerTable table({{title, Align::left, true, 0, telling},
+                    {"op", Align::left, true},
+                    {"output", Align::left, false, 1},
+                    {"FLOP", Align::right},
+                    {"bytes", Align::right}},
+                   limit);
+  for (const AnalysisRow& row : rows)
+    table.add(row.name, {row.op, output_text(row), amount_text(operations(row)),
+                         bytes_text(total_bytes(row.work), !row.unsized.empty())});
+  return table;
 }
 
 std::string heading(const AnalysisDiff& difference) {
   std::string text = model_name(difference.before) + " → " + model_name(difference.after);
   text += fmt::format("; {}, {}", shapes_text(difference.before), shapes_text(difference.after));
-  text += fmt::format("; counted by the rules {}, unfused", to_string(difference.before.rules));
+  text += fmt::format("; counted by the rules {}, {}", to_string(difference.before.rules),
+                      difference.before.runtime
+                          ? fmt::format("kernels of {}", to_string(*difference.before.runtime))
+                          : std::string("unfused"));
   return text;
 }
 
 std::string summary(const AnalysisDiff& difference) {
-  return fmt::format("layers at run time: {} the same, {} changed, {} removed, {} added",
-                     difference.same, difference.changed.size(), difference.removed.size(),
-                     difference.added.size());
+  return fmt::format("{}: {} the same, {} changed, {} removed, {} added",
+                     difference.before.runtime ? "kernels" : "layers at run time", difference.same,
+                     difference.changed.size(), difference.removed.size(), difference.added.size());
 }
 
 std::string tables(const AnalysisDiff& difference, std::optional<std::size_t> top,
                    const Render& render) {
-  const std::size_t limit = top.value_or(static_cast<std::size_t>(-1));
   std::string text = render(totals_table(difference)) + "\n";
   for (const LayerTable& layers :
-       {changed_table(difference, limit), list_table("removed", difference.removed, limit),
-        list_table("added", difference.added, limit)}) {
-    if (layers.table.rows.empty() && layers.left_out == 0) continue;
-    text += render(layers.table);
-    if (layers.left_out > 0) text += fmt::format("\nand {} more\n", layers.left_out);
-    text += "\n";
-  }
+       {changed_table(difference, top), list_table("removed", difference.removed, top),
+        list_table("added", difference.added, top)})
+    if (!layers.empty()) text += layers.render(render) + "\n";
   return text;
 }
 
@@ -140,8 +190,7 @@ std::vector<std::string> remarks(const AnalysisDiff& difference) {
     const std::string name = model_name(*side);
     if (!side->unknown.empty())
       lines.push_back(name + ": unknown operators: " + unknown_text(*side));
-    for (const std::string& warning : side->warnings)
-      lines.push_back(name + ": warning: " + warning);
+    for (const std::string& warning : warning_texts(*side)) lines.push_back(name + ": " + warning);
   }
   return lines;
 }

@@ -79,19 +79,39 @@ std::string alternatives_text(const Analysis& analysis) {
                      bytes_text(total_bytes(work)));
 }
 
+std::size_t kernel_count(const Analysis& analysis) {
+  return static_cast<std::size_t>(
+      std::count_if(analysis.demands.begin(), analysis.demands.end(),
+                    [](const Demand& demand) { return demand.launches > 0; }));
+}
+
 std::string launches_text(const Analysis& analysis) {
   if (!analysis.runtime) return "";
   double launches = 0, silent = 0;
-  std::size_t kernels = 0;
   for (const Demand& demand : analysis.demands) {
     launches += demand.launches;
     silent += demand.host_calls.functions + demand.host_calls.modules;
-    kernels += demand.launches > 0;
   }
-  std::string text = fmt::format("kernels: {} in {} launches", kernels, amount_text(launches));
+  std::string text =
+      fmt::format("kernels: {} in {} launches", kernel_count(analysis), amount_text(launches));
   if (silent > 0)
     text += fmt::format("; calls of the host that launch nothing: {}", amount_text(silent));
   return text;
+}
+
+std::string fusion_text(const Analysis& analysis) {
+  double bytes = 0, kernels = 0;
+  std::string rules;
+  for (const FusionSaving& saving : analysis.fusion) {
+    bytes += saving.bytes;
+    if (saving.bytes > 0)
+      rules +=
+          fmt::format("{}{} {}", rules.empty() ? "" : ", ", saving.rule, bytes_text(saving.bytes));
+  }
+  if (bytes <= 0) return "";
+  for (const Demand& demand : analysis.demands) kernels += total_bytes(demand.work);
+  return fmt::format("fusion: saves {} of {}: {}", bytes_text(bytes), bytes_text(kernels + bytes),
+                     rules);
 }
 
 std::string passes_text(const Analysis& analysis) {
@@ -151,18 +171,23 @@ std::string shapes_text(const Analysis& analysis) {
 }
 
 std::string heading_text(const Analysis& analysis) {
-  std::size_t counted = 0;
-  for (const AnalysisRow& row : analysis.rows) counted += row.standing == Standing::counted ? 1 : 0;
-  std::string text =
-      fmt::format("{}: {}", model_name(analysis), plural(analysis.totals.layers, "layer"));
-  if (counted != analysis.totals.layers) text += fmt::format(" ({} at run time)", counted);
+  std::string text = model_name(analysis) + ": ";
+  if (analysis.runtime) {
+    text += fmt::format("{} of {}", plural(kernel_count(analysis), "kernel"),
+                        to_string(*analysis.runtime));
+  } else {
+    const auto counted = static_cast<std::size_t>(
+        std::count_if(analysis.rows.begin(), analysis.rows.end(),
+                      [](const AnalysisRow& row) { return row.standing == Standing::counted; }));
+    text += plural(analysis.totals.layers, "layer");
+    if (counted != analysis.totals.layers) text += fmt::format(" ({} at run time)", counted);
+  }
   text += analysis.batch ? fmt::format(", batch {}", *analysis.batch) : ", no batch";
   text += ", " + shapes_text(analysis);
-  text += fmt::format("; counted from the {} by the rules {}, {}",
+  text += fmt::format("; counted from the {} by the rules {}",
                       analysis.model.format == "workload" ? "network's definition" : "file",
-                      to_string(analysis.rules),
-                      analysis.runtime ? fmt::format("kernels of {}", to_string(*analysis.runtime))
-                                       : std::string("unfused"));
+                      to_string(analysis.rules));
+  if (!analysis.runtime) text += ", unfused";
   if (!analysis.weights_file.empty()) text += ", costs of " + analysis.weights_file;
   return text;
 }
@@ -180,20 +205,33 @@ std::string unknown_text(const Analysis& analysis) {
   return text;
 }
 
+std::vector<std::string> warning_texts(const Analysis& analysis) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(most, analysis.warnings.size()); ++i)
+    lines.push_back("warning: " + analysis.warnings[i]);
+  if (analysis.warnings.size() > most)
+    lines.push_back(fmt::format("and {} (--json lists them)",
+                                plural(analysis.warnings.size() - most, "more warning")));
+  return lines;
+}
+
 std::vector<std::string> fact_texts(const Analysis& analysis, const std::string& hidden) {
-  std::vector<std::string> facts{parameters_text(analysis),   traffic_text(analysis),
-                                 classes_text(analysis),      dtypes_text(analysis),
-                                 masked_text(analysis),       launches_text(analysis),
-                                 passes_text(analysis),       memory_text(analysis),
-                                 alternatives_text(analysis), hidden};
+  std::vector<std::string> facts{parameters_text(analysis),
+                                 traffic_text(analysis),
+                                 classes_text(analysis),
+                                 dtypes_text(analysis),
+                                 masked_text(analysis),
+                                 launches_text(analysis),
+                                 fusion_text(analysis),
+                                 passes_text(analysis),
+                                 memory_text(analysis),
+                                 alternatives_text(analysis),
+                                 hidden};
   if (!analysis.unknown.empty())
     facts.push_back("unknown operators, counted as moving data only: " + unknown_text(analysis));
-  constexpr std::size_t warnings_shown = 8;
-  for (std::size_t i = 0; i < std::min(warnings_shown, analysis.warnings.size()); ++i)
-    facts.push_back("warning: " + analysis.warnings[i]);
-  if (analysis.warnings.size() > warnings_shown)
-    facts.push_back(fmt::format("and {} (--json lists them)",
-                                plural(analysis.warnings.size() - warnings_shown, "more warning")));
+  const auto warnings = warning_texts(analysis);
+  facts.insert(facts.end(), warnings.begin(), warnings.end());
   std::erase(facts, "");
   return facts;
 }

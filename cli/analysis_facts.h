@@ -9,7 +9,7 @@
 
 namespace ridgeline::cli {
 
-// File, layers, batch, rule set and where the shapes come from.
+// File, layers or kernels, batch, rule set and where the shapes come from.
 std::string heading_text(const Analysis& analysis);
 
 // "at batch 8": shapes by their source, for headings.
@@ -17,6 +17,9 @@ std::string shapes_text(const Analysis& analysis);
 
 // One line each: parameters, bytes, classes, dtypes, `hidden`, alternatives, unknown, warnings.
 std::vector<std::string> fact_texts(const Analysis& analysis, const std::string& hidden);
+
+// The first warnings, and how many more there are.
+std::vector<std::string> warning_texts(const Analysis& analysis);
 
 // "Odd ×2 (no rule for this operator), … and 3 more"; empty where all operators are known.
 std::string unknown_text(const Analysis& analysis);

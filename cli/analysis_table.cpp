@@ -118,18 +118,29 @@ Shown columns_of(const Analysis& analysis, const TableOptions& options, const Li
                       [](const Line& line) { return !line.note.empty(); })};
 }
 
-std::vector<Column> columns(const TableOptions& options, const Shown& shown) {
+// What nine of ten names need, as far as the end of a path that tells.
+int width_of_names(const Lines& lines) {
+  constexpr int telling = 20;
+  std::vector<int> widths;
+  for (const Line& line : lines.shown) widths.push_back(display_width(line.name));
+  if (widths.empty()) return 0;
+  const auto ninth = widths.begin() + std::ssize(widths) * 9 / 10;
+  std::nth_element(widths.begin(), ninth, widths.end());
+  return std::min(*ninth, telling);
+}
+
+std::vector<Column> columns(const TableOptions& options, const Shown& shown, const Lines& lines) {
   const bool grouped = options.group_by.has_value();
-  std::vector<Column> list{
-      {grouped ? std::string(to_string(*options.group_by)) : "layer", Align::left, true}};
+  std::vector<Column> list{{grouped ? std::string(to_string(*options.group_by)) : "layer",
+                            Align::left, true, 0, width_of_names(lines)}};
   list.push_back(grouped ? Column{"layers", Align::right} : Column{"op", Align::left, true});
-  if (shown.output) list.push_back({"output", Align::left, false, 2});
+  if (shown.output) list.push_back({"output", Align::left, false, 3});
   if (shown.macs) list.push_back({"MACs", Align::right, false, 1});
   list.push_back({"FLOP", Align::right});
   if (shown.int_ops) list.push_back({"OP", Align::right});
   list.push_back({"bytes", Align::right});
   list.push_back({shown.int_ops ? "OP/byte" : "FLOP/byte", Align::right});
-  list.push_back({"share", Align::right, false, 3});
+  list.push_back({"share", Align::right, false, 2});
   if (shown.note) list.push_back({"note", Align::left, true});
   return list;
 }
@@ -163,7 +174,7 @@ Cells total_cells(const Analysis& analysis, const TableOptions& options, const S
 TextTable table_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
   const Shown shown = columns_of(analysis, options, lines);
   const double all = operations(analysis.totals.work);
-  TextTable table{columns(options, shown), {}};
+  TextTable table{columns(options, shown, lines), {}};
   table.rows.reserve(lines.shown.size() + 1);
   for (const Line& line : lines.shown) table.rows.push_back(cells_of(line, all, shown));
   table.rows.push_back(total_cells(analysis, options, shown));

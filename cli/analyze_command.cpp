@@ -138,7 +138,11 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
     network.graph = std::move(training.graph);
   }
   std::vector<Demand> demands;
-  if (passes.runtime) demands = lower(network.graph, *passes.runtime, counting.weights);
+  std::vector<FusionSaving> fusion;
+  if (passes.runtime) {
+    demands = lower(network.graph, *passes.runtime, counting.weights);
+    fusion = fusion_savings(network.graph, *passes.runtime, counting.weights);
+  }
   Analysis analysis;
   if (passes.runtime && !keep_layers)
     analysis = analyze(fuse(network.graph, *passes.runtime).graph, counting.weights);
@@ -146,6 +150,7 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
     analysis = analyze(std::move(network.graph), counting.weights);
   analysis.runtime = passes.runtime;
   analysis.demands = std::move(demands);
+  analysis.fusion = std::move(fusion);
   analysis.training = std::move(summary);
   return analysis;
 }
@@ -163,7 +168,8 @@ Analysis analyze_network(const std::string& word, const Options& options,
   // The published numbers of this network were made so.
   if (pagoda && word == "lstm" && !counting.pagoda.matmul_seq) counting.pagoda.matmul_seq = 8;
   Analysis analysis = pagoda ? analyze_by_pagoda(network.graph, counting.pagoda)
-                             : analyze_passes(network, counting, passes, flag(options, "json"));
+                             : analyze_passes(network, counting, passes,
+                                              flag(options, "json") && !options.count("diff"));
   if (!pagoda) analysis.batch = network.batch;
   analysis.weights_file = counting.weights_file;
   analysis.model = network.source;

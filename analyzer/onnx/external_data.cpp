@@ -155,9 +155,21 @@ std::vector<std::string> ExternalFiles::check(const Model& model) const {
     if (findings.missing++ == 0) findings.first = tensor;
     findings.end = std::max(findings.end, end);
   }
-  std::vector<std::string> warnings;
+  // Exporters of large models write a file for each tensor.
+  constexpr std::size_t named = 3;
+  std::size_t absent = 0, tensors = 0;
+  std::string_view first_absent;
   for (const auto& [location, findings] : locations) {
-    if (findings.missing == 0) continue;
+    if (findings.missing == 0 || findings.file.present) continue;
+    if (absent++ == 0) first_absent = location;
+    tensors += findings.missing;
+  }
+  std::vector<std::string> warnings;
+  if (absent > named)
+    warnings.push_back(fmt::format("external data is missing: {} files with {} tensors, such as {}",
+                                   absent, tensors, quote(first_absent)));
+  for (const auto& [location, findings] : locations) {
+    if (findings.missing == 0 || (!findings.file.present && absent > named)) continue;
     const std::string who = tensors_text(findings.missing, *findings.first);
     warnings.push_back(findings.file.present
                            ? fmt::format("external data {} has {} bytes, {} needed ({})",

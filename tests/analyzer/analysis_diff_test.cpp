@@ -93,6 +93,34 @@ TEST(AnalysisDiff, ModulesAreMatchedAcrossWaysToWriteThem) {
   EXPECT_EQ(difference.added.size(), 3u);
 }
 
+// A wrapper gives every layer one more module; the blocks are the same.
+TEST(AnalysisDiff, AModuleAroundAllLayersIsNoDifference) {
+  const AnalysisDiff difference =
+      diff(network({product("model.0.k", "MatMul", 3), product("model.0.v", "MatMul", 3),
+                    product("head", "MatMul", 7)}),
+           network({product("/wrapped/model/model.0/v/MatMul", "MatMul", 3),
+                    product("/wrapped/model/model.0/k/MatMul", "MatMul", 3),
+                    product("/wrapped/head/Gemm", "Gemm", 7)}));
+  EXPECT_EQ(difference.same, 2u);
+  ASSERT_EQ(difference.changed.size(), 1u);
+  EXPECT_EQ(difference.changed[0].after.name, "/wrapped/head/Gemm");
+  EXPECT_EQ(difference.changed[0].matched_by, MatchedBy::module);
+}
+
+// A kernel stands in the module of the layer that it is named after, whatever computes there.
+TEST(AnalysisDiff, KernelsAreMatchedByTheirFirstLayer) {
+  const AnalysisDiff difference =
+      diff(network({layer("0.norm", "RMSNormalization", 4), product("0.q + rotary", "MatMul", 3)}),
+           network({layer("/0/norm/Pow + Mean + Mul", "Pow", 4),
+                    product("/0/q/MatMul + Slice + Add", "MatMul", 3)}));
+  EXPECT_EQ(difference.same, 1u);
+  ASSERT_EQ(difference.changed.size(), 1u);
+  EXPECT_EQ(difference.changed[0].matched_by, MatchedBy::module);
+  EXPECT_THAT(difference.changed[0].what, ElementsAre("op"));
+  EXPECT_THAT(difference.removed, IsEmpty());
+  EXPECT_THAT(difference.added, IsEmpty());
+}
+
 TEST(AnalysisDiff, ProductsAreMatchedBySizeBeforeOrder) {
   const AnalysisDiff difference = diff(
       network({product("a", "MatMul", 3), product("b", "MatMul", 7)}),

@@ -125,6 +125,15 @@ TEST(Fusion, SiblingsReadTheirInputOnce) {
   EXPECT_EQ(wide, 12);
 }
 
+// Of 53 normalisations behind convolutions, torch.compile's kernels are one each, with what
+// follows.
+TEST(Fusion, ANormalisationAloneTakesItsActivation) {
+  const auto counts = classes_of(lower(build_workload("resnet50"), Runtime::torch_compiled));
+  EXPECT_EQ(counts.at(OpClass::convolution), 53);
+  EXPECT_EQ(counts.at(OpClass::normalize), 49);  // four of shortcuts go with the sum
+  EXPECT_FALSE(counts.contains(OpClass::elementwise));
+}
+
 TEST(Fusion, APoolOverTheWholeImageStandsAlone) {
   const auto resnet = lower(build_workload("resnet50"), Runtime::ideal);
   const auto counts = classes_of(resnet);
@@ -217,6 +226,21 @@ TEST(Fusion, ASliceReadsItsPartOnly) {
   EXPECT_EQ(demands[0].op_class, OpClass::matmul);
   EXPECT_EQ(demands[0].work.bytes_read, 2 * 64 * 4);
   EXPECT_EQ(demands[0].work.bytes_written, 64 * 4);
+}
+
+// Code that computes in fp32 for safety casts what is fp32 already.
+TEST(Fusion, ACastToTheSameTypeIsNothing) {
+  constexpr int fp32 = 1, fp16 = 10;  // ONNX's numbers
+  for (const int to : {fp32, fp16}) {
+    testing::OnnxBuilder model;
+    model.opset(17).input("x", ElementType::fp32, {1, 8, 8});
+    model.node("Cast", {"x"}, {"y"}).attribute("to", to);
+    model.node("MaxPool", {"y"}, {"z"}).attribute("kernel_shape", {1});
+    model.output("z");
+    const Graph graph = testing::imported(model).graph;
+    EXPECT_EQ(lower(graph, Runtime::onnxruntime).size(), to == fp32 ? 1u : 2u);
+    EXPECT_EQ(lower(graph, Runtime::torch_eager).size(), 2u);
+  }
 }
 
 TEST(Fusion, EagerModeFusesNothing) {

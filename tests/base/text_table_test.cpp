@@ -78,6 +78,16 @@ TEST(TextTable, SpareColumnsGoWhereFlexibleOnesCannotShrinkEnough) {
   EXPECT_EQ(render_text(table, 13), "name:\n  abcdefghijk\n  l\na: 1111\nb: 2222\nc: 3333\n");
 }
 
+TEST(TextTable, AFlexibleColumnKeepsItsWishAsLongAsSpareOnesAreLeft) {
+  const TextTable table{{{"name", Align::left, true, 0, 12},
+                         {"a", Align::right, false, 1},
+                         {"b", Align::right, false, 2},
+                         {"c", Align::right}},
+                        {{"abcdefghijkl", "1111", "2222", "3333"}}};
+  EXPECT_EQ(render_text(table, 29), "name             a     c\nabcdefghijkl  1111  3333\n");
+  EXPECT_EQ(render_text(table, 14), "name         c\nabcd…jkl  3333\n");
+}
+
 TEST(TextTable, PathsLoseTheirFrontAndOtherTextItsMiddle) {
   const auto shown = [](const std::string& name, int width) {
     const std::string text = render_text({{{"", Align::left, true}}, {{name}}}, width);
@@ -88,6 +98,9 @@ TEST(TextTable, PathsLoseTheirFrontAndOtherTextItsMiddle) {
   EXPECT_EQ(shown("/layer1/layer1.0/conv1/Conv", 12), "…conv1/Conv");
   EXPECT_EQ(shown("/a_name_without_an_end/Conv", 20), "…without_an_end/Conv");
   EXPECT_EQ(shown("BatchNormalization", 14), "BatchNo…zation");
+  EXPECT_EQ(shown("layer1.0.conv1 + bn1 + relu", 27), "layer1.0.conv1 + bn1 + relu");
+  EXPECT_EQ(shown("layer1.0.conv1 + bn1 + relu", 26), "layer1.0.conv1 +2");
+  EXPECT_EQ(shown("layer1.0.conv1 + bn1 + relu", 12), "…0.conv1 +2");
 }
 
 TEST(TextTable, ControlCharactersDoNotReachTheTerminal) {

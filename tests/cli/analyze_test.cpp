@@ -16,6 +16,7 @@
 namespace ridgeline::testing {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -314,6 +315,21 @@ TEST_F(Analyze, UnknownOperatorsArePrintedThenRefused) {
   EXPECT_EQ(allowed["totals"]["flops"], 10);
 }
 
+// Layers less what each rule saves are the kernels.
+TEST_F(Analyze, FusionIsItemised) {
+  const Json analysis = json({"mobilenet_v2", "--runtime", "tensorrt"});
+  EXPECT_THAT(schema_violations(analysis, "analysis.schema.json"), IsEmpty());
+  double bytes = analysis["totals"]["bytes"];
+  for (const Json& rule : analysis["fusion"]) bytes -= rule["bytes_saved"].get<double>();
+  for (const Json& demand : analysis["demands"])
+    bytes -= demand["bytes_read"].get<double>() + demand["bytes_written"].get<double>();
+  EXPECT_EQ(bytes, 0);
+  EXPECT_GT(analysis["fusion"].size(), 1u);
+  EXPECT_THAT(text({"mobilenet_v2", "--runtime", "tensorrt"}),
+              HasSubstr("\nfusion: saves 104 MB of 173 MB: "));
+  EXPECT_THAT(json({"mobilenet_v2", "--runtime", "torch-eager"})["fusion"], IsEmpty());
+}
+
 TEST_F(Analyze, Diff) {
   OnnxBuilder small, large;
   for (auto* model : {&small, &large}) {
@@ -339,6 +355,18 @@ TEST_F(Analyze, Diff) {
   EXPECT_THAT(text({"small.onnx", "--diff", "large.onnx", "--csv"}),
               HasSubstr("\nremoved,old,,Exp,,,0,,10,,0,,80,\n"));
   EXPECT_THAT(text({"small.onnx", "--diff", "small.onnx"}), HasSubstr("2 the same, 0 changed"));
+  const Json kernels = json({"small.onnx", "--diff", "large.onnx", "--runtime", "ideal"});
+  EXPECT_THAT(schema_violations(kernels, "analysis_diff.schema.json"), IsEmpty());
+  EXPECT_EQ(kernels["after"]["runtime"], "ideal");
+  EXPECT_EQ(kernels["changed"][0]["after"]["name"], "first + new");
+  EXPECT_THAT(text({"small.onnx", "--diff", "large.onnx", "--runtime", "ideal"}),
+              HasSubstr("kernels: 0 the same, 1 changed, 0 removed, 0 added"));
+}
+
+// Blocks of a network that repeat are one line.
+TEST_F(Analyze, DiffCountsLinesThatAreTheSame) {
+  EXPECT_THAT(line_with(text({"resnet18", "--diff", "resnet34"}), "layer3.2.conv1 "),
+              EndsWith("  8"));
 }
 
 }  // namespace

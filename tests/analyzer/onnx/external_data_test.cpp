@@ -123,6 +123,19 @@ TEST_F(ExternalData, MissingFilesAreOneWarningEach) {
   }
 }
 
+// As exporters of large models write them, a file for each tensor.
+TEST_F(ExternalData, ManyMissingFilesAreOneWarning) {
+  folder_.write("model/short.bin", "1234");
+  OnnxBuilder model;
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    model.initializer(name, ElementType::int64, {2}).external(i == 4 ? "short.bin" : name);
+  }
+  EXPECT_THAT(open(model).model().warnings,
+              ElementsAre("external data is missing: 4 files with 4 tensors, such as \"w0\"",
+                          "external data \"short.bin\" has 4 bytes, 16 needed (tensor \"w4\")"));
+}
+
 TEST_F(ExternalData, ShortFilesAreAWarning) {
   folder_.write("model/w.bin", "1234");
   const ModelFile file = open_with("w.bin", 4);
