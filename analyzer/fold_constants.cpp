@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "analyzer/count.h"
-#include "analyzer/fusion_rules.h"
+#include "analyzer/fusion_patterns.h"
 
 namespace ridgeline {
 namespace {
@@ -29,28 +29,22 @@ bool takes_part(const Layer& layer) {
   return layer.standing == Standing::counted && !layer.parts.empty() && !layer.outputs.empty();
 }
 
-std::vector<FusionStep> fold_constants(Graph& graph, const OpWeights* weights) {
-  std::vector<FusionStep> steps;
+void fold_constants(Graph& graph, const OpWeights* weights, std::vector<FusionStep>* steps) {
   if (std::any_of(graph.layers.begin(), graph.layers.end(),
                   [](const Layer& layer) { return layer.pass != Pass::forward; }))
-    return steps;
+    return;
   for (Layer& layer : graph.layers) {
     const bool leaves = std::any_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
       return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
     });
     if (leaves || !is_constant(graph, layer)) continue;
-    FusionStep& step = steps.emplace_back();
-    step.rule = "constants";
-    step.from = layer.name;
-    if (weights != nullptr) {
+    if (steps != nullptr) {
       const Work work = count_layer(graph, layer, *weights);
-      step.bytes_saved = total_bytes(work);
-      step.flop_saved = total_flop(work);
+      steps->push_back({"constants", "", layer.name, total_bytes(work), total_flop(work)});
     }
     layer.standing = Standing::folded;
     for (const TensorId id : layer.outputs) graph.tensors[id].role = Role::weight;
   }
-  return steps;
 }
 
 }  // namespace ridgeline

@@ -14,7 +14,8 @@ namespace ridgeline {
 // Whether a layer runs at all: counted, with something to compute.
 bool takes_part(const Layer& layer);
 
-// Folds in place and returns the steps, with what each saves where `weights` are given.
-std::vector<FusionStep> fold_constants(Graph& graph, const OpWeights* weights);
+// In place. Where `steps` are asked for, with what each saves by these weights.
+void fold_constants(Graph& graph, const OpWeights* weights = nullptr,
+                    std::vector<FusionStep>* steps = nullptr);
 
 }  // namespace ridgeline

@@ -67,7 +67,7 @@ std::string_view beside(std::string_view name, std::string_view neighbour) {
 
 class Fuser {
  public:
-  // With weights, what each step saves is counted too.
+  // With weights, the steps are kept, with what each of them saves.
   Fuser(Graph graph, Runtime runtime, const OpWeights* weights = nullptr)
       : graph_(std::move(graph)),
         runtime_(runtime),
@@ -76,6 +76,7 @@ class Fuser {
         producer_(graph_.tensors.size(), none),
         consumers_(graph_),
         is_output_(graph_.tensors.size(), false),
+        is_passed_on_(graph_.tensors.size(), false),
         seen_in_(graph_.layers.size(), 0) {
     groups_.reserve(graph_.layers.size());
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
@@ -84,54 +85,82 @@ class Fuser {
       for (const TensorId id : graph_.layers[i].outputs) producer_[id] = i;
     }
     for (const TensorId id : graph_.outputs) is_output_[id] = true;
+    for (const Layer& layer : graph_.layers) {
+      if (!takes_part(layer)) continue;
+      for (const TensorId id : layer.outputs) {
+        if (consumers_[id].empty()) continue;
+        between_.push_back(id);
+        is_passed_on_[id] = !is_output_[id] &&
+                            std::all_of(consumers_[id].begin(), consumers_[id].end(),
+                                        [&](std::size_t reader) { return runs_alike(id, reader); });
+      }
+    }
   }
 
-  FusedGraph run() {
+  Graph run() {
     // Until nothing changes: a group that grew may fit a rule that its parts did not.
     for (bool changed = true; changed;) {
       changed = false;
-      for (const FusionRule& rule : fusion_rules())
+      for (const FusionRule& rule : fusion_rules()) {
+        if (rule.waits && changed) break;
         if (std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime_) != rule.runtimes.end())
           changed = apply(rule) || changed;
+      }
     }
     if (joins_siblings(runtime_)) join_siblings();
     return build();
   }
 
+  const std::vector<FusionStep>& steps() const { return steps_; }
+
  private:
   bool apply(const FusionRule& rule) {
     bool changed = false;
-    for (const Layer& layer : graph_.layers) {
-      if (!takes_part(layer)) continue;
-      for (const TensorId id : layer.outputs) changed = try_merge(rule, id) || changed;
-    }
+    for (const TensorId id : between_) changed = try_merge(rule, id) || changed;
+    if (changed)
+      std::erase_if(between_, [&](TensorId id) {
+        return std::all_of(consumers_[id].begin(), consumers_[id].end(), [&](std::size_t reader) {
+          return group_of_[reader] == group_of_[producer_[id]];
+        });
+      });
     return changed;
   }
 
   bool try_merge(const FusionRule& rule, TensorId id) {
-    if (is_output_[id] || consumers_[id].empty() || producer_[id] == none) return false;
     const std::size_t from = group_of_[producer_[id]];
-    const std::size_t to = group_of_[consumers_[id].front()];
-    if (from == to) return false;
-    const Layer& maker = graph_.layers[producer_[id]];
-    for (const std::size_t consumer : consumers_[id]) {
-      const Layer& reader = graph_.layers[consumer];
-      if (group_of_[consumer] != to || !takes_part(reader) || reader.repeats != maker.repeats ||
-          reader.pass != maker.pass)
-        return false;
+    if (rule.shares) {
+      bool merged = false;
+      for (const std::size_t reader : consumers_[id])
+        if (runs_alike(id, reader)) merged = try_merge(rule, id, from, group_of_[reader]) || merged;
+      return merged;
     }
-    if (!rule.applies({graph_, groups_[from], groups_[to], id}) || would_cycle(from, to))
+    if (!is_passed_on_[id]) return false;
+    const std::size_t to = group_of_[consumers_[id].front()];
+    return std::all_of(consumers_[id].begin(), consumers_[id].end(),
+                       [&](std::size_t reader) { return group_of_[reader] == to; }) &&
+           try_merge(rule, id, from, to);
+  }
+
+  bool try_merge(const FusionRule& rule, TensorId id, std::size_t from, std::size_t to) {
+    if (from == to || !rule.applies({graph_, groups_[from], groups_[to], id}) ||
+        would_cycle(from, to))
       return false;
     merge(rule.name, from, to);
     return true;
   }
 
+  // As often and in the same pass as what makes the tensor.
+  bool runs_alike(TensorId id, std::size_t reader) const {
+    const Layer &maker = graph_.layers[producer_[id]], &layer = graph_.layers[reader];
+    return takes_part(layer) && layer.repeats == maker.repeats && layer.pass == maker.pass;
+  }
+
   void merge(std::string_view rule, std::size_t into, std::size_t from) {
+    if (weights_ == nullptr) return join(into, from);
     FusionStep& step = steps_.emplace_back();
     step.rule = rule;
     step.into = graph_.layers[groups_[into].layers.front()].name;
     step.from = graph_.layers[groups_[from].layers.front()].name;
-    if (weights_ == nullptr) return join(into, from);
     Work apart = work_of(groups_[into]);
     apart += work_of(groups_[from]);
     join(into, from);
@@ -231,22 +260,21 @@ class Fuser {
     return reads(a, b) || reads(b, a);
   }
 
-  FusedGraph build() {
-    FusedGraph result;
-    result.graph.layers.reserve(graph_.layers.size());
+  Graph build() {
+    Graph result;
+    result.layers.reserve(graph_.layers.size());
     // A group runs where its last layer stood: everything that it reads is made by then.
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       const FusionGroup& group = groups_[group_of_[i]];
       if (group.layers.back() != i) continue;
-      result.graph.layers.push_back(group.layers.size() == 1 ? std::move(graph_.layers[i])
-                                                             : fused(group));
+      result.layers.push_back(group.layers.size() == 1 ? std::move(graph_.layers[i])
+                                                       : fused(group));
     }
-    result.graph.name = std::move(graph_.name);
-    result.graph.tensors = std::move(graph_.tensors);
-    order(result.graph);
-    result.graph.inputs = std::move(graph_.inputs);
-    result.graph.outputs = std::move(graph_.outputs);
-    result.steps = std::move(steps_);
+    result.name = std::move(graph_.name);
+    result.tensors = std::move(graph_.tensors);
+    order(result);
+    result.inputs = std::move(graph_.inputs);
+    result.outputs = std::move(graph_.outputs);
     return result;
   }
 
@@ -421,6 +449,8 @@ class Fuser {
   std::vector<std::size_t> producer_;  // by tensor
   Readers consumers_;
   std::vector<bool> is_output_;
+  std::vector<bool> is_passed_on_;    // to layers that run alike, and to nobody else
+  std::vector<TensorId> between_;     // tensors that a group makes and another reads
   std::vector<std::size_t> seen_in_;  // by group: the last search for a cycle that came by
   std::size_t search_ = 0;
   std::vector<FusionStep> steps_;
@@ -428,14 +458,11 @@ class Fuser {
 
 }  // namespace
 
-FusedGraph fuse(const Graph& graph, Runtime runtime) {
-  if (!fuses(runtime)) return {graph, {}};
+Graph fuse(const Graph& graph, Runtime runtime) {
+  if (!fuses(runtime)) return graph;
   Graph plain = without_views(graph);
-  std::vector<FusionStep> steps;
-  if (folds_constants(runtime)) steps = fold_constants(plain, nullptr);
-  FusedGraph fused = Fuser(std::move(plain), runtime).run();
-  fused.steps.insert(fused.steps.begin(), steps.begin(), steps.end());
-  return fused;
+  if (folds_constants(runtime)) fold_constants(plain);
+  return Fuser(std::move(plain), runtime).run();
 }
 
 std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
@@ -444,9 +471,10 @@ std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
   Graph plain = without_views(graph);
   const double seen_twice = moved(graph) - moved(plain);
   std::vector<FusionStep> steps;
-  if (folds_constants(runtime)) steps = fold_constants(plain, &weights);
-  const auto merged = Fuser(std::move(plain), runtime, &weights).run().steps;
-  steps.insert(steps.end(), merged.begin(), merged.end());
+  if (folds_constants(runtime)) fold_constants(plain, &weights, &steps);
+  Fuser fuser(std::move(plain), runtime, &weights);
+  fuser.run();
+  steps.insert(steps.end(), fuser.steps().begin(), fuser.steps().end());
   if (seen_twice > 0) {
     FusionStep& step = steps.emplace_back();
     step.rule = "views";

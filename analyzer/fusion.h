@@ -17,23 +17,18 @@ namespace ridgeline {
 // What fusion did, for the sentence that explains a difference of bytes or FLOP.
 struct FusionStep {
   std::string rule;
-  std::string into;        // layer that absorbs …
-  std::string from;        // … this one
-  double bytes_saved = 0;  // both are filled by itemized_fusion only
-  double flop_saved = 0;
+  std::string into;  // layer that absorbs …
+  std::string from;  // … this one
+  double bytes_saved = 0, flop_saved = 0;
 };
 
-struct FusedGraph {
-  Graph graph;  // Layer::sources names the layers that each came from
-  std::vector<FusionStep> steps;
-};
+// The graph of a runtime's kernels; Layer::sources names the layers that each came from. Layers
+// that are folded, absorbed or alternatives stay as they are.
+Graph fuse(const Graph& graph, Runtime runtime);
 
-// Layers that are folded, absorbed or alternatives stay as they are.
-FusedGraph fuse(const Graph& graph, Runtime runtime);
-
-// The same steps with what each of them saves: together all that the fused graph moves and computes
-// less. What goes with views and casts to the same type, and tensors that were read under two names
-// and are read once then, are a step of their own (rule "views").
+// The steps of that with what each of them saves: together all that the fused graph moves and
+// computes less. What goes with views and casts to the same type, and tensors that were read under
+// two names and are read once then, are a step of their own (rule "views").
 std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
                                         const OpWeights& weights = default_weights());
 

@@ -2,32 +2,20 @@
 // A rule looks at two groups of layers and the tensor between them; it moves nothing itself.
 #pragma once
 
-#include <span>
 #include <string_view>
 #include <vector>
 
-#include "analyzer/graph.h"
+#include "analyzer/fusion_patterns.h"
 #include "base/runtime.h"
 
 namespace ridgeline {
-
-// Layers that run as one kernel so far.
-struct FusionGroup {
-  std::vector<std::size_t> layers;  // indices into the graph, ascending
-};
-
-// `consumer` reads the whole of `tensor`, which `producer` makes and nobody else reads.
-struct FusionCandidate {
-  const Graph& graph;
-  const FusionGroup& producer;
-  const FusionGroup& consumer;
-  TensorId tensor;
-};
 
 struct FusionRule {
   std::string_view name;
   bool (*applies)(const FusionCandidate&);
   std::vector<Runtime> runtimes;
+  bool waits = false;   // until no rule before it has anything to do
+  bool shares = false;  // also where others read the tensor: it is written then, but not read here
 };
 
 const std::vector<FusionRule>& fusion_rules();
@@ -42,9 +30,5 @@ bool folds_constants(Runtime runtime);
 
 // True where any rule is the runtime's.
 bool fuses(Runtime runtime);
-
-bool is_product(const Op& op);   // convolution or matrix product
-bool is_movement(const Op& op);  // elements are moved, or some of them, and none is changed
-bool has_product(const Graph& graph, const FusionGroup& group);
 
 }  // namespace ridgeline

@@ -220,8 +220,7 @@ int launches_of(const Layer& layer, Runtime runtime) {
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
   if (!fuses(runtime)) return Lowering(graph, runtime, weights).run();
-  const FusedGraph fused = fuse(graph, runtime);
-  return Lowering(fused.graph, runtime, weights).run();
+  return Lowering(fuse(graph, runtime), runtime, weights).run();
 }
 
 }  // namespace ridgeline

@@ -145,7 +145,7 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
   }
   Analysis analysis;
   if (passes.runtime && !keep_layers)
-    analysis = analyze(fuse(network.graph, *passes.runtime).graph, counting.weights);
+    analysis = analyze(fuse(network.graph, *passes.runtime), counting.weights);
   else
     analysis = analyze(std::move(network.graph), counting.weights);
   analysis.runtime = passes.runtime;

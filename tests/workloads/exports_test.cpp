@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <fstream>
+#include <map>
 #include <string>
 
 #include "analyzer/fold_batch_norm.h"
 #include "analyzer/lowering.h"
 #include "analyzer/onnx/import.h"
+#include "base/json.h"
 #include "tests/analyzer/networks.h"
 #include "tests/analyzer/onnx/imported.h"
 #include "tests/support/corpus.h"
@@ -73,6 +77,41 @@ TEST(Exports, OfTheCorpusMoveAsMuchWhenFused) {
     const double ours = fused_bytes(build_workload(name));
     EXPECT_NEAR(fused_bytes(corpus_graph(file)), ours, 0.005 * ours) << name;
   }
+}
+
+// "Conv_5 + Add_6 + Relu_7" without the numbers.
+std::string operators_in(std::string_view name) {
+  std::string operators;
+  for (const char letter : name)
+    if (letter != '_' && std::isdigit(static_cast<unsigned char>(letter)) == 0) operators += letter;
+  return operators;
+}
+
+// An engine for the A100, as NVIDIA's Engine Explorer has it.
+TEST(Exports, TheEngineOfAResNetHasTheSameKernels) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  const std::string path = corpus_folder() +
+                           "/../trt/nvidia_trex_v11.0_tree/a100_pytorch_resnet/fp32/"
+                           "resnet.onnx.engine.graph.json";
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path;
+  const Json listing = Json::parse(file);
+  std::vector<std::string> engine;
+  for (const Json& layer : listing["Layers"])
+    if (layer["LayerType"] != "Reformat" && layer["LayerType"] != "NoOp")
+      engine.push_back(operators_in(layer["Name"].get<std::string>()));
+
+  const Graph graph = fold_batch_norm(build_workload("resnet18"));
+  std::map<std::string, std::string> operator_of;
+  for (const Layer& layer : graph.layers) operator_of[layer.name] = layer.origin;
+  std::vector<std::string> ours;
+  for (const Demand& demand : lower(graph, Runtime::tensorrt)) {
+    std::string operators;
+    for (const std::string& layer : demand.source_layers)
+      operators += (operators.empty() ? "" : " + ") + operator_of.at(layer);
+    ours.push_back(operators);
+  }
+  EXPECT_THAT(ours, UnorderedElementsAreArray(engine));
 }
 
 TEST(Exports, OfTheCorpusCanBeFolded) {
