@@ -61,6 +61,8 @@ struct ModelSource {
   std::optional<std::int64_t> ir_version;
   std::vector<std::pair<std::string, std::int64_t>> opsets;  // domain ("" is ai.onnx), version
   std::uint64_t file_bytes = 0;
+  // What a network by name was built with: {"phase", "decode"}, {"context", "2048"} …
+  std::vector<std::pair<std::string, std::string>> options = {};
 };
 
 struct AnalysisRow {
@@ -104,6 +106,7 @@ struct Analysis {
   ModelSource model;
   std::optional<std::int64_t> batch;  // of the first input
   Rules rules = Rules::ridgeline;
+  std::string rule_options;  // as --rules takes them: "training,matmul_seq=8"
   std::string weights_file;  // that replaced entries of the default table; empty: none
   std::shared_ptr<const CountedNetwork> network;
   std::span<const Tensor*const> inputs, outputs;

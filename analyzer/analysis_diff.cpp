@@ -99,6 +99,11 @@ Json ratios(const Json& before, const Json& after) {
 
 AnalysisDiff diff(Analysis before, Analysis after) {
   AnalysisDiff difference;
+  // What a runtime passes by is no kernel.
+  for (Analysis* side : {&before, &after})
+    if (side->runtime)
+      std::erase_if(side->rows,
+                    [](const AnalysisRow& row) { return row.compute_class == ComputeClass::none; });
   const auto matches = match_layers(before.rows, after.rows);
   std::vector<bool> taken(after.rows.size(), false);
   for (std::size_t i = 0; i < before.rows.size(); ++i) {

@@ -89,10 +89,15 @@ std::string stage_of_path(const Path& path, std::size_t shared) {
   return shared + 1 < path.size() ? path[shared] : "";
 }
 
+// Of a training step, gradients of weights belong to the picture whose gradient they come from, the
+// last that they read.
 std::string picture_size(const AnalysisRow& row) {
-  if (row.outputs.empty() || row.outputs.front()->source == ShapeSource::unknown)
-    return "unknown size";
-  const Shape& shape = row.outputs.front()->shape;
+  if (row.pass == Pass::optimizer) return std::string(to_string(Pass::optimizer));
+  const bool is_gradient = row.pass == Pass::backward_weights && !row.inputs.empty();
+  if (!is_gradient && row.outputs.empty()) return "unknown size";
+  const Tensor& picture = is_gradient ? *row.inputs.back() : *row.outputs.front();
+  if (picture.source == ShapeSource::unknown) return "unknown size";
+  const Shape& shape = picture.shape;
   if (shape.size() < 3) return "no picture";
   return to_string(Shape(shape.begin() + 2, shape.end()));
 }

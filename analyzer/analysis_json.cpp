@@ -209,18 +209,37 @@ Json source_json(const ModelSource& model) {
   Json opsets = Json::object();
   for (const auto& [domain, version] : model.opsets)
     opsets[domain.empty() ? "ai.onnx" : domain] = version;
+  Json options = Json::object();
+  for (const auto& [name, value] : model.options) options[name] = value;
   return {{"format", model.format},
           {"file_bytes", model.file_bytes},
           {"producer", model.producer},
           {"ir_version", model.ir_version ? Json(*model.ir_version) : Json()},
-          {"opsets", opsets}};
+          {"opsets", opsets},
+          {"options", options}};
+}
+
+Json kernel_totals(const std::vector<Demand>& demands) {
+  Work work;
+  std::int64_t kernels = 0, launches = 0;
+  for (const Demand& demand : demands) {
+    work += demand.work;
+    launches += demand.launches;
+    kernels += demand.launches > 0 ? 1 : 0;
+  }
+  Json json = {{"kernels", kernels}, {"launches", launches}};
+  add_amounts(json, work, Rules::ridgeline);
+  json["bytes"] = amount_json(total_bytes(work));
+  json["intensity"] = nullable(intensity(work));
+  return json;
 }
 
 Json fusion_row(const FusionSaving& saving) {
   return {{"rule", saving.rule},
-          {"steps", saving.steps},
+          {"merges", saving.merges},
           {"bytes_saved", amount_json(saving.bytes)},
-          {"flops_saved", amount_json(saving.flop)}};
+          {"flops_saved", amount_json(saving.flop)},
+          {"int_ops_saved", amount_json(saving.int_ops)}};
 }
 
 }  // namespace
@@ -248,6 +267,7 @@ void write_json(std::ostream& out, const Analysis& analysis, const std::vector<R
   writer.key("batch");
   writer.tree(analysis.batch ? Json(*analysis.batch) : Json());
   write_text(writer, "rules", to_string(analysis.rules));
+  write_text(writer, "rule_options", analysis.rule_options);
   writer.key("weights_file");
   writer.tree(analysis.weights_file.empty() ? Json() : Json(analysis.weights_file));
   write_text(writer, "view", "unfused");
@@ -262,6 +282,8 @@ void write_json(std::ostream& out, const Analysis& analysis, const std::vector<R
   write_texts(writer, "warnings", analysis.warnings);
   if (analysis.runtime) {
     write_text(writer, "runtime", to_string(*analysis.runtime));
+    writer.key("kernels");
+    writer.tree(kernel_totals(analysis.demands));
     writer.key("demands");
     writer.tree(array_of(analysis.demands, demand_row));
     writer.key("fusion");

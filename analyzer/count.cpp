@@ -14,13 +14,6 @@ const T* part_of(const Layer& layer) {
   return nullptr;
 }
 
-// Elements of the first input that are read where that is not all of it.
-std::optional<std::int64_t> elements_of_first_input(const Layer& layer) {
-  if (const auto* gather = part_of<Gather>(layer)) return gather->elements;
-  if (const auto* copy = part_of<Copy>(layer)) return copy->elements_read;
-  return std::nullopt;
-}
-
 bool moves_data(const Layer& layer) {
   return std::any_of(layer.parts.begin(), layer.parts.end(),
                      [](const Part& part) { return !std::holds_alternative<View>(part.op); });
@@ -104,6 +97,12 @@ struct ClassOfOp {
 };
 
 }  // namespace
+
+std::optional<std::int64_t> elements_of_first_input(const Layer& layer) {
+  if (const auto* gather = part_of<Gather>(layer)) return gather->elements;
+  if (const auto* copy = part_of<Copy>(layer)) return copy->elements_read;
+  return std::nullopt;
+}
 
 std::optional<double> tensor_bytes(const Tensor& tensor) {
   if (tensor.stored_bytes) return tensor.stored_bytes;

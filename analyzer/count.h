@@ -28,6 +28,9 @@ struct TensorMove {
 std::vector<TensorMove> layer_reads(const Graph& graph, const Layer& layer);
 std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer);
 
+// Elements of the first input that a layer reads where that is not all of it: a slice, a look-up.
+std::optional<std::int64_t> elements_of_first_input(const Layer& layer);
+
 // Bytes of a whole tensor as it is stored; nothing where nobody can tell (strings, unknown shapes).
 std::optional<double> tensor_bytes(const Tensor& tensor);
 

@@ -14,7 +14,8 @@ bool is_constant(const Graph& graph, const Layer& layer) {
   const auto is_weight = [&](TensorId id) { return graph.tensors[id].role == Role::weight; };
   const auto stays = [](const Part& part) {
     const auto* elementwise = std::get_if<Elementwise>(&part.op);
-    return is_product(part.op) ||
+    return is_product(part.op) || std::holds_alternative<Attention>(part.op) ||
+           std::holds_alternative<Recurrent>(part.op) || std::holds_alternative<Unknown>(part.op) ||
            (elementwise != nullptr && elementwise->function == Function::random);
   };
   return takes_part(layer) && !layer.inputs.empty() &&
@@ -40,7 +41,8 @@ void fold_constants(Graph& graph, const OpWeights* weights, std::vector<FusionSt
     if (leaves || !is_constant(graph, layer)) continue;
     if (steps != nullptr) {
       const Work work = count_layer(graph, layer, *weights);
-      steps->push_back({"constants", "", layer.name, total_bytes(work), total_flop(work)});
+      steps->push_back({"constants", layer.name, 1, total_bytes(work), total_flop(work),
+                        total_integer_ops(work)});
     }
     layer.standing = Standing::folded;
     for (const TensorId id : layer.outputs) graph.tensors[id].role = Role::weight;

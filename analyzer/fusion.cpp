@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "analyzer/count.h"
 #include "analyzer/fold_constants.h"
 #include "analyzer/fusion_rules.h"
+#include "analyzer/layers_by_tensor.h"
+#include "analyzer/run_order.h"
 #include "analyzer/without_views.h"
 
 namespace ridgeline {
@@ -21,40 +21,12 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-// All that the layers of a graph read and write.
-double moved(const Graph& graph) {
-  double bytes = 0;
+Work work_of(const Graph& graph, const OpWeights& weights) {
+  Work work;
   for (const Layer& layer : graph.layers)
-    if (takes_part(layer)) bytes += total_bytes(count_layer(graph, layer, default_weights()));
-  return bytes;
+    if (takes_part(layer)) work += count_layer(graph, layer, weights);
+  return work;
 }
-
-// Layers by tensor, in one piece of memory: a network has thousands of tensors with a reader or
-// two. What is computed before the first run, such as a shape, reads nothing when it runs.
-class Readers {
- public:
-  explicit Readers(const Graph& graph) : begin_(graph.tensors.size() + 1, 0) {
-    const auto for_each = [&](auto&& visit) {
-      for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-        if (graph.layers[i].standing == Standing::folded) continue;
-        for (const auto* ids : {&graph.layers[i].inputs, &graph.layers[i].steering})
-          for (const TensorId id : *ids) visit(id, i);
-      }
-    };
-    for_each([&](TensorId id, std::size_t) { ++begin_[id + 1]; });
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    layers_.resize(begin_.back());
-    std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
-    for_each([&](TensorId id, std::size_t layer) { layers_[next[id]++] = layer; });
-  }
-
-  std::span<const std::size_t> operator[](TensorId id) const {
-    return std::span(layers_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
-  }
-
- private:
-  std::vector<std::size_t> begin_, layers_;
-};
 
 // A name as it reads after the name of a neighbour: without the modules that both are in.
 std::string_view beside(std::string_view name, std::string_view neighbour) {
@@ -63,6 +35,16 @@ std::string_view beside(std::string_view name, std::string_view neighbour) {
       name.substr(0, static_cast<std::size_t>(differ.first - name.begin()));
   const std::size_t last = common.find_last_of("./");
   return last == std::string_view::npos ? name : name.substr(last + 1);
+}
+
+FusionStep saved_by(std::string_view rule, const std::string& kernel, std::size_t merges,
+                    const Work& before, const Work& after) {
+  return {std::string(rule),
+          kernel,
+          merges,
+          total_bytes(before) - total_bytes(after),
+          total_flop(before) - total_flop(after),
+          total_integer_ops(before) - total_integer_ops(after)};
 }
 
 class Fuser {
@@ -74,10 +56,12 @@ class Fuser {
         weights_(weights),
         group_of_(graph_.layers.size()),
         producer_(graph_.tensors.size(), none),
-        consumers_(graph_),
+        consumers_(LayersByTensor::readers(graph_)),
         is_output_(graph_.tensors.size(), false),
         is_passed_on_(graph_.tensors.size(), false),
+        reach_(graph_.layers.size()),
         seen_in_(graph_.layers.size(), 0) {
+    std::iota(reach_.begin(), reach_.end(), std::size_t{0});
     groups_.reserve(graph_.layers.size());
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       group_of_[i] = i;
@@ -85,14 +69,16 @@ class Fuser {
       for (const TensorId id : graph_.layers[i].outputs) producer_[id] = i;
     }
     for (const TensorId id : graph_.outputs) is_output_[id] = true;
+    if (weights_ != nullptr) accounts_.resize(graph_.layers.size());
     for (const Layer& layer : graph_.layers) {
       if (!takes_part(layer)) continue;
       for (const TensorId id : layer.outputs) {
         if (consumers_[id].empty()) continue;
         between_.push_back(id);
-        is_passed_on_[id] = !is_output_[id] &&
-                            std::all_of(consumers_[id].begin(), consumers_[id].end(),
-                                        [&](std::size_t reader) { return runs_alike(id, reader); });
+        is_passed_on_[id] =
+            !is_output_[id] &&
+            std::all_of(consumers_[id].begin(), consumers_[id].end(),
+                        [&](std::size_t reader) { return run_alike(producer_[id], reader); });
       }
     }
   }
@@ -108,6 +94,8 @@ class Fuser {
       }
     }
     if (joins_siblings(runtime_)) join_siblings();
+    for (std::size_t group = 0; group < accounts_.size(); ++group)
+      if (accounts_[group].merges > 0 && !groups_[group].layers.empty()) settle(group, {});
     return build();
   }
 
@@ -131,7 +119,8 @@ class Fuser {
     if (rule.shares) {
       bool merged = false;
       for (const std::size_t reader : consumers_[id])
-        if (runs_alike(id, reader)) merged = try_merge(rule, id, from, group_of_[reader]) || merged;
+        if (run_alike(producer_[id], reader))
+          merged = try_merge(rule, id, from, group_of_[reader]) || merged;
       return merged;
     }
     if (!is_passed_on_[id]) return false;
@@ -149,24 +138,40 @@ class Fuser {
     return true;
   }
 
-  // As often and in the same pass as what makes the tensor.
-  bool runs_alike(TensorId id, std::size_t reader) const {
-    const Layer &maker = graph_.layers[producer_[id]], &layer = graph_.layers[reader];
-    return takes_part(layer) && layer.repeats == maker.repeats && layer.pass == maker.pass;
+  // As often and in the same pass.
+  bool run_alike(std::size_t one, std::size_t other) const {
+    const Layer &a = graph_.layers[one], &b = graph_.layers[other];
+    return takes_part(a) && takes_part(b) && a.repeats == b.repeats && a.pass == b.pass;
   }
 
   void merge(std::string_view rule, std::size_t into, std::size_t from) {
-    if (weights_ == nullptr) return join(into, from);
-    FusionStep& step = steps_.emplace_back();
-    step.rule = rule;
-    step.into = graph_.layers[groups_[into].layers.front()].name;
-    step.from = graph_.layers[groups_[from].layers.front()].name;
-    Work apart = work_of(groups_[into]);
-    apart += work_of(groups_[from]);
-    join(into, from);
-    const Work together = work_of(groups_[into]);
-    step.bytes_saved = total_bytes(apart) - total_bytes(together);
-    step.flop_saved = total_flop(apart) - total_flop(together);
+    if (weights_ != nullptr) {
+      settle(into, rule);
+      settle(from, rule);
+      Account &all = accounts_[into], &more = accounts_[from];
+      all.apart += more.apart;
+      all.merges += more.merges + 1;
+    }
+    for (const std::size_t layer : groups_[from].layers) group_of_[layer] = into;
+    auto& layers = groups_[into].layers;
+    const auto middle =
+        layers.insert(layers.end(), groups_[from].layers.begin(), groups_[from].layers.end());
+    std::inplace_merge(layers.begin(), middle, layers.end());
+    for (std::size_t i = layers.front(); i < layers.back(); ++i)
+      reach_[i] = std::max(reach_[i], layers.back());
+    groups_[from].layers.clear();
+  }
+
+  // What a rule has saved in a group so far, before another rule goes on with it. Not after every
+  // merge: a kernel of thousands of layers would be counted thousands of times.
+  void settle(std::size_t group, std::string_view next) {
+    Account& account = accounts_[group];
+    if (account.rule == next) return;
+    const Work together = work_of(groups_[group]);
+    if (account.merges > 0)
+      steps_.push_back(saved_by(account.rule, graph_.layers[groups_[group].layers.front()].name,
+                                account.merges, account.apart, together));
+    account = {next, 0, together};
   }
 
   Work work_of(const FusionGroup& group) const {
@@ -175,18 +180,12 @@ class Fuser {
                                     : count_layer(graph_, fused(group), *weights_);
   }
 
-  void join(std::size_t into, std::size_t from) {
-    for (const std::size_t layer : groups_[from].layers) group_of_[layer] = into;
-    auto& layers = groups_[into].layers;
-    layers.insert(layers.end(), groups_[from].layers.begin(), groups_[from].layers.end());
-    std::sort(layers.begin(), layers.end());
-    groups_[from].layers.clear();
-  }
-
   // Is there a way from the one group to the other through layers of neither? Layers are in an
-  // order in which they can run, so nothing behind the last of `to` needs a look.
+  // order in which they can run, so nothing behind the last of `to` needs a look, nor behind the
+  // last of a group that begins before that.
   bool would_cycle(std::size_t from, std::size_t to) {
-    const std::size_t last = groups_[to].layers.back();
+    std::size_t last = groups_[to].layers.back();
+    while (reach_[last] > last) last = reach_[last];
     std::vector<std::size_t> open;
     ++search_;
     const auto follow = [&](std::size_t group, bool is_start) {
@@ -215,7 +214,8 @@ class Fuser {
       std::vector<std::size_t> siblings;
       for (const std::size_t consumer : consumers_[id])
         if (is_sibling(consumer, id) &&
-            std::find(siblings.begin(), siblings.end(), group_of_[consumer]) == siblings.end())
+            std::find(siblings.begin(), siblings.end(), group_of_[consumer]) == siblings.end() &&
+            (siblings.empty() || run_alike(groups_[siblings[0]].layers.front(), consumer)))
           siblings.push_back(group_of_[consumer]);
       for (std::size_t i = 1; i < siblings.size(); ++i) {
         if (would_cycle(siblings[0], siblings[i]) || would_cycle(siblings[i], siblings[0]) ||
@@ -245,7 +245,7 @@ class Fuser {
     });
   }
 
-  static bool only_moves(const Layer& layer) {
+  static bool moves_or_looks_up(const Layer& layer) {
     return std::all_of(layer.parts.begin(), layer.parts.end(),
                        [](const Part& part) { return is_movement(part.op); });
   }
@@ -272,7 +272,7 @@ class Fuser {
     }
     result.name = std::move(graph_.name);
     result.tensors = std::move(graph_.tensors);
-    order(result);
+    put_in_run_order(result);
     result.inputs = std::move(graph_.inputs);
     result.outputs = std::move(graph_.outputs);
     return result;
@@ -300,18 +300,20 @@ class Fuser {
     result.inputs.clear();
     result.outputs.clear();
     result.partly_moved.clear();
-    const bool folds = has_product(graph_, group);
+    std::vector<std::size_t> folded_into;
+    for (const std::size_t index : group.layers)
+      if (const std::size_t product = product_of(graph_.layers[index], group); product != none)
+        folded_into.push_back(product);
     for (const std::size_t index : group.layers) {
       const Layer& layer = graph_.layers[index];
       if (index != main) (result.name += " + ") += beside(layer.name, graph_.layers[main].name);
       result.sources.push_back(layer.name);
       result.shapes = std::max(result.shapes, layer.shapes);
-      const bool is_folded_norm = folds && is_batch_norm(layer);
-      if (is_folded_norm)
-        fold_into_product(result, layer);
-      else
-        add_parts(result, layer);
-      add_inputs(result, layer, group, is_folded_norm);
+      const bool is_folded = product_of(layer, group) != none;
+      if (!is_folded) add_parts(result, layer);
+      if (std::find(folded_into.begin(), folded_into.end(), index) != folded_into.end())
+        add_bias(result.parts.back().op);
+      add_inputs(result, layer, group, is_folded);
       for (const TensorId id : layer.outputs)
         if (leaves(id, group)) result.outputs.push_back(id);
     }
@@ -323,14 +325,6 @@ class Fuser {
   static void add_parts(Layer& result, const Layer& layer) {
     for (const Part& part : layer.parts)
       result.parts.push_back(is_movement(part.op) ? Part{Copy{}, part.dtype} : part);
-  }
-
-  static std::optional<std::int64_t> elements_of_first_input(const Layer& layer) {
-    for (const Part& part : layer.parts) {
-      if (const auto* gather = std::get_if<Gather>(&part.op)) return gather->elements;
-      if (const auto* copy = std::get_if<Copy>(&part.op)) return copy->elements_read;
-    }
-    return std::nullopt;
   }
 
   static std::optional<std::int64_t> partly_moved(const Layer& layer, TensorId id) {
@@ -357,7 +351,7 @@ class Fuser {
         if (const auto part = partly_moved(layer, id); part && leaves(id, group))
           result.partly_moved.emplace_back(id, *part);
       }
-      const bool passes_on = only_moves(layer);
+      const bool passes_on = moves_or_looks_up(layer);
       for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
         const TensorId id = layer.inputs[i];
         std::int64_t reads = partly_moved(layer, id).value_or(size(id));
@@ -380,22 +374,29 @@ class Fuser {
     return normalize != nullptr && normalize->kind == Normalization::batch;
   }
 
-  // Scale and shift go into weights and bias before the first run: of its arithmetic one addition
-  // stays, of its parameters the shift.
-  static void fold_into_product(Layer& result, const Layer&) {
-    for (Part& part : result.parts) {
-      if (auto* convolution = std::get_if<Convolution>(&part.op)) convolution->bias = true;
-      if (auto* product = std::get_if<MatMul>(&part.op)) product->bias = true;
-    }
+  // The product of the group that takes in this batch normalisation. Scale and shift go into its
+  // weights and bias before the first run: of the arithmetic one addition stays, of the parameters
+  // the shift.
+  std::size_t product_of(const Layer& layer, const FusionGroup& group) const {
+    if (!is_batch_norm(layer) || layer.inputs.empty()) return none;
+    const std::size_t maker = producer_[layer.inputs[0]];
+    if (maker == none || !in(group, maker)) return none;
+    const auto& parts = graph_.layers[maker].parts;
+    return parts.size() == 1 && is_product(parts.front().op) ? maker : none;
+  }
+
+  static void add_bias(Op& product) {
+    if (auto* convolution = std::get_if<Convolution>(&product)) convolution->bias = true;
+    if (auto* matrices = std::get_if<MatMul>(&product)) matrices->bias = true;
   }
 
   void add_inputs(Layer& result, const Layer& layer, const FusionGroup& group,
-                  bool is_folded_norm) const {
+                  bool is_folded) const {
     constexpr std::size_t shift = 2;  // x, scale, shift, mean, variance
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
       const TensorId id = layer.inputs[i];
       if (producer_[id] != none && in(group, producer_[id])) continue;
-      if (is_folded_norm && i > 0 && i != shift) continue;
+      if (is_folded && i > 0 && i != shift) continue;
       if (std::find(result.inputs.begin(), result.inputs.end(), id) == result.inputs.end())
         result.inputs.push_back(id);
     }
@@ -411,48 +412,26 @@ class Fuser {
                        [&](std::size_t consumer) { return !in(group, consumer); });
   }
 
-  // Groups stand where their last layer stood; a reader of an earlier output may stand before that.
-  static void order(Graph& graph) {
-    std::vector<std::size_t> maker(graph.tensors.size(), none);
-    for (std::size_t i = 0; i < graph.layers.size(); ++i)
-      for (const TensorId id : graph.layers[i].outputs) maker[id] = i;
-    std::vector<Layer> sorted;
-    sorted.reserve(graph.layers.size());
-    std::vector<char> state(graph.layers.size(), 0);
-    std::vector<std::pair<std::size_t, std::size_t>> stack;  // layer, next input
-    for (std::size_t start = 0; start < graph.layers.size(); ++start) {
-      if (state[start] != 0) continue;
-      stack.emplace_back(start, 0);
-      state[start] = 1;
-      while (!stack.empty()) {
-        auto& [layer, next] = stack.back();
-        if (next < graph.layers[layer].inputs.size()) {
-          const std::size_t found = maker[graph.layers[layer].inputs[next++]];
-          if (found != none && state[found] == 0) {
-            state[found] = 1;
-            stack.emplace_back(found, 0);
-          }
-          continue;
-        }
-        sorted.push_back(std::move(graph.layers[layer]));
-        stack.pop_back();
-      }
-    }
-    graph.layers = std::move(sorted);
-  }
-
   Graph graph_;
   Runtime runtime_;
   const OpWeights* weights_;
   std::vector<FusionGroup> groups_;
   std::vector<std::size_t> group_of_;  // by layer
   std::vector<std::size_t> producer_;  // by tensor
-  Readers consumers_;
+  LayersByTensor consumers_;
   std::vector<bool> is_output_;
   std::vector<bool> is_passed_on_;    // to layers that run alike, and to nobody else
   std::vector<TensorId> between_;     // tensors that a group makes and another reads
+  std::vector<std::size_t> reach_;    // by layer: the last of any group that begins before it
   std::vector<std::size_t> seen_in_;  // by group: the last search for a cycle that came by
   std::size_t search_ = 0;
+  // What a group was before a rule began with it.
+  struct Account {
+    std::string_view rule;
+    std::size_t merges = 0;
+    Work apart;
+  };
+  std::vector<Account> accounts_;  // by group, with weights only
   std::vector<FusionStep> steps_;
 };
 
@@ -465,22 +444,17 @@ Graph fuse(const Graph& graph, Runtime runtime) {
   return Fuser(std::move(plain), runtime).run();
 }
 
-std::vector<FusionStep> itemized_fusion(const Graph& graph, Runtime runtime,
-                                        const OpWeights& weights) {
-  if (!fuses(runtime)) return {};
+ItemizedFusion itemized_fusion(const Graph& graph, Runtime runtime, const OpWeights& weights) {
+  if (!fuses(runtime)) return {graph, {}};
+  ItemizedFusion result;
   Graph plain = without_views(graph);
-  const double seen_twice = moved(graph) - moved(plain);
-  std::vector<FusionStep> steps;
-  if (folds_constants(runtime)) fold_constants(plain, &weights, &steps);
+  if (const Work views = work_of(graph, weights), rest = work_of(plain, weights); views != rest)
+    result.steps.push_back(saved_by("views", "", 1, views, rest));
+  if (folds_constants(runtime)) fold_constants(plain, &weights, &result.steps);
   Fuser fuser(std::move(plain), runtime, &weights);
-  fuser.run();
-  steps.insert(steps.end(), fuser.steps().begin(), fuser.steps().end());
-  if (seen_twice > 0) {
-    FusionStep& step = steps.emplace_back();
-    step.rule = "views";
-    step.bytes_saved = seen_twice;
-  }
-  return steps;
+  result.graph = fuser.run();
+  result.steps.insert(result.steps.end(), fuser.steps().begin(), fuser.steps().end());
+  return result;
 }
 
 }  // namespace ridgeline

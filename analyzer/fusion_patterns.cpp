@@ -120,6 +120,7 @@ bool stays_within_rows(const Graph& graph, const Layer& layer) {
                   [](const Part& part) { return is_pointwise(part.op); }))
     return true;
   const Shape& rows = graph.tensors[layer.outputs.front()].shape;
+  if (layer.inputs.size() == 1 && graph.tensors[layer.inputs.front()].shape == rows) return false;
   const auto has_these_rows = [&](TensorId id) {
     const Shape& shape = graph.tensors[id].shape;
     return !rows.empty() && shape.size() == rows.size() &&
@@ -128,6 +129,12 @@ bool stays_within_rows(const Graph& graph, const Layer& layer) {
   return only_moves(graph, layer) &&
          std::all_of(layer.inputs.begin(), layer.inputs.end(), has_these_rows) &&
          std::all_of(layer.outputs.begin(), layer.outputs.end(), has_these_rows);
+}
+
+bool reads_weights_beside_first(const Graph& graph, const Layer& layer) {
+  return layer.inputs.empty() ||
+         std::all_of(layer.inputs.begin() + 1, layer.inputs.end(),
+                     [&](TensorId id) { return graph.tensors[id].role == Role::weight; });
 }
 
 bool pools_all(const Graph& graph, const Layer& layer) {

@@ -44,8 +44,12 @@ bool only_moves(const Graph& graph, const Layer& layer);
 bool only_scales(const Graph& graph, const Layer& layer);
 bool moves_or_scales(const Graph& graph, const Layer& layer);
 
-// A pointwise step, or a slice or concatenation along the last axis.
+// A pointwise step, or a slice or concatenation along the last axis. What has one input and one
+// output of the same shape may be a transposition.
 bool stays_within_rows(const Graph& graph, const Layer& layer);
+
+// Everything but its first input is a weight.
+bool reads_weights_beside_first(const Graph& graph, const Layer& layer);
 
 // A pool over all of an image.
 bool pools_all(const Graph& graph, const Layer& layer);

@@ -10,9 +10,14 @@
 namespace ridgeline {
 namespace {
 
+// Parameters that are computed at run time cannot be folded before it.
 bool batch_norm_into_product(const FusionCandidate& c) {
-  return product_count(c.graph, c.producer) == 1 && c.consumer.layers.size() == 1 &&
-         c.producer.layers.size() == 1 && all_parts(c.graph, c.consumer, is_evaluated_batch_norm);
+  const Layer* product = single_layer(c.graph, c.producer);
+  const Layer* norm = single_layer(c.graph, c.consumer);
+  return product != nullptr && norm != nullptr && product_count(c.graph, c.producer) == 1 &&
+         all_parts(c.graph, c.consumer, is_evaluated_batch_norm) &&
+         reads_weights_beside_first(c.graph, *product) &&
+         reads_weights_beside_first(c.graph, *norm);
 }
 
 bool pointwise_into_product(const FusionCandidate& c) {
@@ -40,9 +45,8 @@ bool pool_into_convolution(const FusionCandidate& c) {
 bool softmax_into_scores(const FusionCandidate& c) {
   return is_product_of_activations(c.graph, c.producer) &&
          any_part(c.graph, c.consumer, is_softmax) &&
-         all_parts(c.graph, c.consumer, [](const Op& op) {
-           return is_softmax(op) || is_pointwise(op) || std::holds_alternative<View>(op);
-         });
+         all_parts(c.graph, c.consumer,
+                   [](const Op& op) { return is_softmax(op) || is_pointwise(op); });
 }
 
 bool values_into_attention(const FusionCandidate& c) {
@@ -70,7 +74,7 @@ bool grouped_heads(const FusionCandidate& c) {
       !all_layers(c.graph, c.producer, moves_or_scales))
     return false;
   const Passage way = passage(c.graph, c.producer);
-  return way.inputs == 1 && way.out > way.in && way.out % way.in == 0;
+  return way.inputs == 1 && way.in > 0 && way.out > way.in && way.out % way.in == 0;
 }
 
 // And writes its result in the order in which it is wanted.
@@ -97,8 +101,9 @@ bool pointwise_within_rows(const FusionCandidate& c) {
          all_layers(c.graph, c.consumer, stays_within_rows);
 }
 
-// The rows are those of a product's result, and what leaves is as large.
-bool rotation_into_product(const FusionCandidate& c) {
+// The rows are those of a product's result, and what leaves is as large: a rotary embedding,
+// patches that are merged.
+bool rows_into_product(const FusionCandidate& c) {
   return product_count(c.graph, c.producer) == 1 && !any_part(c.graph, c.producer, is_softmax) &&
          any_part(c.graph, c.consumer, is_pointwise) &&
          all_layers(c.graph, c.consumer, stays_within_rows) &&
@@ -156,7 +161,7 @@ const std::vector<FusionRule>& fusion_rules() {
       {"convolution_and_pool", pool_into_convolution, {R::ideal}},
       {"copy_chain", copy_chain, {R::ideal, R::tensorrt}},
       {"within_rows", pointwise_within_rows, {R::ideal, R::tensorrt}},
-      {"product_and_rotation", rotation_into_product, {R::ideal, R::tensorrt}},
+      {"product_and_rows", rows_into_product, {R::ideal, R::tensorrt}},
       {"indexed_loops", indexed_loops, {R::ideal, R::torch_compiled}, true},
       {"reduction_of_loop", reduction_of_loop, {R::ideal, R::torch_compiled}, true, true},
   };

@@ -4,20 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/graph.h"
-#include "analyzer/op_weights.h"
-#include "base/runtime.h"
+#include "analyzer/fusion.h"
 
 namespace ridgeline {
 
 struct FusionSaving {
   std::string rule;
-  std::size_t steps = 0;
-  double bytes = 0, flop = 0;
+  std::size_t merges = 0;
+  double bytes = 0, flop = 0, int_ops = 0;
 };
 
-// The largest first; nothing where the runtime fuses nothing.
-std::vector<FusionSaving> fusion_savings(const Graph& graph, Runtime runtime,
-                                         const OpWeights& weights = default_weights());
+// The largest first.
+std::vector<FusionSaving> savings_by_rule(const std::vector<FusionStep>& steps);
 
 }  // namespace ridgeline

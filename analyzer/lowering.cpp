@@ -219,8 +219,12 @@ int launches_of(const Layer& layer, Runtime runtime) {
 }
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
-  if (!fuses(runtime)) return Lowering(graph, runtime, weights).run();
-  return Lowering(fuse(graph, runtime), runtime, weights).run();
+  if (!fuses(runtime)) return lower_fused(graph, runtime, weights);  // no copy
+  return lower_fused(fuse(graph, runtime), runtime, weights);
+}
+
+std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime, const OpWeights& weights) {
+  return Lowering(fused, runtime, weights).run();
 }
 
 }  // namespace ridgeline

@@ -17,6 +17,10 @@ namespace ridgeline {
 std::vector<Demand> lower(const Graph& graph, Runtime runtime,
                           const OpWeights& weights = default_weights());
 
+// Of a graph that fuse() made for this runtime.
+std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime,
+                                const OpWeights& weights = default_weights());
+
 // Kernels that one trip through a layer launches.
 int launches_of(const Layer& layer, Runtime runtime);
 

@@ -308,6 +308,15 @@ PagodaOptions parse_pagoda_options(std::string_view text, const std::string& whe
   return options;
 }
 
+std::string to_text(const PagodaOptions& options) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ",") + word; };
+  if (options.matmul_seq.value_or(0) > 0) add("matmul_seq=" + std::to_string(*options.matmul_seq));
+  if (options.lstm_variant) add("lstm");
+  if (options.training) add("training");
+  return text;
+}
+
 Analysis analyze_by_pagoda(const Graph& graph, const PagodaOptions& options) {
   Analysis analysis = analyze(graph);
   analysis.rules = Rules::pagoda;

@@ -22,6 +22,9 @@ struct PagodaOptions {
 // "matmul_seq=8,training"; the batch is not part of it. Throws a usage error.
 PagodaOptions parse_pagoda_options(std::string_view text, const std::string& where);
 
+// The same way round; empty where nothing is chosen.
+std::string to_text(const PagodaOptions& options);
+
 // The graph is to be imported with every free dimension 1 and quantisation left as it is.
 Analysis analyze_by_pagoda(const Graph& graph, const PagodaOptions& options);
 

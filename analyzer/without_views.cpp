@@ -49,6 +49,7 @@ Graph without_views(const Graph& graph) {
       if (std::find(kept.inputs.begin(), kept.inputs.end(), alias[id]) == kept.inputs.end())
         kept.inputs.push_back(alias[id]);
     for (auto& [id, elements] : kept.partly_moved) id = alias[id];
+    for (TensorId& id : kept.steering) id = alias[id];
     result.layers.push_back(std::move(kept));
   }
   return result;

@@ -34,23 +34,29 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> nearest(std::string_view word,
-                                   const std::vector<std::string>& candidates) {
+std::vector<std::string> all_nearest(std::string_view word,
+                                     const std::vector<std::string>& candidates) {
   constexpr std::size_t longest_word = 256;  // a pasted text is no typing error
-  if (word.empty() || word.size() > longest_word) return std::nullopt;
+  if (word.empty() || word.size() > longest_word) return {};
   const std::string typed = lower(word);
-  std::optional<std::string> best;
-  std::size_t best_distance = std::max<std::size_t>(1, typed.size() / 3) + 1;
+  std::vector<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(1, typed.size() / 3);
   for (const std::string& candidate : candidates) {
     const std::string known = lower(candidate);
     const bool is_beginning = typed.size() >= 3 && known.starts_with(typed);
     const std::size_t distance = is_beginning ? 1 : edit_distance(typed, known);
-    if (distance < best_distance && distance < known.size()) {
-      best_distance = distance;
-      best = candidate;
-    }
+    if (distance > best_distance || distance >= known.size()) continue;
+    if (distance < best_distance) best.clear();
+    best_distance = distance;
+    best.push_back(candidate);
   }
   return best;
+}
+
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
+  const auto best = all_nearest(word, candidates);
+  return best.empty() ? std::nullopt : std::optional(best.front());
 }
 
 }  // namespace ridgeline

@@ -14,4 +14,8 @@ namespace ridgeline {
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 
+// All that are equally near, in their order.
+std::vector<std::string> all_nearest(std::string_view word,
+                                     const std::vector<std::string>& candidates);
+
 }  // namespace ridgeline

@@ -153,8 +153,41 @@ std::size_t joints(std::string_view text) {
   return count;
 }
 
+// "5.3" of "features.5.3.attn.proj": which of many equal blocks a layer is in, where an ending of
+// this width does not show it.
+std::string_view block_number(std::string_view text, int width) {
+  const auto is_digit = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '9'; };
+  std::size_t end = text.find_last_of(separators);
+  while (end != std::string_view::npos && end > 0 && !is_digit(end - 1))
+    end = text.find_last_of(separators, end - 1);
+  if (end == std::string_view::npos || end == 0) return {};
+  std::size_t begin = end;
+  while (begin > 0 &&
+         (is_digit(begin - 1) || (text[begin - 1] == '.' && begin > 1 && is_digit(begin - 2))))
+    --begin;
+  const std::size_t before =
+      begin == 0 ? std::string_view::npos : text.find_last_of(separators, begin - 1);
+  const std::size_t part = before == std::string_view::npos ? 0 : before + 1;
+  const bool is_shown = display_width(text.substr(part)) <= width;
+  return is_shown ? std::string_view{} : text.substr(begin, end - begin);
+}
+
+// The longest ending that fits behind an ellipsis, without a part of a path that is cut where at
+// least so much is left then.
+std::string ending(std::string_view text, int width, int least) {
+  const std::string_view end = tail(text, width - 1);
+  const std::size_t part = end.find_first_of(separators);
+  const bool begins_at_part =
+      separators.find(text[text.size() - end.size() - 1]) != std::string_view::npos;
+  const bool is_enough =
+      part != std::string_view::npos && display_width(end.substr(part + 1)) >= least;
+  return std::string(ellipsis) +
+         std::string(is_enough && !begins_at_part ? end.substr(part + 1) : end);
+}
+
 // The end of a path tells most: "/layer1/layer1.0/conv1/Conv" becomes "…layer1.0/conv1/Conv", whole
-// parts as long as that does not waste a third of the width. Other text loses its middle.
+// parts as long as that does not waste a third of the width, and the number of its block before
+// that: "…3…self_attn.q_proj". Other text loses its middle.
 // Of names that are joined the first stays, with the number of the others: "layer1.0.conv1 +2".
 std::string shorten(std::string_view text, int width) {
   if (display_width(text) <= width) return std::string(text);
@@ -167,14 +200,13 @@ std::string shorten(std::string_view text, int width) {
       text.find('/') != std::string_view::npos ||
       (text.find('.') != std::string_view::npos && text.find(' ') == std::string_view::npos);
   if (!is_path || width < 2) return elide_middle(text, width);
-  const std::string_view end = tail(text, width - 1);
-  const std::size_t part = end.find_first_of(separators);
-  const bool has_whole_parts =
-      part != std::string_view::npos && 3 * display_width(end.substr(part + 1)) >= 2 * width;
-  const bool begins_at_part =
-      separators.find(text[text.size() - end.size() - 1]) != std::string_view::npos;
-  return std::string(ellipsis) +
-         std::string(has_whole_parts && !begins_at_part ? end.substr(part + 1) : end);
+  constexpr int least_name = 8;
+  if (const std::string_view number = block_number(text, width - 1); !number.empty()) {
+    const std::string front = std::string(ellipsis) + std::string(number);
+    if (const int rest = width - display_width(front); rest >= least_name)
+      return front + ending(text, rest, 0);
+  }
+  return ending(text, width, width * 2 / 3);
 }
 
 // Which columns there is room for, and how wide each of them is.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <unordered_map>
 #include <utility>
@@ -22,9 +23,19 @@ namespace {
 
 using Render = std::function<std::string(const TextTable&)>;
 
+std::string small_change(double ratio) {
+  const double percent = 100 * (ratio - 1);
+  return std::abs(percent) < 0.005
+             ? (percent > 0 ? "+<0.01 %" : "−<0.01 %")
+             : fmt::format("{}{:.2f} %", percent > 0 ? "+" : "−", std::abs(percent));
+}
+
+// "×1.217"; where that would say nothing, "+0.02 %".
 std::string ratio_text(double before, double after) {
   if (before == after) return "same";
-  return before == 0 ? "" : "×" + format_number(after / before, 4);
+  if (before == 0) return "";
+  const double ratio = after / before;
+  return std::abs(ratio - 1) < 0.005 ? small_change(ratio) : "×" + format_number(ratio, 4);
 }
 
 double operations(const AnalysisRow& row) {
@@ -34,6 +45,14 @@ double operations(const AnalysisRow& row) {
 std::string change(const std::string& before, const std::string& after) {
   return before == after ? before : before + " → " + after;
 }
+
+// Amounts that read the same may differ all the same.
+std::string change(double before, double after, std::string (*text)(double)) {
+  const std::string a = text(before), b = text(after);
+  return a == b && before != after ? a + " " + small_change(after / before) : change(a, b);
+}
+
+std::string bytes_alone(double bytes) { return bytes_text(bytes); }
 
 TextTable totals_table(const AnalysisDiff& difference) {
   const Totals &a = difference.before.totals, &b = difference.after.totals;
@@ -61,8 +80,8 @@ TextTable totals_table(const AnalysisDiff& difference) {
   add("parameters", a.params, b.params);
   add("parameter bytes", a.parameter_bytes, b.parameter_bytes, true);
   if (difference.before.runtime)
-    add("kernels", static_cast<double>(difference.before.demands.size()),
-        static_cast<double>(difference.after.demands.size()));
+    add("kernels", static_cast<double>(kernel_count(difference.before)),
+        static_cast<double>(kernel_count(difference.after)));
   else
     add("layers", static_cast<double>(a.layers), static_cast<double>(b.layers));
   return table;
@@ -123,13 +142,24 @@ class LayerTable {
 
 constexpr int telling = 20;  // columns of a name that is the end of a path
 
+// What the columns beside it do not show.
+std::vector<std::string> other_differences(const ChangedLayer& layer) {
+  std::vector<std::string> what = layer.what;
+  const bool bytes_differ = std::find(what.begin(), what.end(), "bytes") != what.end();
+  std::erase_if(what, [&](const std::string& word) {
+    return word == "flops" || word == "int_ops" || word == "bytes" ||
+           (word == "weight_bytes" && bytes_differ);
+  });
+  return what;
+}
+
 LayerTable changed_table(const AnalysisDiff& difference, std::optional<std::size_t> limit) {
   LayerTable table({{"changed", Align::left, true, 0, telling},
                     {"op", Align::left, true, 2},
                     {"output", Align::left, true, 3},
                     {"FLOP", Align::right},
                     {"bytes", Align::right},
-                    {"what", Align::left, true}},
+                    {"also", Align::left, true}},
                    limit);
   for (const ChangedLayer& layer : difference.changed) {
     const AnalysisRow &a = layer.before, &b = layer.after;
@@ -137,9 +167,9 @@ LayerTable changed_table(const AnalysisDiff& difference, std::optional<std::size
     const bool is_named = layer.matched_by == MatchedBy::module;
     table.add(is_named ? a.name : change(first_name(a.name), first_name(b.name)),
               {change(a.op, b.op), change(output_text(a), output_text(b)),
-               change(amount_text(operations(a)), amount_text(operations(b))),
-               change(bytes_text(total_bytes(a.work)), bytes_text(total_bytes(b.work))),
-               fmt::format("{}", fmt::join(layer.what, ", "))});
+               change(operations(a), operations(b), amount_text),
+               change(total_bytes(a.work), total_bytes(b.work), bytes_alone),
+               fmt::format("{}", fmt::join(other_differences(layer), ", "))});
   }
   return table;
 }
@@ -160,8 +190,10 @@ LayerTable list_table(const char* title, const std::vector<AnalysisRow>& rows,
 
 std::string heading(const AnalysisDiff& difference) {
   std::string text = model_name(difference.before) + " → " + model_name(difference.after);
+  if (difference.before.batch == difference.after.batch && difference.before.batch)
+    text += fmt::format("; batch {}", *difference.before.batch);
   text += fmt::format("; {}, {}", shapes_text(difference.before), shapes_text(difference.after));
-  text += fmt::format("; counted by the rules {}, {}", to_string(difference.before.rules),
+  text += fmt::format("; counted by the rules {}, {}", rules_text(difference.before),
                       difference.before.runtime
                           ? fmt::format("kernels of {}", to_string(*difference.before.runtime))
                           : std::string("unfused"));

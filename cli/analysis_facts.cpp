@@ -38,7 +38,8 @@ std::string classes_text(const Analysis& analysis) {
     text += text.empty() ? "classes: " : "; ";
     text += fmt::format("{} {}", to_string(compute_class), plural(share.layers, "layer"));
     if (all_operations > 0 && share.operations > 0)
-      text += fmt::format(", {} of FLOP", format_percent(share.operations / all_operations, 1));
+      text += fmt::format(", {} of {}", format_percent(share.operations / all_operations, 1),
+                          total_integer_ops(analysis.totals.work) > 0 ? "operations" : "FLOP");
     if (all_bytes > 0 && share.bytes > 0)
       text += fmt::format(", {} of bytes", format_percent(share.bytes / all_bytes, 1));
   }
@@ -79,12 +80,6 @@ std::string alternatives_text(const Analysis& analysis) {
                      bytes_text(total_bytes(work)));
 }
 
-std::size_t kernel_count(const Analysis& analysis) {
-  return static_cast<std::size_t>(
-      std::count_if(analysis.demands.begin(), analysis.demands.end(),
-                    [](const Demand& demand) { return demand.launches > 0; }));
-}
-
 std::string launches_text(const Analysis& analysis) {
   if (!analysis.runtime) return "";
   double launches = 0, silent = 0;
@@ -96,6 +91,28 @@ std::string launches_text(const Analysis& analysis) {
       fmt::format("kernels: {} in {} launches", kernel_count(analysis), amount_text(launches));
   if (silent > 0)
     text += fmt::format("; calls of the host that launch nothing: {}", amount_text(silent));
+  return text;
+}
+
+// ", decode, context 2048, attention fused, fp16": what the words of an option do not say
+// themselves comes with its name. Classes and images are in the shapes.
+std::string options_text(const Analysis& analysis) {
+  std::string text;
+  for (const auto& [name, value] : analysis.model.options) {
+    if (name == "classes" || name == "image") continue;
+    const bool speaks_for_itself = name == "phase" || name == "dtype";
+    text += ", " + (speaks_for_itself ? value : name + " " + value);
+  }
+  return text;
+}
+
+std::string training_text(const Analysis& analysis) {
+  if (!analysis.training) return "";
+  const TrainingOptions& options = analysis.training->options;
+  std::string text = fmt::format(", a training step with {}", to_string(options.optimizer));
+  if (options.mixed_precision) text += " in mixed precision";
+  if (options.checkpoint) text += ", checkpoints";
+  if (!options.freeze_until.empty()) text += ", frozen until " + options.freeze_until;
   return text;
 }
 
@@ -116,12 +133,12 @@ std::string fusion_text(const Analysis& analysis) {
 
 std::string passes_text(const Analysis& analysis) {
   if (!analysis.training) return "";
+  const char* title = analysis.runtime ? "training step before fusion: " : "training step: ";
   std::string text;
   for (const auto& [pass, work] : analysis.training->passes) {
     if (operations(work) <= 0) continue;
-    text +=
-        fmt::format("{}{} {} FLOP in {}", text.empty() ? "training step: " : ", ", to_string(pass),
-                    amount_text(operations(work)), bytes_text(total_bytes(work)));
+    text += fmt::format("{}{} {} FLOP in {}", text.empty() ? title : ", ", to_string(pass),
+                        amount_text(operations(work)), bytes_text(total_bytes(work)));
   }
   return text;
 }
@@ -152,6 +169,12 @@ std::string masked_text(const Analysis& analysis) {
 
 }  // namespace
 
+std::size_t kernel_count(const Analysis& analysis) {
+  return static_cast<std::size_t>(
+      std::count_if(analysis.demands.begin(), analysis.demands.end(),
+                    [](const Demand& demand) { return demand.launches > 0; }));
+}
+
 std::string shapes_text(const Analysis& analysis) {
   switch (least_sure_shapes(analysis)) {
     case ShapeSource::fixed:
@@ -170,6 +193,11 @@ std::string shapes_text(const Analysis& analysis) {
   return "";
 }
 
+std::string rules_text(const Analysis& analysis) {
+  const std::string rules(to_string(analysis.rules));
+  return analysis.rule_options.empty() ? rules : rules + "," + analysis.rule_options;
+}
+
 std::string heading_text(const Analysis& analysis) {
   std::string text = model_name(analysis) + ": ";
   if (analysis.runtime) {
@@ -183,10 +211,11 @@ std::string heading_text(const Analysis& analysis) {
     if (counted != analysis.totals.layers) text += fmt::format(" ({} at run time)", counted);
   }
   text += analysis.batch ? fmt::format(", batch {}", *analysis.batch) : ", no batch";
+  text += options_text(analysis) + training_text(analysis);
   text += ", " + shapes_text(analysis);
   text += fmt::format("; counted from the {} by the rules {}",
                       analysis.model.format == "workload" ? "network's definition" : "file",
-                      to_string(analysis.rules));
+                      rules_text(analysis));
   if (!analysis.runtime) text += ", unfused";
   if (!analysis.weights_file.empty()) text += ", costs of " + analysis.weights_file;
   return text;

@@ -12,6 +12,11 @@ namespace ridgeline::cli {
 // File, layers or kernels, batch, rule set and where the shapes come from.
 std::string heading_text(const Analysis& analysis);
 
+std::size_t kernel_count(const Analysis& analysis);  // that are launched, of its runtime
+
+// "pagoda,training": the rule set with its options.
+std::string rules_text(const Analysis& analysis);
+
 // "at batch 8": shapes by their source, for headings.
 std::string shapes_text(const Analysis& analysis);
 

@@ -123,6 +123,8 @@ PassOptions pass_options(const Options& options) {
   PassOptions passes;
   if (options.count("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
   passes.training = training_options(options);
+  if (passes.training && passes.runtime == Runtime::tensorrt)
+    throw usage_error("--runtime tensorrt", "runs no training step", "leave out --train");
   return passes;
 }
 
@@ -139,13 +141,16 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
   }
   std::vector<Demand> demands;
   std::vector<FusionSaving> fusion;
+  Graph kernels;
   if (passes.runtime) {
-    demands = lower(network.graph, *passes.runtime, counting.weights);
-    fusion = fusion_savings(network.graph, *passes.runtime, counting.weights);
+    ItemizedFusion fused = itemized_fusion(network.graph, *passes.runtime, counting.weights);
+    demands = lower_fused(fused.graph, *passes.runtime, counting.weights);
+    fusion = savings_by_rule(fused.steps);
+    kernels = std::move(fused.graph);
   }
   Analysis analysis;
   if (passes.runtime && !keep_layers)
-    analysis = analyze(fuse(network.graph, *passes.runtime), counting.weights);
+    analysis = analyze(std::move(kernels), counting.weights);
   else
     analysis = analyze(std::move(network.graph), counting.weights);
   analysis.runtime = passes.runtime;
@@ -159,6 +164,9 @@ Analysis analyze_network(const std::string& word, const Options& options,
                          CountingOptions counting) {
   const bool pagoda = counting.rules == Rules::pagoda;
   const PassOptions passes = pass_options(options);
+  if (pagoda && options.count("dtype"))
+    throw usage_error("--dtype",
+                      "has no meaning for the rules pagoda, which count 4 bytes an element");
   if (pagoda && (passes.runtime || passes.training))
     throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
                       "its own training is --rules pagoda,training");
@@ -170,7 +178,10 @@ Analysis analyze_network(const std::string& word, const Options& options,
   Analysis analysis = pagoda ? analyze_by_pagoda(network.graph, counting.pagoda)
                              : analyze_passes(network, counting, passes,
                                               flag(options, "json") && !options.count("diff"));
-  if (!pagoda) analysis.batch = network.batch;
+  if (pagoda)
+    analysis.rule_options = to_text(counting.pagoda);
+  else
+    analysis.batch = network.batch;
   analysis.weights_file = counting.weights_file;
   analysis.model = network.source;
   analysis.warnings.insert(analysis.warnings.begin(), network.warnings.begin(),

@@ -67,6 +67,8 @@ Network load_workload(const std::string& name, const Options& options, NetworkFo
   network.source.path = name;
   network.source.format = "workload";
   network.source.producer = fmt::format("{}, {}", workload.source, std::string(workload.address));
+  for (const auto& [option, value] : chosen(workload.options, settings))
+    network.source.options.emplace_back(to_string(option), value);
   return network;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/token_option.h"
+#include "workloads/options.h"
 
 namespace ridgeline::cli {
 
@@ -18,7 +19,8 @@ void add_training_details(OptionsDescription& options) {
   auto add = options.add_options();
   add("optimizer", po::value<std::string>()->value_name("sgd|momentum|adam|adamw"),
       "with --train (default: sgd)");
-  add("mixed-precision", po::bool_switch(), "with --train: fp16 passes, fp32 master weights");
+  add("mixed-precision", po::bool_switch(),
+      "with --train: passes in fp16, or bf16 with --dtype bf16, and fp32 master weights");
   add("checkpoint", po::bool_switch(), "with --train: keep few activations, compute them again");
   add("freeze-until", po::value<std::string>()->value_name("LAYER"),
       "with --train: layers up to this one do not learn");
@@ -40,8 +42,15 @@ std::optional<TrainingOptions> training_details(const Options& options, bool wan
   training.optimizer = token_option(options, "optimizer", Optimizer::sgd);
   training.mixed_precision = flag(options, "mixed-precision");
   training.checkpoint = flag(options, "checkpoint");
-  if (options.count("freeze-until"))
+  if (options.count("freeze-until")) {
     training.freeze_until = options["freeze-until"].as<std::string>();
+    if (training.freeze_until.empty()) throw usage_error("--freeze-until", "names no layer");
+  }
+  const std::string dtype = options.count("dtype") ? options["dtype"].as<std::string>() : "fp32";
+  if (training.mixed_precision && dtype != "fp32" && dtype != "fp16" && dtype != "bf16")
+    throw usage_error("--mixed-precision", "has no meaning in " + dtype, "use fp16 or bf16");
+  if (options.count("phase") && options["phase"].as<std::string>() == to_string(Phase::decode))
+    throw usage_error("--phase decode", "is no training step", "train on whole texts: --seq N");
   return training;
 }
 

@@ -169,4 +169,24 @@ bool is_given(const WorkloadOptions& options, WorkloadOption option) {
   return false;
 }
 
+std::vector<std::pair<WorkloadOption, std::string>> chosen(const OptionSet& options,
+                                                           const Settings& settings) {
+  std::vector<std::pair<WorkloadOption, std::string>> list;
+  const auto add = [&](WorkloadOption option, std::string value) {
+    if (options.has(option)) list.emplace_back(option, std::move(value));
+  };
+  const bool decodes = settings.phase == Phase::decode;
+  add(WorkloadOption::image, std::to_string(settings.image));
+  add(WorkloadOption::phase, std::string(to_string(settings.phase)));
+  if (decodes)
+    add(WorkloadOption::context, std::to_string(settings.context));
+  else
+    add(WorkloadOption::seq, std::to_string(settings.seq));
+  add(WorkloadOption::classes, std::to_string(settings.classes));
+  add(WorkloadOption::attention, std::string(to_string(settings.attention)));
+  for (const auto& [name, type] : workload_dtypes())
+    if (type == settings.dtype) add(WorkloadOption::dtype, std::string(name));
+  return list;
+}
+
 }  // namespace ridgeline

@@ -116,4 +116,8 @@ WorkloadOptions parse_options(std::string_view text);
 
 bool is_given(const WorkloadOptions& options, WorkloadOption option);
 
+// What a network with these options is built with, the batch aside: {"phase", "decode"} …
+std::vector<std::pair<WorkloadOption, std::string>> chosen(const OptionSet& options,
+                                                           const Settings& settings);
+
 }  // namespace ridgeline

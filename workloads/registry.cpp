@@ -82,9 +82,16 @@ Workload workload_named(std::string_view name) {
   if (const auto found = find_workload(name)) return *found;
   std::vector<std::string> names;
   for (const Workload& workload : all_workloads()) names.emplace_back(workload.name);
-  const auto near = nearest(name, names);
-  throw usage_error(fmt::format("workload '{}'", name), "no network has this name",
-                    near ? "did you mean '" + *near + "'?" : "'ridgeline workloads' lists them");
+  std::vector<std::string> near = all_nearest(name, names);
+  std::string fix = "'ridgeline workloads' lists them";
+  if (!near.empty()) {
+    const std::string last = std::exchange(near.back(), {});
+    near.pop_back();
+    fix = fmt::format("did you mean {}{}{}?", fmt::join(near, ", "), near.empty() ? "" : " or ",
+                      last);
+  }
+  throw usage_error(fmt::format("workload '{}'", name), "no network and no file has this name",
+                    fix);
 }
 
 Settings resolve(const Workload& workload, const WorkloadOptions& options) {

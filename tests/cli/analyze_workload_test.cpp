@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/json.h"
 #include "tests/support/onnx_builder.h"
@@ -100,6 +101,45 @@ TEST(AnalyzeWorkload, TheTextNamesTheRuntime) {
   EXPECT_THAT(result.out, HasSubstr("kernels of tensorrt"));
 }
 
+// What was counted: a number without that means nothing.
+TEST(AnalyzeWorkload, TheHeadingNamesWhatTheNetworkWasBuiltWith) {
+  const auto heading = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "analyze");
+    arguments.insert(arguments.end(), {"--md", "--top", "1"});
+    const std::string out = run_ridgeline(arguments).out;
+    return out.substr(0, out.find(';'));
+  };
+  EXPECT_EQ(
+      heading({"llama-3.2-1b", "--phase", "decode", "--context", "2048", "--dtype", "fp16"}),
+      "llama-3.2-1b: 259 layers, batch 1, decode, context 2048, attention fused, fp16, shapes "
+      "as given");
+  EXPECT_EQ(heading({"resnet18", "--train", "--optimizer", "adam", "--mixed-precision"}),
+            "resnet18: 219 layers, batch 1, fp32, a training step with adam in mixed precision, "
+            "shapes as published");
+  EXPECT_EQ(heading({"resnet18", "--runtime", "tensorrt", "--batch", "4"}),
+            "resnet18: 23 kernels of tensorrt, batch 4, fp32, shapes as given");
+  const Json decode = analysis_of({"gpt2", "--phase", "decode", "--context", "77"});
+  EXPECT_EQ(decode["source"]["options"]["context"], "77");
+  EXPECT_EQ(analysis_of({"resnet50", "--rules", "pagoda,training"})["rule_options"], "training");
+}
+
+TEST(AnalyzeWorkload, KernelsHaveTheirOwnTotals) {
+  const Json analysis = analysis_of({"resnet50", "--runtime", "tensorrt"});
+  EXPECT_EQ(analysis["kernels"]["kernels"], 56);
+  EXPECT_EQ(analysis["kernels"]["macs"], analysis["totals"]["macs"]);
+  EXPECT_EQ(analysis["kernels"]["bytes"], 215'740'736);
+}
+
+// Gradients of weights count to the picture that they come from, not to the size of a filter.
+TEST(AnalyzeWorkload, StagesOfATrainingStep) {
+  const Json analysis = analysis_of({"resnet18", "--train", "--group-by", "stage"});
+  std::map<std::string, double> macs;
+  for (const Json& group : analysis["groups"]) macs[group["name"]] = group["macs"];
+  EXPECT_FALSE(macs.contains("3x3"));
+  EXPECT_EQ(macs.at("optimizer"), 0);
+  EXPECT_EQ(macs.at("112x112"), 2 * 118'013'952.0);
+}
+
 TEST(AnalyzeWorkload, TheTextCountsCallsThatLaunchNothing) {
   const auto last_of = [](const char* runtime) {
     return run_ridgeline({"analyze", "vit_b_32", "--runtime", runtime}).out;
@@ -131,7 +171,7 @@ TEST(AnalyzeWorkload, BadInputIsOneLine) {
     int exit_code;
     const char* cause;
   } cases[] = {
-      {{"resnet5"}, 2, "did you mean 'resnet50'?"},
+      {{"resnet5"}, 2, "did you mean resnet50?"},
       {{"resnet50", "--seq", "3"}, 2, "--seq"},
       {{"resnet50", "--dim", "n=3"}, 2, "--dim"},
       {{"resnet50", "--batch", "0"}, 2, "--batch 0"},
@@ -142,6 +182,11 @@ TEST(AnalyzeWorkload, BadInputIsOneLine) {
       {{"resnet50", "--optimizer", "adam"}, 2, "needs --train"},
       {{"resnet50", "--train", "--freeze-until", "nowhere"}, 2, "nowhere"},
       {{"resnet50", "--train", "--dtype", "int8"}, 1, "cannot learn"},
+      {{"resnet50", "--train", "--runtime", "tensorrt"}, 2, "runs no training step"},
+      {{"resnet50", "--train", "--mixed-precision", "--dtype", "fp64"}, 2, "no meaning in fp64"},
+      {{"gpt2", "--train", "--phase", "decode"}, 2, "is no training step"},
+      {{"resnet50", "--train", "--freeze-until", ""}, 2, "names no layer"},
+      {{"resnet50", "--rules", "pagoda", "--dtype", "fp16"}, 2, "4 bytes an element"},
       {{"missing.onnx", "--seq", "3"}, 2, "--seq"},
   };
   for (const auto& one : cases) {

@@ -212,7 +212,7 @@ TEST(ExplainCommand, FaultsAreOneLine) {
       {{"resnet50", "--on", device, "--optimizer", "adam"}, 2, "needs --train"},
       {{"resnet50", "--on", device, "--threads", "2"}, 2, "--threads"},
       {{"resnet50", "--on", device, "--dtype", "int3"}, 2, "--dtype"},
-      {{"nonet", "--on", device}, 2, "no network has this name"},
+      {{"nonet", "--on", device}, 2, "no network and no file has this name"},
       {{"resnet50", "--on", here + "/none.json"}, 1, "no such file"},
       {{"resnet50", "--on", std::string(RIDGELINE_SOURCE_DIR) + "/CMakePresets.json"}, 1, "schema"},
       {{"resnet50", "--on", example_profile, "--mode", "30W"}, 2, "the profile has no mode"},

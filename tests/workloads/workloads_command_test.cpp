@@ -78,9 +78,9 @@ TEST(WorkloadsCommand, AnUnknownNameIsOneLine) {
   const ProcessResult result = run_ridgeline({"workloads", "resnet51"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(
-      result.err,
-      "ridgeline: workload 'resnet51': no network has this name (did you mean 'resnet50'?)\n");
+  EXPECT_EQ(result.err,
+            "ridgeline: workload 'resnet51': no network and no file has this name (did you mean "
+            "resnet50?)\n");
 }
 
 }  // namespace

@@ -1,0 +1,301 @@
+// Which layers become one kernel, and which must not: rules of all runtimes, on built-in networks
+// and on graphs as exporters write them.
+#include "analyzer/fusion.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "analyzer/lowering.h"
+#include "analyzer/training.h"
+#include "tests/analyzer/lowered.h"
+#include "tests/analyzer/networks.h"
+#include "tests/analyzer/onnx/imported.h"
+#include "tests/workloads/counted.h"
+
+namespace ridgeline::testing {
+namespace {
+
+TEST(Fusion, AResidualNetworkBecomesItsConvolutions) {
+  const auto demands = lower(build_workload("resnet50"), Runtime::tensorrt);
+  const auto counts = classes_of(demands);
+  EXPECT_EQ(counts.at(OpClass::convolution), 53);
+  EXPECT_EQ(counts.at(OpClass::matmul), 1);
+  EXPECT_FALSE(counts.contains(OpClass::elementwise));
+  EXPECT_FALSE(counts.contains(OpClass::normalize));
+}
+
+TEST(Fusion, AttentionThatWasTakenApartKeepsItsScoresOnTheChip) {
+  WorkloadOptions options;
+  options.attention = AttentionForm::eager;
+  const Graph graph = build_workload("bert_base", options);
+  const auto counts = classes_of(lower(graph, Runtime::tensorrt));
+  EXPECT_EQ(counts.at(OpClass::attention), 12);
+  EXPECT_FALSE(counts.contains(OpClass::softmax));
+}
+
+TEST(Fusion, SiblingsReadTheirInputOnce) {
+  const auto demands = lower(build_workload("bert_base"), Runtime::tensorrt);
+  int wide = 0;
+  for (const Demand& demand : demands)
+    wide += demand.gemm && demand.gemm->n == 3 * 768 && demand.gemm->k == 768;
+  EXPECT_EQ(wide, 12);
+}
+
+// As many nodes as in the graphs that onnxruntime 1.31.1 writes after its optimisations, without
+// those that only rename or reorder (tools/confirm-workloads --runtimes).
+TEST(Fusion, OfOnnxruntimeLeavesAsManyKernels) {
+  for (const auto& [name, kernels] :
+       {std::pair{"resnet18", 23}, std::pair{"mobilenet_v2", 54}, std::pair{"squeezenet1_1", 38},
+        std::pair{"efficientnet_b0", 164}, std::pair{"densenet121", 250}})
+    EXPECT_EQ(lower(build_workload(name), Runtime::onnxruntime).size(),
+              static_cast<std::size_t>(kernels))
+        << name;
+}
+
+// Of 53 normalisations behind convolutions, torch.compile's kernels are one each, with what
+// follows.
+TEST(Fusion, ANormalisationAloneTakesItsActivation) {
+  const auto counts = classes_of(lower(build_workload("resnet50"), Runtime::torch_compiled));
+  EXPECT_EQ(counts.at(OpClass::convolution), 53);
+  EXPECT_EQ(counts.at(OpClass::normalize), 49);  // four of shortcuts go with the sum
+  EXPECT_FALSE(counts.contains(OpClass::elementwise));
+}
+
+TEST(Fusion, APoolOverTheWholeImageStandsAlone) {
+  const auto resnet = lower(build_workload("resnet50"), Runtime::ideal);
+  const auto counts = classes_of(resnet);
+  EXPECT_EQ(counts.at(OpClass::pool), 1);
+  EXPECT_EQ(resnet.front().name, "conv1 + bn1 + relu + maxpool");
+}
+
+// What torch writes as 27 operators is three kernels: products of the input with their rotation,
+// attention that reads each key and value once, and the last product.
+TEST(Fusion, RotationAndSharedHeadsAreWaysOfReading) {
+  constexpr GroupedAttention sizes{.length = 8, .width = 64, .heads = 4, .kv_heads = 2};
+  const Graph graph = imported(grouped_attention(sizes)).graph;
+  const auto demands = lower(graph, Runtime::ideal);
+  ASSERT_EQ(demands.size(), 3u);
+  constexpr double rows = 8 * 4.0,
+                   scalars = 2 * 4.0;  // bytes of a column of results, of two scales
+  const auto& [products, attention, last] = std::tie(demands[0], demands[1], demands[2]);
+  EXPECT_EQ(products.gemm->n, 128);
+  EXPECT_EQ(total_bytes(products.work), rows * 64 + 4.0 * 64 * 128 + 2 * rows * 16 + rows * 128);
+  EXPECT_EQ(attention.op_class, OpClass::attention);
+  EXPECT_EQ(total_bytes(attention.work), rows * (64 + 32 + 32) + scalars + rows * 64);
+  EXPECT_EQ(total_bytes(last.work), rows * 64 + 4.0 * 64 * 64 + rows * 64);
+}
+
+// The second product's result is multiplied by the first's: it cannot be computed beside it.
+TEST(Fusion, AProductThatAnotherScalesIsNoSiblingOfIt) {
+  const auto demands = lower(build_workload("llama-3.2-1b"), Runtime::ideal);
+  EXPECT_EQ(
+      std::count_if(demands.begin(), demands.end(),
+                    [](const Demand& demand) { return demand.gemm && demand.gemm->n == 8192; }),
+      2 * 16);
+}
+
+// Two blocks of it join results of a branch before they join the branches; the last is averaged
+// where its parts lie.
+TEST(Fusion, WhatIsOnlyMovedIsMovedOnce) {
+  const Graph graph = build_workload("inception_v3");
+  EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::copy), 15);
+  EXPECT_EQ(classes_of(lower(graph, Runtime::ideal)).at(OpClass::copy), 10);
+}
+
+// Windows that are cut out, rolled and put back around the products of attention.
+TEST(Fusion, ProductsReadAndWriteInTheOrderThatIsWanted) {
+  const Graph graph = build_workload("swin_t");
+  const auto eager = classes_of(lower(graph, Runtime::torch_eager));
+  const auto ideal = classes_of(lower(graph, Runtime::ideal));
+  EXPECT_EQ(eager.at(OpClass::softmax), 12);
+  EXPECT_EQ(ideal.at(OpClass::attention), 12);
+  EXPECT_FALSE(ideal.contains(OpClass::elementwise));
+  EXPECT_FALSE(ideal.contains(OpClass::copy));
+  const auto compiler = classes_of(lower(graph, Runtime::tensorrt));
+  EXPECT_EQ(compiler.at(OpClass::copy),
+            1);  // of patches, between a convolution and a normalisation
+}
+
+TEST(Fusion, WhatDependsOnWeightsAloneIsComputedBeforeTheFirstRun) {
+  const Graph graph = build_workload("swin_t");
+  const auto folded = [](const Graph& of, Runtime runtime) {
+    const auto steps = itemized_fusion(of, runtime).steps;
+    return std::count_if(steps.begin(), steps.end(),
+                         [](const FusionStep& step) { return step.rule == "constants"; });
+  };
+  EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::gather), 12);
+  EXPECT_FALSE(classes_of(lower(graph, Runtime::onnxruntime)).contains(OpClass::gather));
+  EXPECT_GE(folded(graph, Runtime::onnxruntime), 12);
+  EXPECT_EQ(folded(graph, Runtime::torch_compiled), 0);
+  EXPECT_EQ(folded(train(graph, {}).graph, Runtime::ideal), 0);  // weights change in training
+}
+
+// A sum that the next block needs too is written and normalised in one kernel.
+TEST(Fusion, AReductionIsInTheLoopThatMakesItsInput) {
+  const auto demands = lower(build_workload("vit_b_32"), Runtime::torch_compiled);
+  const auto counts = classes_of(demands);
+  EXPECT_EQ(counts.at(OpClass::normalize), 25);
+  EXPECT_EQ(counts.at(OpClass::elementwise), 12);  // of the perceptrons
+  EXPECT_EQ(std::count_if(demands.begin(), demands.end(),
+                          [](const Demand& demand) {
+                            return demand.op_class == OpClass::normalize &&
+                                   demand.writes.size() == 2;
+                          }),
+            24);
+}
+
+Graph imported_graph(const OnnxBuilder& model) { return imported(model).graph; }
+
+// What another kernel waits for cannot be in a kernel that waits for it: the concatenation needs
+// the pool, which needs the exponentials; the product of both needs the other half of the
+// concatenation.
+TEST(Fusion, KernelsDoNotWaitForEachOther) {
+  OnnxBuilder model;
+  model.opset(17)
+      .input("x", ElementType::fp32, {1, 2, 4, 4})
+      .input("y", ElementType::fp32, {2, 2, 4, 4});
+  model.node("Exp", {"x"}, {"a"}).name("exp");
+  model.node("Split", {"y"}, {"s1", "s2"}).name("split");
+  model.node("Mul", {"a", "s1"}, {"m"}).name("mul");
+  model.node("ReduceSum", {"m"}, {"r"}).name("sum");
+  model.node("MaxPool", {"a"}, {"p"}).name("pool").attribute("kernel_shape", {1, 1});
+  model.node("Concat", {"s2", "p"}, {"c"}).name("concat").attribute("axis", 0);
+  model.output("r").output("c");
+  for (const Runtime runtime : {Runtime::ideal, Runtime::torch_compiled}) {
+    const auto demands = lower(imported_graph(model), runtime);
+    std::set<std::string> made;
+    for (const Demand& demand : demands) {
+      for (const TensorUse& use : demand.reads)
+        EXPECT_TRUE(use.tensor == "x" || use.tensor == "y" || made.contains(use.tensor))
+            << demand.name << " reads " << use.tensor;
+      for (const TensorUse& use : demand.writes) made.insert(use.tensor);
+    }
+  }
+}
+
+// An empty cache before the first token.
+TEST(Fusion, KeysWithoutElementsAreNoSharedHeads) {
+  OnnxBuilder model;
+  model.opset(17)
+      .input("q", ElementType::fp32, {1, 1, 8})
+      .input("past", ElementType::fp32, {1, 8, 0});
+  model.input("v", ElementType::fp32, {1, 5, 8});
+  model.integers("pads", {0, 0, 0, 0, 0, 5});
+  model.node("Pad", {"past", "pads"}, {"k"});
+  model.node("MatMul", {"q", "k"}, {"s"});
+  model.node("Softmax", {"s"}, {"p"});
+  model.node("MatMul", {"p", "v"}, {"y"});
+  model.output("y");
+  EXPECT_FALSE(lower(imported_graph(model), Runtime::ideal).empty());
+}
+
+// A normalisation whose scale is computed, and a sibling that has none.
+TEST(Fusion, OnlyWeightsAreFoldedIntoTheirOwnProduct) {
+  OnnxBuilder dynamic;
+  dynamic.opset(17)
+      .input("x", ElementType::fp32, {1, 4, 4, 4})
+      .input("scale", ElementType::fp32, {4});
+  dynamic.initializer("w", ElementType::fp32, {4, 4, 1, 1});
+  dynamic.initializer("p", ElementType::fp32, {4});
+  dynamic.node("Conv", {"x", "w"}, {"c"});
+  dynamic.node("BatchNormalization", {"c", "scale", "p", "p", "p"}, {"y"});
+  dynamic.output("y");
+  EXPECT_EQ(lower(imported_graph(dynamic), Runtime::tensorrt).size(), 2u);
+
+  OnnxBuilder siblings;
+  siblings.opset(17).input("x", ElementType::fp32, {8, 16});
+  siblings.initializer("a", ElementType::fp32, {16, 32});
+  siblings.initializer("b", ElementType::fp32, {16, 4});
+  siblings.initializer("p", ElementType::fp32, {4});
+  siblings.node("MatMul", {"x", "a"}, {"y"});
+  siblings.node("MatMul", {"x", "b"}, {"n"});
+  siblings.node("BatchNormalization", {"n", "p", "p", "p", "p"}, {"z"});
+  siblings.output("y").output("z");
+  const auto demands = lower(imported_graph(siblings), Runtime::ideal);
+  ASSERT_EQ(demands.size(), 1u);
+  EXPECT_EQ(total_flop(demands[0].work), 2 * 8 * 16 * 36 + 8 * 4);
+}
+
+// A loop's product does not run beside one outside of it.
+TEST(Fusion, SiblingsRunEquallyOften) {
+  Graph graph = build_workload("bert_base");
+  const auto product = std::find_if(
+      graph.layers.begin(), graph.layers.end(),
+      [](const Layer& layer) { return layer.name == "encoder.layer.0.attention.self.key"; });
+  ASSERT_NE(product, graph.layers.end());
+  product->repeats = 10;
+  EXPECT_EQ(work_of(lower(graph, Runtime::ideal)).macs, work_of(graph).macs);
+}
+
+// Of constants, what a product would take is computed at run time, and what nobody has described.
+TEST(Fusion, ConstantProductsAndUnknownOperatorsStay) {
+  OnnxBuilder model;
+  model.opset(17).initializer("x", ElementType::fp32, {3, 1, 4});
+  model.initializer("w", ElementType::fp32, {1, 32, 4});
+  model.initializer("r", ElementType::fp32, {1, 32, 8});
+  model.node("LSTM", {"x", "w", "r"}, {"y"}).attribute("hidden_size", 8);
+  model.node("Relu", {"y"}, {"z"});
+  model.output("z");
+  const Graph graph = imported_graph(model);
+  EXPECT_EQ(work_of(lower(graph, Runtime::ideal)).macs, work_of(graph).macs);
+}
+
+// Three slices of one tensor, as exporters write query, key and value.
+TEST(Fusion, ASliceReadsItsPartOnly) {
+  Graph graph;
+  const auto tensor = [&](const char* name, Shape shape) {
+    Tensor& added = graph.tensors.emplace_back();
+    added.name = name;
+    added.type = ElementType::fp32;
+    added.shape = std::move(shape);
+    added.source = ShapeSource::fixed;
+    return graph.tensors.size() - 1;
+  };
+  const auto layer = [&](const char* name, Op op, std::vector<TensorId> in, TensorId out) {
+    Layer& added = graph.layers.emplace_back();
+    added.name = name;
+    added.parts = {{std::move(op), DType::fp32}};
+    added.inputs = std::move(in);
+    added.outputs = {out};
+  };
+  const TensorId x = tensor("x", {3, 8, 8}), turned = tensor("turned", {3, 8, 8});
+  const TensorId a = tensor("a", {8, 8}), b = tensor("b", {8, 8}), y = tensor("y", {8, 8});
+  graph.tensors[x].role = Role::input;
+  graph.inputs = {x};
+  graph.outputs = {y};
+  layer("transpose", Copy{}, {x}, turned);
+  layer("first", Copy{64}, {turned}, a);
+  layer("second", Copy{64}, {turned}, b);
+  layer("product", MatMul{.m = 8, .n = 8, .k = 8}, {a, b}, y);
+  const auto demands = lower(graph, Runtime::ideal);
+  ASSERT_EQ(demands.size(), 1u);
+  EXPECT_EQ(demands[0].op_class, OpClass::matmul);
+  EXPECT_EQ(demands[0].work.bytes_read, 2 * 64 * 4);
+  EXPECT_EQ(demands[0].work.bytes_written, 64 * 4);
+}
+
+// Code that computes in fp32 for safety casts what is fp32 already.
+TEST(Fusion, ACastToTheSameTypeIsNothing) {
+  constexpr int fp32 = 1, fp16 = 10;  // ONNX's numbers
+  for (const int to : {fp32, fp16}) {
+    OnnxBuilder model;
+    model.opset(17).input("x", ElementType::fp32, {1, 8, 8});
+    model.node("Cast", {"x"}, {"y"}).attribute("to", to);
+    model.node("MaxPool", {"y"}, {"z"}).attribute("kernel_shape", {1});
+    model.output("z");
+    const Graph graph = imported(model).graph;
+    EXPECT_EQ(lower(graph, Runtime::onnxruntime).size(), to == fp32 ? 1u : 2u);
+    EXPECT_EQ(lower(graph, Runtime::torch_eager).size(), 2u);
+  }
+}
+
+TEST(Fusion, EagerModeFusesNothing) {
+  for (const Runtime runtime : {Runtime::torch_eager, Runtime::torch_eager_hooks})
+    EXPECT_TRUE(itemized_fusion(build_workload("resnet50"), runtime).steps.empty());
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
