@@ -32,6 +32,16 @@ bool has_work(const Layer& layer) {
   return layer.standing != Standing::folded && layer.standing != Standing::absorbed;
 }
 
+// A batch normalisation that takes its statistics from the batch reads it for them, and then again.
+int passes_over_first_input(const Layer& layer) {
+  const auto* normalize = part_of<Normalize>(layer);
+  const bool is_forward = layer.pass == Pass::forward || layer.pass == Pass::recompute;
+  return normalize != nullptr && normalize->kind == Normalization::batch && normalize->training &&
+                 is_forward
+             ? 2
+             : 1;
+}
+
 // Calls `visit` with each TensorMove.
 template <class Visit>
 void for_each_read(const Graph& graph, const Layer& layer, const Visit& visit) {
@@ -39,9 +49,10 @@ void for_each_read(const Graph& graph, const Layer& layer, const Visit& visit) {
   const auto partly = elements_of_first_input(layer);
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const TensorId id = layer.inputs[i];
-    visit(TensorMove{id, i == 0 && partly
+    const double bytes = i == 0 && partly
                              ? storage_bytes(graph.tensors[id].type, *partly).value_or(0)
-                             : moved_bytes(graph, layer, id).value_or(0)});
+                             : moved_bytes(graph, layer, id).value_or(0);
+    visit(TensorMove{id, i == 0 ? passes_over_first_input(layer) * bytes : bytes});
   }
 }
 

@@ -106,6 +106,15 @@ TEST(CountBytes, ScatterCopiesAndWritesTheUpdates) {
   EXPECT_EQ(scatter.bytes(), (Bytes{400 + 64 + 32, 400 + 32, 0}));
 }
 
+// Once for its statistics, once to apply them.
+TEST(CountBytes, BatchStatisticsTakeAPassOfTheirOwn) {
+  for (const bool training : {false, true}) {
+    OneLayer norm(Normalize{.elements = 64, .training = training});
+    norm.in({2, 8, 4}).weight({8}).weight({8}).out({2, 8, 4});
+    EXPECT_EQ(norm.bytes(), (Bytes{training ? 512.0 : 256.0, 256, 64}));
+  }
+}
+
 TEST(CountBytes, AViewMovesNothing) {
   OneLayer view(View{});
   view.in({2, 50}).out({100});
