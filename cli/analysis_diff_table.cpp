@@ -49,7 +49,8 @@ std::string change(const std::string& before, const std::string& after) {
 // Amounts that read the same may differ all the same.
 std::string change(double before, double after, std::string (*text)(double)) {
   const std::string a = text(before), b = text(after);
-  return a == b && before != after ? a + " " + small_change(after / before) : change(a, b);
+  const bool differ_unseen = a == b && before != after && before != 0;
+  return differ_unseen ? a + " " + small_change(after / before) : change(a, b);
 }
 
 std::string bytes_alone(double bytes) { return bytes_text(bytes); }
