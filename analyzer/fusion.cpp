@@ -65,7 +65,7 @@ class Fuser {
     groups_.reserve(graph_.layers.size());
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       group_of_[i] = i;
-      groups_.push_back({{i}});
+      groups_.push_back(group_of(i));
       for (const TensorId id : graph_.layers[i].outputs) producer_[id] = i;
     }
     for (const TensorId id : graph_.outputs) is_output_[id] = true;
@@ -107,7 +107,8 @@ class Fuser {
     for (const TensorId id : between_) changed = try_merge(rule, id) || changed;
     if (changed)
       std::erase_if(between_, [&](TensorId id) {
-        return std::all_of(consumers_[id].begin(), consumers_[id].end(), [&](std::size_t reader) {
+        const auto readers = consumers_[id];
+        return std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) {
           return group_of_[reader] == group_of_[producer_[id]];
         });
       });
@@ -115,19 +116,20 @@ class Fuser {
   }
 
   bool try_merge(const FusionRule& rule, TensorId id) {
+    if (!rule.shares && !is_passed_on_[id]) return false;
     const std::size_t from = group_of_[producer_[id]];
+    const auto readers = consumers_[id];
     if (rule.shares) {
       bool merged = false;
-      for (const std::size_t reader : consumers_[id])
+      for (const std::size_t reader : readers)
         if (run_alike(producer_[id], reader))
           merged = try_merge(rule, id, from, group_of_[reader]) || merged;
       return merged;
     }
-    if (!is_passed_on_[id]) return false;
-    const std::size_t to = group_of_[consumers_[id].front()];
-    return std::all_of(consumers_[id].begin(), consumers_[id].end(),
-                       [&](std::size_t reader) { return group_of_[reader] == to; }) &&
-           try_merge(rule, id, from, to);
+    const std::size_t to = group_of_[readers.front()];
+    for (const std::size_t reader : readers)
+      if (group_of_[reader] != to) return false;
+    return try_merge(rule, id, from, to);
   }
 
   bool try_merge(const FusionRule& rule, TensorId id, std::size_t from, std::size_t to) {
@@ -136,6 +138,16 @@ class Fuser {
       return false;
     merge(rule.name, from, to);
     return true;
+  }
+
+  FusionGroup group_of(std::size_t layer) const {
+    FusionGroup group;
+    group.layers = {layer};
+    for (const Part& part : graph_.layers[layer].parts) {
+      group.kinds |= kind_of(part.op);
+      group.products += is_product(part.op);
+    }
+    return group;
   }
 
   // As often and in the same pass.
@@ -152,14 +164,32 @@ class Fuser {
       all.apart += more.apart;
       all.merges += more.merges + 1;
     }
-    for (const std::size_t layer : groups_[from].layers) group_of_[layer] = into;
-    auto& layers = groups_[into].layers;
-    const auto middle =
-        layers.insert(layers.end(), groups_[from].layers.begin(), groups_[from].layers.end());
+    FusionGroup &group = groups_[into], &absorbed = groups_[from];
+    for (const std::size_t layer : absorbed.layers) group_of_[layer] = into;
+    add_leaving(group, absorbed);
+    auto& layers = group.layers;
+    const auto middle = layers.insert(layers.end(), absorbed.layers.begin(), absorbed.layers.end());
     std::inplace_merge(layers.begin(), middle, layers.end());
     for (std::size_t i = layers.front(); i < layers.back(); ++i)
       reach_[i] = std::max(reach_[i], layers.back());
-    groups_[from].layers.clear();
+    group.kinds |= absorbed.kinds;
+    group.products += absorbed.products;
+    absorbed = {};
+  }
+
+  void add_leaving(FusionGroup& group, const FusionGroup& absorbed) const {
+    if (group.leaving.empty()) group.leaving = group.layers;
+    const auto& more = absorbed.leaving.empty() ? absorbed.layers : absorbed.leaving;
+    group.leaving.insert(group.leaving.end(), more.begin(), more.end());
+    std::erase_if(group.leaving, [&](std::size_t layer) { return !is_read_outside(layer); });
+  }
+
+  bool is_read_outside(std::size_t layer) const {
+    const auto& outputs = graph_.layers[layer].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](TensorId id) {
+      return std::any_of(consumers_[id].begin(), consumers_[id].end(),
+                         [&](std::size_t reader) { return group_of_[reader] != group_of_[layer]; });
+    });
   }
 
   // What a rule has saved in a group so far, before another rule goes on with it. Not after every
@@ -189,7 +219,8 @@ class Fuser {
     std::vector<std::size_t> open;
     ++search_;
     const auto follow = [&](std::size_t group, bool is_start) {
-      for (const std::size_t layer : groups_[group].layers)
+      const auto& leaving = groups_[group].leaving;
+      for (const std::size_t layer : leaving.empty() ? groups_[group].layers : leaving)
         for (const TensorId id : graph_.layers[layer].outputs)
           for (const std::size_t consumer : consumers_[id]) {
             const std::size_t next = group_of_[consumer];
@@ -437,9 +468,9 @@ class Fuser {
 
 }  // namespace
 
-Graph fuse(const Graph& graph, Runtime runtime) {
+Graph fuse(Graph graph, Runtime runtime) {
   if (!fuses(runtime)) return graph;
-  Graph plain = without_views(graph);
+  Graph plain = without_views(std::move(graph));
   if (folds_constants(runtime)) fold_constants(plain);
   return Fuser(std::move(plain), runtime).run();
 }

@@ -25,7 +25,7 @@ struct FusionStep {
 
 // The graph of a runtime's kernels; Layer::sources names the layers that each came from. Layers
 // that are folded, absorbed or alternatives stay as they are.
-Graph fuse(const Graph& graph, Runtime runtime);
+Graph fuse(Graph graph, Runtime runtime);
 
 // The same, with what each step saves: together all that the fused graph moves and computes less.
 // What goes with views and casts to the same type, and tensors that were read under two names and

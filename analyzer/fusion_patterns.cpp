@@ -11,50 +11,45 @@ const Layer& layer_at(const Graph& graph, std::size_t index) { return graph.laye
 
 }  // namespace
 
-bool all_parts(const Graph& graph, const FusionGroup& group, bool (*test)(const Op&)) {
-  return std::all_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
-    const auto& parts = layer_at(graph, index).parts;
-    return std::all_of(parts.begin(), parts.end(), [&](const Part& part) { return test(part.op); });
-  });
-}
-
-bool any_part(const Graph& graph, const FusionGroup& group, bool (*test)(const Op&)) {
-  return std::any_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
-    const auto& parts = layer_at(graph, index).parts;
-    return std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return test(part.op); });
-  });
-}
-
-bool is_pointwise(const Op& op) {
-  const auto* elementwise = std::get_if<Elementwise>(&op);
-  return elementwise != nullptr && elementwise->function != Function::random &&
-         elementwise->function != Function::sgd && elementwise->function != Function::momentum &&
-         elementwise->function != Function::adam && elementwise->function != Function::adagrad;
-}
-
-bool is_softmax(const Op& op) { return std::holds_alternative<Softmax>(op); }
-bool is_pool(const Op& op) { return std::holds_alternative<Pool>(op); }
-
-bool is_row_wise(const Op& op) {
-  const auto* normalize = std::get_if<Normalize>(&op);
-  return is_softmax(op) || std::holds_alternative<Reduce>(op) ||
-         (normalize != nullptr && normalize->kind != Normalization::batch);
-}
-
-bool is_evaluated_batch_norm(const Op& op) {
-  const auto* normalize = std::get_if<Normalize>(&op);
-  return normalize != nullptr && normalize->kind == Normalization::batch && !normalize->training;
-}
-
-std::size_t product_count(const Graph& graph, const FusionGroup& group) {
-  std::size_t count = 0;
-  for (const std::size_t index : group.layers)
-    for (const Part& part : layer_at(graph, index).parts) count += is_product(part.op);
-  return count;
+unsigned kind_of(const Op& op) {
+  struct Visitor {
+    unsigned operator()(const Convolution&) const { return kind::convolution; }
+    unsigned operator()(const MatMul&) const { return kind::matrix_product; }
+    unsigned operator()(const Attention&) const { return kind::attention; }
+    unsigned operator()(const Elementwise& op) const {
+      switch (op.function) {
+        case Function::random:
+        case Function::sgd:
+        case Function::momentum:
+        case Function::adam:
+        case Function::adagrad:
+          return kind::other;
+        default:
+          return kind::pointwise;
+      }
+    }
+    unsigned operator()(const Normalize& op) const {
+      if (op.kind != Normalization::batch) return kind::normalization;
+      return op.training ? kind::other : kind::batch_norm;
+    }
+    unsigned operator()(const Softmax&) const { return kind::softmax; }
+    unsigned operator()(const Reduce&) const { return kind::reduction; }
+    unsigned operator()(const Pool&) const { return kind::pool; }
+    unsigned operator()(const Copy&) const { return kind::copy; }
+    unsigned operator()(const Gather&) const { return kind::look_up; }
+    unsigned operator()(const Recurrent&) const { return kind::other; }
+    unsigned operator()(const Scatter&) const { return kind::other; }
+    unsigned operator()(const Resize&) const { return kind::other; }
+    unsigned operator()(const Sort&) const { return kind::other; }
+    unsigned operator()(const FourierTransform&) const { return kind::other; }
+    unsigned operator()(const View&) const { return kind::other; }
+    unsigned operator()(const Unknown&) const { return kind::other; }
+  };
+  return std::visit(Visitor{}, op);
 }
 
 bool is_product_of_activations(const Graph& graph, const FusionGroup& group) {
-  if (product_count(graph, group) != 1) return false;
+  if (group.products != 1) return false;
   for (const std::size_t index : group.layers) {
     const Layer& layer = layer_at(graph, index);
     if (layer.parts.size() == 1 && std::holds_alternative<MatMul>(layer.parts.front().op))
@@ -117,7 +112,7 @@ bool all_layers(const Graph& graph, const FusionGroup& group,
 
 bool stays_within_rows(const Graph& graph, const Layer& layer) {
   if (std::all_of(layer.parts.begin(), layer.parts.end(),
-                  [](const Part& part) { return is_pointwise(part.op); }))
+                  [](const Part& part) { return kind_of(part.op) == kind::pointwise; }))
     return true;
   const Shape& rows = graph.tensors[layer.outputs.front()].shape;
   if (layer.inputs.size() == 1 && graph.tensors[layer.inputs.front()].shape == rows) return false;
@@ -138,7 +133,7 @@ bool reads_weights_beside_first(const Graph& graph, const Layer& layer) {
 }
 
 bool pools_all(const Graph& graph, const Layer& layer) {
-  if (layer.parts.size() != 1 || !is_pool(layer.parts.front().op)) return false;
+  if (layer.parts.size() != 1 || kind_of(layer.parts.front().op) != kind::pool) return false;
   const Shape& out = graph.tensors[layer.outputs.front()].shape;
   return std::all_of(out.begin() + std::min<std::ptrdiff_t>(2, std::ssize(out)), out.end(),
                      [](std::int64_t size) { return size == 1; });
@@ -146,10 +141,6 @@ bool pools_all(const Graph& graph, const Layer& layer) {
 
 bool moves_or_scales(const Graph& graph, const Layer& layer) {
   return only_moves(graph, layer) || only_scales(graph, layer);
-}
-
-bool is_matrix_product(const Op& op) {
-  return std::holds_alternative<MatMul>(op) || std::holds_alternative<Attention>(op);
 }
 
 bool keeps_size(const FusionCandidate& candidate) {
@@ -160,22 +151,8 @@ bool keeps_size(const FusionCandidate& candidate) {
   return true;
 }
 
-bool is_product(const Op& op) {
-  return std::holds_alternative<Convolution>(op) || std::holds_alternative<MatMul>(op);
-}
-
-bool is_convolution(const Op& op) { return std::holds_alternative<Convolution>(op); }
-
-bool is_movement(const Op& op) {
-  return std::holds_alternative<Copy>(op) || std::holds_alternative<Gather>(op);
-}
-
 const Layer* single_layer(const Graph& graph, const FusionGroup& group) {
   return group.layers.size() == 1 ? &layer_at(graph, group.layers.front()) : nullptr;
-}
-
-bool has_product(const Graph& graph, const FusionGroup& group) {
-  return product_count(graph, group) > 0;
 }
 
 }  // namespace ridgeline

@@ -8,9 +8,40 @@
 
 namespace ridgeline {
 
+// Kinds of operators as bits: what a group consists of is looked up, not walked through.
+namespace kind {
+inline constexpr unsigned convolution = 1 << 0;
+inline constexpr unsigned matrix_product = 1 << 1;
+inline constexpr unsigned attention = 1 << 2;
+inline constexpr unsigned pointwise = 1 << 3;   // each element of its own; not random, no optimizer
+inline constexpr unsigned batch_norm = 1 << 4;  // at inference
+inline constexpr unsigned normalization = 1 << 5;  // of each sample
+inline constexpr unsigned softmax = 1 << 6;
+inline constexpr unsigned reduction = 1 << 7;
+inline constexpr unsigned pool = 1 << 8;
+inline constexpr unsigned copy = 1 << 9;
+inline constexpr unsigned look_up = 1 << 10;
+inline constexpr unsigned other = 1 << 11;
+
+inline constexpr unsigned product = convolution | matrix_product;
+inline constexpr unsigned row_wise = softmax | reduction | normalization;
+inline constexpr unsigned movement = copy | look_up;  // no element is changed
+}  // namespace kind
+
+unsigned kind_of(const Op& op);
+
+inline bool is_product(const Op& op) { return (kind_of(op) & kind::product) != 0; }
+inline bool is_movement(const Op& op) { return (kind_of(op) & kind::movement) != 0; }
+
 // Layers that run as one kernel so far.
 struct FusionGroup {
-  std::vector<std::size_t> layers;  // indices into the graph, ascending
+  std::vector<std::size_t> layers;   // indices into the graph, ascending
+  std::vector<std::size_t> leaving;  // those of them whose results others read; empty: maybe all
+  unsigned kinds = 0;
+  std::size_t products = 0;
+
+  bool has(unsigned wanted) const { return (kinds & wanted) != 0; }
+  bool has_only(unsigned allowed) const { return (kinds & ~allowed) == 0; }
 };
 
 // `consumer` reads the whole of `tensor`, which `producer` makes.
@@ -20,18 +51,6 @@ struct FusionCandidate {
   const FusionGroup& consumer;
   TensorId tensor;
 };
-
-// --- of an operator ---
-
-bool is_product(const Op& op);         // convolution or matrix product
-bool is_convolution(const Op& op);     //
-bool is_matrix_product(const Op& op);  // attention too
-bool is_movement(const Op& op);        // elements are moved, or some of them, and none is changed
-bool is_pointwise(const Op& op);       // each element of its own; no random numbers, no optimizer
-bool is_softmax(const Op& op);         //
-bool is_pool(const Op& op);            //
-bool is_row_wise(const Op& op);        // softmax, a reduction, a normalisation of each sample
-bool is_evaluated_batch_norm(const Op& op);
 
 // --- of a layer ---
 
@@ -56,13 +75,8 @@ bool pools_all(const Graph& graph, const Layer& layer);
 
 // --- of a group ---
 
-bool all_parts(const Graph& graph, const FusionGroup& group, bool (*test)(const Op&));
-bool any_part(const Graph& graph, const FusionGroup& group, bool (*test)(const Op&));
 bool all_layers(const Graph& graph, const FusionGroup& group,
                 bool (*test)(const Graph&, const Layer&));
-std::size_t product_count(const Graph& graph, const FusionGroup& group);
-bool has_product(const Graph& graph, const FusionGroup& group);
-
 // The only layer of a group; nothing where there are more.
 const Layer* single_layer(const Graph& graph, const FusionGroup& group);
 

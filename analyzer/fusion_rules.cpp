@@ -14,43 +14,39 @@ namespace {
 bool batch_norm_into_product(const FusionCandidate& c) {
   const Layer* product = single_layer(c.graph, c.producer);
   const Layer* norm = single_layer(c.graph, c.consumer);
-  return product != nullptr && norm != nullptr && product_count(c.graph, c.producer) == 1 &&
-         all_parts(c.graph, c.consumer, is_evaluated_batch_norm) &&
-         reads_weights_beside_first(c.graph, *product) &&
+  return product != nullptr && norm != nullptr && c.producer.products == 1 &&
+         c.consumer.has_only(kind::batch_norm) && reads_weights_beside_first(c.graph, *product) &&
          reads_weights_beside_first(c.graph, *norm);
 }
 
 bool pointwise_into_product(const FusionCandidate& c) {
-  return product_count(c.graph, c.producer) == 1 && !any_part(c.graph, c.producer, is_softmax) &&
-         all_parts(c.graph, c.consumer, is_pointwise) && keeps_size(c);
+  return c.producer.products == 1 && !c.producer.has(kind::softmax) &&
+         c.consumer.has_only(kind::pointwise) && keeps_size(c);
 }
 
 bool pointwise_chain(const FusionCandidate& c) {
-  return all_parts(c.graph, c.producer, is_pointwise) &&
-         all_parts(c.graph, c.consumer, is_pointwise);
+  return c.producer.has_only(kind::pointwise) && c.consumer.has_only(kind::pointwise);
 }
 
 // At inference a batch normalisation that no product takes in is a scale and a shift of its own.
 bool batch_norm_and_pointwise(const FusionCandidate& c) {
-  const auto test = [](const Op& op) { return is_evaluated_batch_norm(op) || is_pointwise(op); };
-  return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test);
+  constexpr unsigned both = kind::batch_norm | kind::pointwise;
+  return c.producer.has_only(both) && c.consumer.has_only(both);
 }
 
 bool pool_into_convolution(const FusionCandidate& c) {
-  return product_count(c.graph, c.producer) == 1 && c.consumer.layers.size() == 1 &&
-         all_parts(c.graph, c.consumer, is_pool) && !all_layers(c.graph, c.consumer, pools_all) &&
-         any_part(c.graph, c.producer, is_convolution);
+  return c.producer.products == 1 && c.consumer.layers.size() == 1 &&
+         c.consumer.has_only(kind::pool) && !all_layers(c.graph, c.consumer, pools_all) &&
+         c.producer.has(kind::convolution);
 }
 
 bool softmax_into_scores(const FusionCandidate& c) {
-  return is_product_of_activations(c.graph, c.producer) &&
-         any_part(c.graph, c.consumer, is_softmax) &&
-         all_parts(c.graph, c.consumer,
-                   [](const Op& op) { return is_softmax(op) || is_pointwise(op); });
+  return is_product_of_activations(c.graph, c.producer) && c.consumer.has(kind::softmax) &&
+         c.consumer.has_only(kind::softmax | kind::pointwise);
 }
 
 bool values_into_attention(const FusionCandidate& c) {
-  return product_count(c.graph, c.producer) == 1 && any_part(c.graph, c.producer, is_softmax) &&
+  return c.producer.products == 1 && c.producer.has(kind::softmax) &&
          is_product_of_activations(c.graph, c.consumer) &&
          all_layers(c.graph, c.consumer, [](const Graph& graph, const Layer& layer) {
            return moves_or_scales(graph, layer) ||
@@ -61,7 +57,7 @@ bool values_into_attention(const FusionCandidate& c) {
 // A product takes its operands from where they lie: by the strides of a transposition, at the
 // offset of a slice, times a number that scales the whole product.
 bool operand_access(const FusionCandidate& c) {
-  if (!any_part(c.graph, c.consumer, is_matrix_product) ||
+  if (!c.consumer.has(kind::matrix_product | kind::attention) ||
       !all_layers(c.graph, c.producer, moves_or_scales))
     return false;
   const Passage way = passage(c.graph, c.producer);
@@ -70,7 +66,7 @@ bool operand_access(const FusionCandidate& c) {
 
 // Attention reads a key or value once for all the query heads that share it.
 bool grouped_heads(const FusionCandidate& c) {
-  if (!any_part(c.graph, c.consumer, is_softmax) || product_count(c.graph, c.consumer) == 0 ||
+  if (!c.consumer.has(kind::softmax) || c.consumer.products == 0 ||
       !all_layers(c.graph, c.producer, moves_or_scales))
     return false;
   const Passage way = passage(c.graph, c.producer);
@@ -79,7 +75,7 @@ bool grouped_heads(const FusionCandidate& c) {
 
 // And writes its result in the order in which it is wanted.
 bool result_access(const FusionCandidate& c) {
-  if (!any_part(c.graph, c.producer, is_matrix_product) ||
+  if (!c.producer.has(kind::matrix_product | kind::attention) ||
       !all_layers(c.graph, c.consumer, only_moves))
     return false;
   const Passage way = passage(c.graph, c.consumer);
@@ -89,9 +85,9 @@ bool result_access(const FusionCandidate& c) {
 // A normalisation or activation that an exporter took apart: reductions and pointwise steps on the
 // same rows, read and written once.
 bool row_wise_island(const FusionCandidate& c) {
-  const auto test = [](const Op& op) { return is_row_wise(op) || is_pointwise(op); };
-  return all_parts(c.graph, c.producer, test) && all_parts(c.graph, c.consumer, test) &&
-         (any_part(c.graph, c.producer, is_row_wise) || any_part(c.graph, c.consumer, is_row_wise));
+  constexpr unsigned both = kind::row_wise | kind::pointwise;
+  return c.producer.has_only(both) && c.consumer.has_only(both) &&
+         (c.producer.has(kind::row_wise) || c.consumer.has(kind::row_wise));
 }
 
 // Halves of a row that change places on their way through pointwise steps, as in rotary embeddings:
@@ -104,29 +100,24 @@ bool pointwise_within_rows(const FusionCandidate& c) {
 // The rows are those of a product's result, and what leaves is as large: a rotary embedding,
 // patches that are merged.
 bool rows_into_product(const FusionCandidate& c) {
-  return product_count(c.graph, c.producer) == 1 && !any_part(c.graph, c.producer, is_softmax) &&
-         any_part(c.graph, c.consumer, is_pointwise) &&
-         all_layers(c.graph, c.consumer, stays_within_rows) &&
+  return c.producer.products == 1 && !c.producer.has(kind::softmax) &&
+         c.consumer.has(kind::pointwise) && all_layers(c.graph, c.consumer, stays_within_rows) &&
          passage(c.graph, c.consumer).out == element_count(c.graph.tensors[c.tensor].shape);
 }
 
 // Loops over the same elements in one kernel, whatever the index by which they read: what moves or
 // looks up data moves none of its own.
-bool is_indexed(const Op& op) {
-  return is_pointwise(op) || is_evaluated_batch_norm(op) || is_movement(op);
-}
+constexpr unsigned indexed = kind::pointwise | kind::batch_norm | kind::movement;
 
 bool indexed_loops(const FusionCandidate& c) {
-  return all_parts(c.graph, c.producer, is_indexed) && all_parts(c.graph, c.consumer, is_indexed);
+  return c.producer.has_only(indexed) && c.consumer.has_only(indexed);
 }
 
 // A reduction in the loop that makes what it reads.
 bool reduction_of_loop(const FusionCandidate& c) {
-  return all_parts(c.graph, c.producer, is_indexed) &&
-         (all_layers(c.graph, c.consumer, pools_all) ||
-          (any_part(c.graph, c.consumer, is_row_wise) &&
-           all_parts(c.graph, c.consumer,
-                     [](const Op& op) { return is_row_wise(op) || is_pointwise(op); })));
+  return c.producer.has_only(indexed) && (all_layers(c.graph, c.consumer, pools_all) ||
+                                          (c.consumer.has(kind::row_wise) &&
+                                           c.consumer.has_only(kind::row_wise | kind::pointwise)));
 }
 
 // Data that is only moved, and moved again, is moved once: transpositions, concatenations and

@@ -51,7 +51,7 @@ bool is_linear(const Graph& graph, const FusionGroup& group) {
     const Layer& layer = graph.layers[index];
     return function_of(layer) == Function::add || scales_or_shifts(graph, layer) ||
            std::all_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
-             return is_product(part.op) || is_evaluated_batch_norm(part.op);
+             return (kind_of(part.op) & (kind::product | kind::batch_norm)) != 0;
            });
   });
 }
@@ -99,9 +99,8 @@ bool swaps_last_axes(const Graph& graph, const Layer& layer) {
 
 bool convolution_and_activation(const FusionCandidate& c) {
   const Layer* layer = single_layer(c.graph, c.consumer);
-  return layer != nullptr && product_count(c.graph, c.producer) == 1 &&
-         any_part(c.graph, c.producer, is_convolution) && is_linear(c.graph, c.producer) &&
-         keeps_size(c) &&
+  return layer != nullptr && c.producer.products == 1 && c.producer.has(kind::convolution) &&
+         is_linear(c.graph, c.producer) && keeps_size(c) &&
          is_one_of(function_of(*layer), {Function::add, Function::relu, Function::clip,
                                          Function::leaky_relu, Function::sigmoid, Function::tanh,
                                          Function::hard_sigmoid, Function::hard_swish});
@@ -109,8 +108,7 @@ bool convolution_and_activation(const FusionCandidate& c) {
 
 bool product_and_activation(const FusionCandidate& c) {
   const Layer* layer = single_layer(c.graph, c.consumer);
-  return layer != nullptr && product_count(c.graph, c.producer) == 1 &&
-         !any_part(c.graph, c.producer, is_convolution) &&
+  return layer != nullptr && c.producer.products == 1 && !c.producer.has(kind::convolution) &&
          !is_product_of_activations(c.graph, c.producer) && is_linear(c.graph, c.producer) &&
          keeps_size(c) &&
          (scales_or_shifts(c.graph, *layer) ||
@@ -120,18 +118,18 @@ bool product_and_activation(const FusionCandidate& c) {
 }
 
 bool function_of_one_tensor(const FusionCandidate& c) {
-  const auto has = [&](bool (*test)(const Op&)) {
-    return any_part(c.graph, c.producer, test) || any_part(c.graph, c.consumer, test);
+  if (!c.producer.has_only(kind::pointwise) || !c.consumer.has_only(kind::pointwise)) return false;
+  const auto has = [&](bool (*test)(const Graph&, const Layer&)) {
+    return any_layer(c.graph, c.producer, test) || any_layer(c.graph, c.consumer, test);
   };
   // On the way to a Gelu a group may read x and a polynomial of x.
-  const std::size_t tensors = has([](const Op& op) {
-    return is_one_of(function_of(op), {Function::erf, Function::tanh});
-  })
-                                  ? 2
-                                  : 1;
-  return all_parts(c.graph, c.producer, is_pointwise) &&
-         all_parts(c.graph, c.consumer, is_pointwise) && activations_read(c) <= tensors &&
-         (tensors == 2 || has([](const Op& op) { return function_of(op) == Function::sigmoid; }));
+  if (has([](const Graph&, const Layer& layer) {
+        return is_one_of(function_of(layer), {Function::erf, Function::tanh});
+      }))
+    return activations_read(c) <= 2;
+  return activations_read(c) == 1 && has([](const Graph&, const Layer& layer) {
+           return function_of(layer) == Function::sigmoid;
+         });
 }
 
 bool normalization_of_sum(const FusionCandidate& c) {
@@ -156,7 +154,7 @@ bool scaled_or_transposed_product(const FusionCandidate& c) {
 
 bool batch_norm_and_activation(const FusionCandidate& c) {
   const Layer* layer = single_layer(c.graph, c.consumer);
-  return layer != nullptr && all_parts(c.graph, c.producer, is_evaluated_batch_norm) &&
+  return layer != nullptr && c.producer.has_only(kind::batch_norm) &&
          is_one_of(function_of(*layer), {Function::relu, Function::clip});
 }
 

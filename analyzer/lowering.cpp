@@ -223,6 +223,10 @@ std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& 
   return lower_fused(fuse(graph, runtime), runtime, weights);
 }
 
+std::vector<Demand> lower(Graph&& graph, Runtime runtime, const OpWeights& weights) {
+  return lower_fused(fuse(std::move(graph), runtime), runtime, weights);
+}
+
 std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime, const OpWeights& weights) {
   return Lowering(fused, runtime, weights).run();
 }

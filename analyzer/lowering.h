@@ -16,6 +16,8 @@ namespace ridgeline {
 // have no Demand; views have one without launches where the runtime walks through them one by one.
 std::vector<Demand> lower(const Graph& graph, Runtime runtime,
                           const OpWeights& weights = default_weights());
+std::vector<Demand> lower(Graph&& graph, Runtime runtime,
+                          const OpWeights& weights = default_weights());
 
 // Of a graph that fuse() made for this runtime.
 std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime,

@@ -2,6 +2,7 @@
 #include "analyzer/without_views.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -21,38 +22,39 @@ bool is_cast_to_itself(const Graph& graph, const Layer& layer) {
 
 }  // namespace
 
-Graph without_views(const Graph& graph) {
-  Graph result;
-  result.name = graph.name;
-  result.tensors = graph.tensors;
-  result.inputs = graph.inputs;
-  result.outputs = graph.outputs;
-  result.layers.reserve(graph.layers.size());
+Graph without_views(Graph graph) {
   std::vector<TensorId> alias(graph.tensors.size());
-  for (TensorId id = 0; id < alias.size(); ++id) alias[id] = id;
+  std::iota(alias.begin(), alias.end(), TensorId{0});
   const std::unordered_set<TensorId> outputs(graph.outputs.begin(), graph.outputs.end());
-  for (const Layer& layer : graph.layers) {
-    const bool vanishes =
-        takes_part(layer) && (is_view(layer) || is_cast_to_itself(graph, layer)) &&
-        layer.inputs.size() == 1 &&
-        std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
-          return !outputs.contains(id) && element_count(graph.tensors[id].shape) ==
-                                              element_count(graph.tensors[layer.inputs[0]].shape);
-        });
-    if (vanishes) {
+  const auto vanishes = [&](const Layer& layer) {
+    return takes_part(layer) && (is_view(layer) || is_cast_to_itself(graph, layer)) &&
+           layer.inputs.size() == 1 &&
+           std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](TensorId id) {
+             return !outputs.contains(id) &&
+                    element_count(graph.tensors[id].shape) ==
+                        element_count(graph.tensors[layer.inputs[0]].shape);
+           });
+  };
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    Layer& layer = graph.layers[i];
+    if (vanishes(layer)) {
       for (const TensorId id : layer.outputs) alias[id] = alias[layer.inputs[0]];
       continue;
     }
-    Layer kept = layer;
-    kept.inputs.clear();
+    std::vector<TensorId> inputs;  // each once, also where two were views of one
+    inputs.reserve(layer.inputs.size());
     for (const TensorId id : layer.inputs)
-      if (std::find(kept.inputs.begin(), kept.inputs.end(), alias[id]) == kept.inputs.end())
-        kept.inputs.push_back(alias[id]);
-    for (auto& [id, elements] : kept.partly_moved) id = alias[id];
-    for (TensorId& id : kept.steering) id = alias[id];
-    result.layers.push_back(std::move(kept));
+      if (std::find(inputs.begin(), inputs.end(), alias[id]) == inputs.end())
+        inputs.push_back(alias[id]);
+    layer.inputs = std::move(inputs);
+    for (auto& [id, elements] : layer.partly_moved) id = alias[id];
+    for (TensorId& id : layer.steering) id = alias[id];
+    if (kept != i) graph.layers[kept] = std::move(layer);
+    ++kept;
   }
-  return result;
+  graph.layers.resize(kept);
+  return graph;
 }
 
 }  // namespace ridgeline

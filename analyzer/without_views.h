@@ -7,6 +7,6 @@
 namespace ridgeline {
 
 // A runtime that compiles does not see them: their readers read what they look at.
-Graph without_views(const Graph& graph);
+Graph without_views(Graph graph);
 
 }  // namespace ridgeline
