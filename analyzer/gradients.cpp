@@ -2,10 +2,15 @@
 // Element-wise steps are one or two operations on the saved tensor and the incoming gradient.
 #include "analyzer/gradients.h"
 
+#include <limits>
 #include <utility>
 
 namespace ridgeline {
 namespace {
+
+// Of a convolution or matrix product: data and weights, not the bias.
+constexpr std::size_t two_factors = 2;
+constexpr std::size_t all_factors = std::numeric_limits<std::size_t>::max();
 
 Op pointwise(Function function, std::int64_t elements) { return Elementwise{function, elements}; }
 
@@ -35,7 +40,7 @@ struct GradientOf {
       gradient.weights.push_back(Reduce{Reduction::sum,
                                         op.batch * op.out_channels * element_count(op.out_spatial),
                                         op.out_channels});
-    gradient.data_reads_weights = true;
+    gradient.factors = two_factors;
     return gradient;
   }
 
@@ -43,13 +48,12 @@ struct GradientOf {
     const MatMul left{op.batch, op.m, op.k, op.n, false, op.scalings};
     const MatMul right{op.batch, op.k, op.n, op.m, false, op.scalings};
     Gradient gradient;
+    gradient.factors = two_factors;
     if (activations > 1) {
       gradient.data = {{left}, {right}};
-      gradient.data_reads_inputs = true;
     } else {
       gradient.data = {{left}};
       gradient.weights = {right};
-      gradient.data_reads_weights = true;
     }
     if (op.bias) gradient.weights.push_back(Reduce{Reduction::sum, op.batch * op.m * op.n, op.n});
     return gradient;
@@ -73,19 +77,37 @@ struct GradientOf {
           gradient.data.push_back({pointwise(Function::multiply, op.elements)});
         gradient.weights = {pointwise(Function::multiply, op.elements),
                             Reduce{Reduction::sum, op.elements, 1}};
-        gradient.data_reads_inputs = true;
+        // A quotient by an activation and a power need what they were computed from.
+        if (op.function == Function::multiply ||
+            (op.function == Function::divide && activations == 1))
+          gradient.factors = all_factors;
+        else
+          gradient.data_reads = reads::inputs;
         return gradient;
       case Function::relu:
       case Function::leaky_relu:
       case Function::dropout:
-      case Function::clip:
+        gradient.data = {{pointwise(Function::multiply, op.elements)}};
+        gradient.data_reads = reads::outputs;
+        return gradient;
       case Function::where:
+        gradient.data = {{pointwise(Function::multiply, op.elements)}};
+        gradient.data_reads = reads::conditions;
+        return gradient;
+      case Function::clip:
       case Function::minimum:
       case Function::maximum:
       case Function::absolute:
-      case Function::negate:
         gradient.data = {{pointwise(Function::multiply, op.elements)}};
-        gradient.data_reads_outputs = true;
+        gradient.data_reads = reads::inputs;
+        return gradient;
+      case Function::negate:
+        gradient.data = {{pointwise(Function::negate, op.elements)}};
+        return gradient;
+      case Function::rotary_embedding:
+        // A rotation back by the same angles.
+        gradient.data = {{pointwise(op.function, op.elements)}};
+        gradient.data_reads = reads::weights;
         return gradient;
       case Function::sigmoid:
       case Function::tanh:
@@ -95,7 +117,7 @@ struct GradientOf {
         // The derivative follows from the output: two operations.
         gradient.data = {{pointwise(Function::multiply, op.elements),
                           pointwise(Function::multiply, op.elements)}};
-        gradient.data_reads_outputs = true;
+        gradient.data_reads = reads::outputs;
         return gradient;
       case Function::compare:
       case Function::logical:
@@ -111,7 +133,7 @@ struct GradientOf {
         // The function is evaluated again for its derivative, then multiplied.
         gradient.data = {
             {pointwise(op.function, op.elements), pointwise(Function::multiply, op.elements)}};
-        gradient.data_reads_inputs = true;
+        gradient.data_reads = reads::inputs;
         return gradient;
     }
   }
@@ -119,8 +141,8 @@ struct GradientOf {
   Gradient operator()(const Reduce& op) const {
     Gradient gradient;
     gradient.data = {{pointwise(Function::multiply, op.in_elements)}};
-    gradient.data_reads_inputs = op.kind == Reduction::max || op.kind == Reduction::min ||
-                                 op.kind == Reduction::l2 || op.kind == Reduction::sum_square;
+    if (op.kind != Reduction::sum && op.kind != Reduction::mean)
+      gradient.data_reads = reads::inputs;
     return gradient;
   }
 
@@ -130,11 +152,12 @@ struct GradientOf {
     gradient.data = {
         {pointwise(Function::multiply, op.elements), Reduce{Reduction::sum, op.elements, 0},
          pointwise(Function::subtract, op.elements), pointwise(Function::multiply, op.elements)}};
-    gradient.data_reads_outputs = true;
+    gradient.data_reads = reads::outputs;
     return gradient;
   }
 
   Gradient operator()(const Normalize& op) const {
+    if (op.kind == Normalization::batch && !op.training) return of_scale_and_shift(op);
     // Two sums over each row and the combination of three terms: about the forward pass again, and
     // the gradients of scale and shift.
     Gradient gradient;
@@ -143,9 +166,19 @@ struct GradientOf {
     if (op.affine)
       gradient.weights = {pointwise(Function::multiply, op.elements),
                           Reduce{Reduction::sum, 2 * op.elements, 0}};
-    gradient.data_reads_inputs = true;
-    gradient.data_reads_weights = true;
+    gradient.data_reads = reads::inputs | reads::weights | reads::kept;
     gradient.joint = true;
+    return gradient;
+  }
+
+  // By statistics that are known before: nothing of the batch is needed again but for the scale's
+  // own gradient.
+  static Gradient of_scale_and_shift(const Normalize& op) {
+    Gradient gradient;
+    gradient.data = {{pointwise(Function::multiply, op.elements)}};
+    gradient.weights = {pointwise(Function::multiply, op.elements),
+                        Reduce{Reduction::sum, 2 * op.elements, 0}};
+    gradient.data_reads = reads::weights;
     return gradient;
   }
 
@@ -153,7 +186,9 @@ struct GradientOf {
     Gradient gradient;
     gradient.data = {{pointwise(Function::accumulate,
                                 op.out_elements * (op.kind == Pooling::max ? 1 : op.taps))}};
-    gradient.data_reads_inputs = op.kind != Pooling::average;
+    gradient.data_reads = reads::sizes;
+    if (op.kind == Pooling::max) gradient.data_reads |= reads::kept;
+    if (op.kind == Pooling::lp) gradient.data_reads |= reads::inputs;
     return gradient;
   }
 
@@ -170,8 +205,7 @@ struct GradientOf {
     gradient.data = {{scores, Softmax{elements, false}, to_values, to_scores,
                       pointwise(Function::multiply, elements), Reduce{Reduction::sum, elements, 0},
                       pointwise(Function::subtract, elements), to_queries, to_keys}};
-    gradient.data_reads_inputs = true;
-    gradient.data_reads_outputs = true;
+    gradient.data_reads = reads::inputs | reads::outputs | reads::kept;
     return gradient;
   }
 
@@ -187,8 +221,7 @@ struct GradientOf {
     Gradient gradient;
     gradient.data = {{data}};
     gradient.weights = {weights};
-    gradient.data_reads_outputs = true;
-    gradient.data_reads_weights = true;
+    gradient.data_reads = reads::outputs | reads::weights;
     return gradient;
   }
 
@@ -225,7 +258,32 @@ struct GradientOf {
   }
 };
 
+struct KeptFor {
+  std::optional<KeptTensor> operator()(const Pool& op) const {
+    if (op.kind != Pooling::max) return std::nullopt;
+    return KeptTensor{"indices", ElementType::int64, {op.out_elements}};
+  }
+  std::optional<KeptTensor> operator()(const Normalize& op) const {
+    // PyTorch takes it apart and multiplies what is normalised by the scale.
+    if (op.kind == Normalization::rms) return KeptTensor{"normalized", {}, {op.elements}};
+    const bool has_two = op.kind == Normalization::layer || op.kind == Normalization::group ||
+                         op.kind == Normalization::instance ||
+                         (op.kind == Normalization::batch && op.training);
+    if (!has_two) return std::nullopt;
+    return KeptTensor{"statistics", ElementType::fp32, {2, op.rows}};
+  }
+  std::optional<KeptTensor> operator()(const Attention& op) const {
+    return KeptTensor{"sums", ElementType::fp32, {op.batch, op.q_heads, op.q_length}};
+  }
+  template <class T>
+  std::optional<KeptTensor> operator()(const T&) const {
+    return std::nullopt;
+  }
+};
+
 }  // namespace
+
+std::optional<KeptTensor> kept_for_gradient(const Op& op) { return std::visit(KeptFor{}, op); }
 
 Gradient gradient_of(const Op& op, std::size_t activations) {
   return std::visit(GradientOf{activations}, op);

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "analyzer/count.h"
+#include "analyzer/eager_launches.h"
 #include "analyzer/fusion.h"
 #include "analyzer/fusion_rules.h"
 #include "analyzer/host_calls.h"
@@ -94,29 +95,6 @@ OpClass class_of(const Layer& layer, const OpWeights& weights) {
 bool is_eager(Runtime runtime) {
   return walks_one_by_one(runtime) || runtime == Runtime::cuda_graph;
 }
-
-// Kernels of one operator as PyTorch's eager mode runs it: what it has no kernel for is several.
-struct EagerLaunches {
-  int operator()(const Convolution& op) const { return op.bias ? 2 : 1; }  // cuDNN, then the bias
-  int operator()(const Elementwise& op) const {
-    if (op.function == Function::rotary_embedding) return 5;  // mul, neg, cat, mul, add
-    if (op.function == Function::softsign) return 3;          // abs, add, div
-    return 1;
-  }
-  int operator()(const Normalize& op) const {
-    if (op.kind == Normalization::rms) return 6;  // pow, mean, add, rsqrt, mul, mul
-    if (op.kind == Normalization::local_response) return 5;
-    return 1;
-  }
-  int operator()(const Recurrent& op) const {  // the input's product, then step by step
-    return static_cast<int>(op.directions * (op.steps + 1));
-  }
-  int operator()(const View&) const { return 0; }
-  template <class T>
-  int operator()(const T&) const {
-    return 1;
-  }
-};
 
 // A module's layers in one node, moved and launched as if they stood alone. The product that tells
 // of an attention module is that of its scores: of attention, or the last before the softmax.
@@ -213,9 +191,7 @@ int launches_of(const Layer& layer, Runtime runtime) {
         return runtime == Runtime::ideal ? 1 : static_cast<int>(recurrent->steps);
     return 1;
   }
-  int launches = 0;
-  for (const Part& part : layer.parts) launches += std::visit(EagerLaunches{}, part.op);
-  return launches;
+  return eager_launches(layer);
 }
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {

@@ -3,11 +3,11 @@
 // The loss itself is not part of it: gradients start at the graph's outputs.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "analyzer/graph.h"
+#include "analyzer/training_memory.h"
 #include "base/tokens.h"
 
 namespace ridgeline {
@@ -29,20 +29,6 @@ struct TrainingOptions {
   bool mixed_precision = false;   // fp16 forward and backward, fp32 master weights and states
   bool checkpoint = false;        // keep √n of the activations, compute the others again
   std::string freeze_until = {};  // parameters of layers up to this one do not learn
-};
-
-// Bytes at the moment when the backward pass begins: the most that a step holds at once.
-struct TrainingMemory {
-  double weights = 0;          // as the passes read them
-  double master_weights = 0;   // fp32 copies, with mixed precision
-  double gradients = 0;        // of parameters
-  double optimizer_state = 0;  //
-  double saved = 0;            // activations that gradients need
-  double transient = 0;        // largest gradients of activations that live at once
-
-  double peak() const {
-    return weights + master_weights + gradients + optimizer_state + saved + transient;
-  }
 };
 
 struct Training {

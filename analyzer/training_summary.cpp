@@ -39,7 +39,7 @@ Json to_json(const TrainingSummary& summary) {
                     {"master_weights", amount_json(memory.master_weights)},
                     {"gradients", amount_json(memory.gradients)},
                     {"optimizer_state", amount_json(memory.optimizer_state)},
-                    {"saved", amount_json(memory.saved)},
+                    {"activations", amount_json(memory.activations)},
                     {"transient", amount_json(memory.transient)}};
   return json;
 }

@@ -151,11 +151,12 @@ std::string memory_text(const Analysis& analysis) {
   const std::pair<const char*, double> parts[] = {{"master weights", memory.master_weights},
                                                   {"gradients", memory.gradients},
                                                   {"optimizer state", memory.optimizer_state},
-                                                  {"saved activations", memory.saved},
+                                                  {"activations", memory.activations},
                                                   {"gradients of activations", memory.transient}};
   for (const auto& [name, bytes] : parts)
     if (bytes > 0) text += fmt::format(", {} {}", name, bytes_text(bytes));
-  return text;
+  return text +
+         fmt::format("; {} of activations are saved for gradients", bytes_text(memory.saved));
 }
 
 std::string masked_text(const Analysis& analysis) {

@@ -150,9 +150,7 @@ class NetworkBuilder {
   Operand multiply(std::string_view name, Operand a, Operand b) {
     return combine(name, a, b, Function::multiply);
   }
-  Operand scale(std::string_view name, Operand x) {  // by a number
-    return activation(name, x, Function::multiply);
-  }
+  Operand scale(std::string_view name, Operand x);  // by a number
   Operand cast(std::string_view name, Operand x, ElementType type);
   Operand softmax(std::string_view name, Operand x, std::optional<ElementType> type = {});
 

@@ -68,6 +68,10 @@ Operand NetworkBuilder::combine(std::string_view name, Operand a, Operand b, Fun
                std::move(*shape), type(a));
 }
 
+Operand NetworkBuilder::scale(std::string_view name, Operand x) {
+  return multiply(name, x, constant(fmt::format("{}.factor", name), {}));
+}
+
 Operand NetworkBuilder::cast(std::string_view name, Operand x, ElementType type) {
   return layer(name, "Cast", Elementwise{Function::cast, element_count(shape(x))}, {x}, shape(x),
                type);

@@ -173,7 +173,7 @@ TEST(TrainingLaws, AStepIsTheSumOfItsPasses) {
       EXPECT_EQ(training.memory.peak(), training.memory.weights + training.memory.master_weights +
                                             training.memory.gradients +
                                             training.memory.optimizer_state +
-                                            training.memory.saved + training.memory.transient)
+                                            training.memory.activations + training.memory.transient)
           << workload.name;
       EXPECT_EQ(training.memory.master_weights > 0, mixed) << workload.name;
     }

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "analyzer/count.h"
+#include "analyzer/lowering.h"
 #include "base/error.h"
 #include "workloads/registry.h"
 
@@ -84,19 +86,161 @@ TEST(Training, MixedPrecisionKeepsFullCopiesForTheOptimizerOnly) {
   EXPECT_EQ(mixed.memory.master_weights, 4 * parameters);
   EXPECT_EQ(mixed.memory.weights, 2 * parameters);
   EXPECT_EQ(mixed.memory.optimizer_state, full.memory.optimizer_state);
-  EXPECT_EQ(mixed.memory.saved, full.memory.saved / 2);
+  // Places of maxima and statistics stay as they are.
+  EXPECT_NEAR(mixed.memory.saved, full.memory.saved / 2, 0.04 * full.memory.saved);
   EXPECT_EQ(macs_of(mixed), macs_of(full));
+}
+
+struct Torch {
+  const char* name;
+  double macs, saved;
+  int backward_launches;
+};
+
+// A step of PyTorch 2.15.0, as tools/confirm-workloads --training reads it.
+constexpr Torch in_torch[] = {
+    {"alexnet", 2'072'288'640, 3'671'552, 34},
+    {"squeezenet1_1", 1'026'165'120, 20'723'616, 115},
+    {"vgg16", 46'324'088'832, 73'289'728, 68},
+    {"resnet18", 5'324'206'080, 22'218'240, 89},
+    {"resnet50", 12'149'538'816, 86'121'984, 228},
+    {"mobilenet_v2", 891'484'800, 78'340'864, 204},
+    {"mobilenet_v3_large", 644'350'272, 44'206'432, 290},
+    {"efficientnet_b0", 1'146'606'240, 88'356'960, 400},
+    {"inception_v3", 17'120'466'624, 98'310'188, 427},
+    {"inception_v4", 36'742'742'208, 172'399'148, 672},
+};
+
+TEST(Training, AStepIsTheStepOfTorch) {
+  for (const Torch& torch : in_torch) {
+    const Training training = trained(torch.name);
+    EXPECT_EQ(macs_of(training), torch.macs) << torch.name;
+    EXPECT_EQ(training.memory.saved, torch.saved) << torch.name;
+    int launches = 0;
+    for (const Layer& layer : training.graph.layers)
+      if (layer.pass == Pass::backward_data || layer.pass == Pass::backward_weights)
+        launches += launches_of(layer, Runtime::torch_eager);
+    EXPECT_EQ(launches, torch.backward_launches) << torch.name;
+  }
+}
+
+TEST(Training, ActivationsThatTransformersSave) {
+  EXPECT_EQ(trained("vit_b_16").memory.saved, 118'160'680);
+  EXPECT_EQ(trained("mobilevit_s").memory.saved, 179'743'616);
+  EXPECT_EQ(macs_of(trained("vit_b_16")), 52'933'542'912);
+  EXPECT_EQ(macs_of(trained("llama-3.2-1b")), 478'284'873'728);
 }
 
 TEST(Training, PeakIsTheSumOfItsParts) {
   const TrainingMemory memory = trained("resnet50", {.optimizer = Optimizer::adam}).memory;
   EXPECT_EQ(memory.peak(), memory.weights + memory.gradients + memory.optimizer_state +
-                               memory.saved + memory.transient);
+                               memory.activations + memory.transient);
   const double parameters = parameters_of(build_workload("resnet50"));
   EXPECT_EQ(memory.weights, 4 * parameters);
-  EXPECT_EQ(memory.gradients, 4 * parameters);
   EXPECT_EQ(memory.optimizer_state, 8 * parameters);
-  EXPECT_GT(memory.saved, 80e6);  // a batch of one at 224 pixels
+  // What torch's own account of its memory has as the peak: 473.0 MB.
+  EXPECT_NEAR(memory.peak(), 473.0e6, 0.005 * 473.0e6);
+}
+
+TEST(Training, EveryParameterIsUpdatedOnce) {
+  for (const Workload& workload : all_workloads()) {
+    const Training training = trained(workload.name);
+    double updated = 0;
+    for (const Layer& layer : training.graph.layers)
+      if (layer.pass == Pass::optimizer)
+        updated +=
+            static_cast<double>(element_count(training.graph.tensors[layer.inputs.front()].shape));
+    EXPECT_EQ(updated, parameters_of(build_workload(workload.name))) << workload.name;
+  }
+}
+
+const Layer& layer_named(const Graph& graph, std::string_view name) {
+  const auto found = std::find_if(graph.layers.begin(), graph.layers.end(),
+                                  [&](const Layer& layer) { return layer.name == name; });
+  if (found == graph.layers.end()) throw Error("test", "no layer " + std::string(name));
+  return *found;
+}
+
+double bytes_of(const Training& training, std::string_view name) {
+  return total_bytes(
+      count_layer(training.graph, layer_named(training.graph, name), default_weights()));
+}
+
+NetworkBuilder network() { return NetworkBuilder("test", {}); }
+
+TEST(Training, GradientsOfASharedParameterAreSummed) {
+  NetworkBuilder net = network();
+  const Operand x = net.input("x", {2, 8, 4, 4});
+  const ConvolutionOptions options{.kernel = 1};
+  const ConvolutionWeights shared = net.conv_weights("conv", 8, 8, options);
+  net.output(net.conv("two", net.conv("one", x, shared, options), shared, options));
+  const Training training = train(net.finish(), {});
+  EXPECT_EQ(bytes_of(training, "one.sum"), 3 * 4 * 64);  // two are read, their sum is written
+  EXPECT_EQ(layer_named(training.graph, "one.sum").pass, Pass::backward_weights);
+}
+
+TEST(Training, AProductReadsItsOtherFactor) {
+  NetworkBuilder net = network();
+  const Operand x = net.conv("conv", net.input("x", {1, 8, 4, 4}), 8, {});
+  const Operand gate = net.global_average_pool("pool", x);
+  net.output(net.multiply("mul", x, gate));
+  const Training training = train(net.finish(), {});
+  const double image = 4 * 8 * 16, vector = 4 * 8;
+  EXPECT_EQ(bytes_of(training, "mul.dx1"), image + vector + image);  // dy, gate, dx
+  EXPECT_EQ(bytes_of(training, "mul.dx2"), image + image + image);   // dy, x, before it is summed
+  EXPECT_EQ(bytes_of(training, "mul.dx2.sum"), image + vector);
+}
+
+TEST(Training, APartOfATensorHasAGradientOfTheWhole) {
+  NetworkBuilder net = network();
+  const Operand x = net.linear("linear", net.input("x", {4, 8}), 24, false);
+  const auto parts = net.split("split", x, {8, 8, 8}, 1);
+  net.output(net.relu("relu", net.add("add", parts[0], parts[2])));
+  const Training training = train(net.finish(), {});
+  const double part = 4 * 4 * 8;
+  EXPECT_EQ(bytes_of(training, "linear.dw"), 3 * part + 4 * 4 * 8 + 4 * 8 * 24);  // dy, x, dw
+}
+
+TEST(Training, PartsOfAConcatenationAreTakenFromItsGradient) {
+  NetworkBuilder net = network();
+  const Operand x = net.input("x", {1, 8, 4, 4});
+  const Operand both = net.concat("cat", {net.conv("a", x, 8, {}), net.conv("b", x, 8, {})}, 1);
+  net.output(net.relu("relu", both));
+  const Training training = train(net.finish(), {});
+  EXPECT_EQ(bytes_of(training, "cat.dx"), 0);
+  EXPECT_EQ(launches_of(layer_named(training.graph, "cat.dx"), Runtime::torch_eager), 0);
+}
+
+TEST(Training, ASquareNeedsItsOperandAndAScaleDoesNot) {
+  for (const bool squares : {false, true}) {
+    NetworkBuilder net = network();
+    const Operand x = net.linear("linear", net.input("x", {4, 8}), 8, false);
+    net.output(squares ? net.activation("f", x, Function::multiply) : net.scale("f", x));
+    const Training training = train(net.finish(), {});
+    EXPECT_EQ(bytes_of(training, "f.dx"), 2 * 128 + (squares ? 128 : 4)) << squares;
+  }
+}
+
+TEST(Training, ASumOfGradientsIsWrittenOverOneOfThem) {
+  NetworkBuilder net = network();
+  const Operand x = net.relu("first", net.linear("linear", net.input("x", {1024, 8}), 8, false));
+  net.output(net.add("add", net.relu("a", x), net.relu("b", x)));
+  const TrainingMemory memory = train(net.finish(), {}).memory;
+  const double tensor = 4 * 1024 * 8;
+  EXPECT_EQ(memory.saved, 4 * tensor);  // x, and the results of three activations
+  EXPECT_EQ(memory.activations, 4 * tensor);
+  // At their most: the gradient of the sum and of one branch, or of both branches.
+  EXPECT_EQ(memory.transient, 2 * tensor);
+}
+
+TEST(Training, FrozenNormalisationsTakeNoStatistics) {
+  const Training training = trained("resnet18", {.freeze_until = "layer3"});
+  for (const Layer& layer : training.graph.layers)
+    if (layer.pass == Pass::forward && layer.origin == "BatchNormalization") {
+      EXPECT_EQ(std::get<Normalize>(layer.parts.front().op).training,
+                layer.name.starts_with("layer4"))
+          << layer.name;
+    }
 }
 
 TEST(Training, FrozenLayersCostTheirForwardPassOnly) {
@@ -115,6 +259,15 @@ TEST(Training, CheckpointsTradeMemoryForAnotherForwardPass) {
   const double again = passes_of(checkpointed.graph).at(Pass::recompute).macs;
   EXPECT_GT(again, 0.8 * forward_macs(plain));
   EXPECT_LT(again, forward_macs(plain));
+}
+
+TEST(Training, WhatNoGradientGoesThroughIsNotComputedAgain) {
+  const Training training = trained("resnet50", {.checkpoint = true, .freeze_until = "layer3"});
+  const auto passes = passes_of(training.graph);
+  EXPECT_GT(passes.at(Pass::recompute).macs, 0);
+  EXPECT_LT(passes.at(Pass::recompute).macs, 0.25 * passes.at(Pass::forward).macs);
+  EXPECT_FALSE(passes_of(trained("resnet50", {.checkpoint = true, .freeze_until = "layer4"}).graph)
+                   .contains(Pass::recompute));
 }
 
 TEST(Training, WhatCannotLearnIsAnError) {
