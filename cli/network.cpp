@@ -20,10 +20,10 @@ namespace po = boost::program_options;
 
 // Options that only a file has, and that only a workload has; both have --batch.
 constexpr const char* file_options[] = {"shape", "dim", "assume-dim", "branch", "trips"};
-constexpr WorkloadOption workload_options[] = {WorkloadOption::image,     WorkloadOption::seq,
-                                               WorkloadOption::context,   WorkloadOption::phase,
-                                               WorkloadOption::attention, WorkloadOption::dtype,
-                                               WorkloadOption::classes};
+constexpr WorkloadOption workload_options[] = {WorkloadOption::image,   WorkloadOption::seq,
+                                               WorkloadOption::context, WorkloadOption::phase,
+                                               WorkloadOption::logits,  WorkloadOption::attention,
+                                               WorkloadOption::dtype,   WorkloadOption::classes};
 
 [[noreturn]] void refuse(std::string_view option, const std::string& word, std::string_view kind) {
   throw usage_error(fmt::format("--{}", option),

@@ -14,6 +14,16 @@ constexpr std::int64_t width = 768;
 constexpr std::int64_t positions = 1024;
 constexpr std::int64_t vocabulary = 50257;
 
+// Transformers' gelu_new, step by step: x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))).
+Operand gelu_new(NetworkBuilder& net, std::string_view name, Operand x) {
+  const auto scope = net.scope(name);
+  const Operand half = net.scale("mul", x);
+  Operand y = net.scale("mul", net.activation("pow", x, Function::power));
+  y = net.scale("mul", net.add("add", x, y));
+  y = net.activation("add", net.activation("tanh", y, Function::tanh), Function::add);
+  return net.multiply("mul", half, y);
+}
+
 Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& past,
               std::vector<KeyValue>& made) {
   Operand y = net.layer_norm("ln_1", x);
@@ -31,7 +41,7 @@ Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& pas
   y = net.layer_norm("ln_2", x);
   {
     const auto scope = net.scope("mlp");
-    y = net.activation("act", net.linear("c_fc", y, 4 * width), Function::gelu_tanh);
+    y = gelu_new(net, "act", net.linear("c_fc", y, 4 * width));
     y = net.dropout("dropout", net.linear("c_proj", y, width));
   }
   return net.add("add", x, y);
@@ -55,7 +65,7 @@ void gpt2(NetworkBuilder& net) {
     }
     x = net.layer_norm("ln_f", x);
   }
-  finish(net, net.linear_tied("lm_head", x, table), made);
+  finish(net, x, table, made);
 }
 
 constexpr Workload rows[] = {{

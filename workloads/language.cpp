@@ -35,8 +35,12 @@ std::optional<KeyValue> cached(NetworkBuilder& net, std::int64_t layer, std::int
                   net.input(fmt::format("past_key_values.{}.value", layer), shape)};
 }
 
-void finish(NetworkBuilder& net, Operand logits, const std::vector<KeyValue>& made) {
-  net.output(logits);
+void finish(NetworkBuilder& net, Operand x, Operand table, const std::vector<KeyValue>& made) {
+  const Logits logits = net.settings().logits;
+  if (logits == Logits::last && net.settings().seq > 1)
+    x = net.layer("last_token", "Slice", View{}, {x},
+                  {net.settings().batch, 1, net.dimension(x, -1)});
+  net.output(logits == Logits::none ? x : net.linear_tied("lm_head", x, table));
   for (const KeyValue& layer : made) {
     net.output(layer.key);
     net.output(layer.value);

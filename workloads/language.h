@@ -1,5 +1,5 @@
-// What language models share: tokens and positions, the cache of keys and values, the logits.
-// Blocks are each family's own. Logits are computed for every token, as a forward pass does.
+// What language models share: tokens and positions, the cache of keys and values, the head.
+// Blocks are each family's own.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ void check_positions(const NetworkBuilder& net, std::int64_t limit);
 std::optional<KeyValue> cached(NetworkBuilder& net, std::int64_t layer, std::int64_t kv_heads,
                                std::int64_t head_width);
 
-// Outputs: the logits, then keys and values of these tokens, which the caller keeps in its cache.
-void finish(NetworkBuilder& net, Operand logits, const std::vector<KeyValue>& made);
+// Outputs: the logits of those tokens that are asked for, by a head that shares the table of
+// tokens, or the result of every token; then keys and values, which the caller keeps in its cache.
+void finish(NetworkBuilder& net, Operand x, Operand table, const std::vector<KeyValue>& made);
 
 }  // namespace ridgeline

@@ -76,7 +76,7 @@ void llama(NetworkBuilder& net, const LlamaForm& form) {
     }
     x = net.rms_norm("norm", x);
   }
-  finish(net, net.linear_tied("lm_head", x, table), made);
+  finish(net, x, table, made);
 }
 
 constexpr LlamaForm qwen2_1_5b{.layers = 28,

@@ -53,7 +53,7 @@ void opt(NetworkBuilder& net) {
     }
     x = net.layer_norm("final_layer_norm", x);
   }
-  finish(net, net.linear_tied("lm_head", x, table), made);
+  finish(net, x, table, made);
 }
 
 constexpr Workload rows[] = {{

@@ -68,6 +68,8 @@ std::string value_name(WorkloadOption option) {
   switch (option) {
     case WorkloadOption::phase:
       return words_of<Phase>("|");
+    case WorkloadOption::logits:
+      return words_of<Logits>("|");
     case WorkloadOption::attention:
       return words_of<AttentionForm>("|");
     case WorkloadOption::dtype:
@@ -89,6 +91,8 @@ std::string_view description(WorkloadOption option) {
       return "tokens in the cache";
     case WorkloadOption::phase:
       return "a prompt, or one token after it";
+    case WorkloadOption::logits:
+      return "of every token, of the last, or no head";
     case WorkloadOption::attention:
       return "one kernel, or its steps";
     case WorkloadOption::dtype:
@@ -120,6 +124,9 @@ void set_option(WorkloadOptions& options, WorkloadOption option, std::string_vie
       return;
     case WorkloadOption::phase:
       options.phase = word<Phase>(text, place);
+      return;
+    case WorkloadOption::logits:
+      options.logits = word<Logits>(text, place);
       return;
     case WorkloadOption::attention:
       options.attention = word<AttentionForm>(text, place);
@@ -159,6 +166,8 @@ bool is_given(const WorkloadOptions& options, WorkloadOption option) {
       return options.context.has_value();
     case WorkloadOption::phase:
       return options.phase.has_value();
+    case WorkloadOption::logits:
+      return options.logits.has_value();
     case WorkloadOption::attention:
       return options.attention.has_value();
     case WorkloadOption::dtype:
@@ -182,6 +191,8 @@ std::vector<std::pair<WorkloadOption, std::string>> chosen(const OptionSet& opti
     add(WorkloadOption::context, std::to_string(settings.context));
   else
     add(WorkloadOption::seq, std::to_string(settings.seq));
+  if (settings.logits != Logits::all)
+    add(WorkloadOption::logits, std::string(to_string(settings.logits)));
   add(WorkloadOption::classes, std::to_string(settings.classes));
   add(WorkloadOption::attention, std::string(to_string(settings.attention)));
   for (const auto& [name, type] : workload_dtypes())

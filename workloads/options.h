@@ -23,7 +23,11 @@ enum class Phase { prefill, decode };
 // Scaled dot-product attention as one kernel, or as the products, sums and softmax it consists of.
 enum class AttentionForm { fused, eager };
 
-enum class WorkloadOption { batch, image, seq, context, phase, attention, dtype, classes };
+// Of which tokens a language model tells what follows: of all, as a forward pass does, of the last,
+// as generators want it, or of none, as the model without its head.
+enum class Logits { all, last, none };
+
+enum class WorkloadOption { batch, image, seq, context, phase, logits, attention, dtype, classes };
 
 template <>
 struct TokenTable<Phase> {
@@ -39,16 +43,24 @@ struct TokenTable<AttentionForm> {
       {{AttentionForm::fused, "fused"}, {AttentionForm::eager, "eager"}}};
 };
 
+template <>
+struct TokenTable<Logits> {
+  static constexpr std::string_view noun = "choice of logits";
+  static constexpr std::array<std::pair<Logits, std::string_view>, 3> rows{
+      {{Logits::all, "all"}, {Logits::last, "last"}, {Logits::none, "none"}}};
+};
+
 // Option names without the dashes; measurement tables use the same keys.
 template <>
 struct TokenTable<WorkloadOption> {
   static constexpr std::string_view noun = "option of a workload";
-  static constexpr std::array<std::pair<WorkloadOption, std::string_view>, 8> rows{
+  static constexpr std::array<std::pair<WorkloadOption, std::string_view>, 9> rows{
       {{WorkloadOption::batch, "batch"},
        {WorkloadOption::image, "image"},
        {WorkloadOption::seq, "seq"},
        {WorkloadOption::context, "context"},
        {WorkloadOption::phase, "phase"},
+       {WorkloadOption::logits, "logits"},
        {WorkloadOption::attention, "attention"},
        {WorkloadOption::dtype, "dtype"},
        {WorkloadOption::classes, "classes"}}};
@@ -76,6 +88,7 @@ struct WorkloadOptions {
   std::optional<std::int64_t> context;  // decode: tokens that are in the cache
   std::optional<std::int64_t> classes;
   std::optional<Phase> phase;
+  std::optional<Logits> logits;
   std::optional<AttentionForm> attention;
   std::optional<ElementType> dtype;
 
@@ -90,6 +103,7 @@ struct Settings {
   std::int64_t context = 0;
   std::int64_t classes = 0;
   Phase phase = Phase::prefill;
+  Logits logits = Logits::all;
   AttentionForm attention = AttentionForm::fused;
   ElementType dtype = ElementType::fp32;
   bool given = false;  // whether the user chose a size: shapes follow from that

@@ -104,10 +104,11 @@ Settings resolve(const Workload& workload, const WorkloadOptions& options) {
   settings.seq = decodes ? 1 : options.seq.value_or(default_seq);
   settings.context = decodes ? options.context.value_or(default_context) : 0;
   settings.classes = options.classes.value_or(workload.classes);
+  settings.logits = options.logits.value_or(Logits::all);
   settings.attention = options.attention.value_or(AttentionForm::fused);
   settings.dtype = options.dtype.value_or(ElementType::fp32);
   settings.given = options.batch || options.image || options.seq || options.context ||
-                   options.classes || options.phase;
+                   options.classes || options.phase || options.logits;
   return settings;
 }
 

@@ -72,6 +72,8 @@ std::string default_text(const Workload& workload, WorkloadOption option) {
       return std::to_string(default_context);
     case WorkloadOption::phase:
       return std::string(to_string(settings.phase));
+    case WorkloadOption::logits:
+      return std::string(to_string(settings.logits));
     case WorkloadOption::attention:
       return std::string(to_string(settings.attention));
     case WorkloadOption::dtype:

@@ -29,8 +29,9 @@ inline constexpr OptionSet image_attention_options = {
     WorkloadOption::classes};
 inline constexpr OptionSet encoder_options = {WorkloadOption::batch, WorkloadOption::seq,
                                               WorkloadOption::attention, WorkloadOption::dtype};
-inline constexpr OptionSet decoder_options = {WorkloadOption::batch,     WorkloadOption::seq,
-                                              WorkloadOption::context,   WorkloadOption::phase,
-                                              WorkloadOption::attention, WorkloadOption::dtype};
+inline constexpr OptionSet decoder_options = {WorkloadOption::batch,   WorkloadOption::seq,
+                                              WorkloadOption::context, WorkloadOption::phase,
+                                              WorkloadOption::logits,  WorkloadOption::attention,
+                                              WorkloadOption::dtype};
 
 }  // namespace ridgeline

@@ -26,6 +26,21 @@ TEST(LanguageModels, ADecodeStepCountsAsInTorch) {
   EXPECT_EQ(macs("llama-3.2-1b", four), 5'205'393'408);
 }
 
+TEST(LanguageModels, LogitsAreOfEveryTokenOfTheLastOrOfNone) {
+  const auto built = [](const char* options) {
+    return build_workload("gpt2", parse_options(options));
+  };
+  const double head = 768.0 * 50257;  // MACs of one token
+  const Graph all = built("seq=16;batch=2"), last = built("seq=16;batch=2;logits=last"),
+              none = built("seq=16;batch=2;logits=none");
+  EXPECT_EQ(macs_of(all) - macs_of(last), 2 * 15 * head);
+  EXPECT_EQ(macs_of(last) - macs_of(none), 2 * head);
+  EXPECT_EQ(none.tensors[none.outputs.front()].shape, (Shape{2, 16, 768}));
+  EXPECT_EQ(last.tensors[last.outputs.front()].shape, (Shape{2, 1, 50257}));
+  for (const Graph* graph : {&last, &none}) EXPECT_EQ(parameters_of(*graph), parameters_of(all));
+  EXPECT_EQ(macs_of(built("phase=decode;logits=last")), macs_of(built("phase=decode")));
+}
+
 TEST(LanguageModels, TheCacheComesInAndWhatIsNewGoesOut) {
   const Graph graph =
       build_workload("llama-3.2-1b", parse_options("phase=decode;context=2048;batch=2"));

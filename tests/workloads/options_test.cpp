@@ -36,6 +36,7 @@ TEST(WorkloadOptions, AreReadAsMeasurementTablesHaveThem) {
   EXPECT_EQ(options.seq, 512);
   EXPECT_EQ(options.attention, AttentionForm::eager);
   EXPECT_EQ(parse_options("image=1200;").image, 1200);
+  EXPECT_EQ(parse_options("logits=none").logits, Logits::none);
   EXPECT_EQ(parse_options(""), WorkloadOptions());
   const WorkloadOptions all =
       parse_options("batch=4;image=64;seq=8;context=2k;phase=decode;dtype=fp16;classes=10");
@@ -80,6 +81,8 @@ TEST(WorkloadOptions, NonsenseIsOneLine) {
             "--phase both: no such phase (use prefill or decode)");
   EXPECT_EQ(one(WorkloadOption::attention, "flash"),
             "--attention flash: no such form of attention (use fused or eager)");
+  EXPECT_EQ(one(WorkloadOption::logits, "first"),
+            "--logits first: no such choice of logits (use all or last or none)");
   EXPECT_THAT(refusal([] { parse_options("length=3"); }),
               HasSubstr("option 'length=3': is not key=value with a key of a workload (keys are "
                         "batch, image, seq"));
