@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tests/support/gpu_table.h"
 #include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -23,14 +25,25 @@ class Accuracy : public ::testing::Test {
   }
 
   Json scored(const std::string& table, std::vector<std::string> options) {
-    options.insert(options.begin(), {"validate", (tables_ / table).string(), "--json"});
+    return validated((tables_ / table).string(), std::move(options));
+  }
+
+  Json gpus_scored(std::vector<std::string> options) {
+    const std::string path = directory_.file("gpus.csv");
+    write_gpu_table(path);
+    return validated(path, std::move(options));
+  }
+
+ private:
+  static Json validated(const std::string& path, std::vector<std::string> options) {
+    options.insert(options.begin(), {"validate", path, "--json"});
     const ProcessResult result = run_ridgeline(options);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return Json::parse(result.out);
   }
 
- private:
   std::filesystem::path tables_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(Accuracy, AgxOrinOneNodeAtATimeWithNetworksLeftOut) {
@@ -64,21 +77,19 @@ TEST_F(Accuracy, AgxOrinEager) {
 }
 
 TEST_F(Accuracy, A100OverClocks) {
-  const Json two =
-      scored("nvidia_gpus_dvfs.csv", {"--where", "source=energaizer-dvfs", "--probes", "2"});
+  const Json two = gpus_scored({"--where", "source=energaizer-dvfs", "--probes", "2"});
   EXPECT_LE(two["time_mape"].get<double>(), 0.05);
   EXPECT_LE(two["energy_mape"].get<double>(), 0.06);
   EXPECT_LE(two["energy_regret_mean"].get<double>(), 0.02);
   EXPECT_LE(two["energy_regret_max"].get<double>(), 0.15);
-  const Json none = scored("nvidia_gpus_dvfs.csv",
-                           {"--where", "device=a100-40gb-pcie", "--cross-validate", "model"});
+  const Json none = gpus_scored({"--where", "device=a100-40gb-pcie", "--cross-validate", "model"});
   EXPECT_LE(none["time_mape"].get<double>(), 0.25);
   EXPECT_LE(none["power_mape"].get<double>(), 0.15);
   EXPECT_LE(none["energy_regret_mean"].get<double>(), 0.05);
 }
 
 TEST_F(Accuracy, A10WithNothingFittedOnIt) {
-  const Json json = scored("nvidia_gpus_dvfs.csv", {"--where", "device=a10-24gb"});
+  const Json json = gpus_scored({"--where", "device=a10-24gb"});
   EXPECT_LE(json["time_mape"].get<double>(), 0.25);
   EXPECT_LE(json["power_mape"].get<double>(), 0.20);
 }
