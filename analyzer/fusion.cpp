@@ -140,9 +140,9 @@ class Fuser {
     return true;
   }
 
-  FusionGroup group_of(std::size_t layer) const {
-    FusionGroup group;
-    group.layers = {layer};
+  FusionGroup group_of(std::size_t layer) {
+    FusionGroup group(&memory_);
+    group.layers.push_back(layer);
     for (const Part& part : graph_.layers[layer].parts) {
       group.kinds |= kind_of(part.op);
       group.products += is_product(part.op);
@@ -174,7 +174,8 @@ class Fuser {
       reach_[i] = std::max(reach_[i], layers.back());
     group.kinds |= absorbed.kinds;
     group.products += absorbed.products;
-    absorbed = {};
+    absorbed.layers.clear();
+    absorbed.leaving.clear();
   }
 
   void add_leaving(FusionGroup& group, const FusionGroup& absorbed) const {
@@ -324,17 +325,32 @@ class Fuser {
     return found == group.layers.end() ? group.layers.front() : *found;
   }
 
+  // All that a layer is but for its parts and tensors.
+  static Layer like(const Layer& layer) {
+    Layer result;
+    result.name = layer.name;
+    result.origin = layer.origin;
+    result.steering = layer.steering;
+    result.module = layer.module;
+    result.bookkeeping = layer.bookkeeping;
+    result.repeats = layer.repeats;
+    result.nested = layer.nested;
+    result.pass = layer.pass;
+    result.standing = layer.standing;
+    result.shapes = layer.shapes;
+    return result;
+  }
+
   Layer fused(const FusionGroup& group) const {
     const std::size_t main = main_layer(group);
-    Layer result = graph_.layers[main];
-    result.parts.clear();
-    result.inputs.clear();
-    result.outputs.clear();
-    result.partly_moved.clear();
+    Layer result = like(graph_.layers[main]);
+    result.sources.reserve(group.layers.size());
+    result.parts.reserve(group.layers.size());
     std::vector<std::size_t> folded_into;
-    for (const std::size_t index : group.layers)
-      if (const std::size_t product = product_of(graph_.layers[index], group); product != none)
-        folded_into.push_back(product);
+    if (group.has(kind::batch_norm))
+      for (const std::size_t index : group.layers)
+        if (const std::size_t product = product_of(graph_.layers[index], group); product != none)
+          folded_into.push_back(product);
     for (const std::size_t index : group.layers) {
       const Layer& layer = graph_.layers[index];
       if (index != main) (result.name += " + ") += beside(layer.name, graph_.layers[main].name);
@@ -443,6 +459,8 @@ class Fuser {
                        [&](std::size_t consumer) { return !in(group, consumer); });
   }
 
+  // Of the lists of all groups, most of which are short and gone soon.
+  std::pmr::monotonic_buffer_resource memory_;
   Graph graph_;
   Runtime runtime_;
   const OpWeights* weights_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "analyzer/graph.h"
@@ -35,8 +36,10 @@ inline bool is_movement(const Op& op) { return (kind_of(op) & kind::movement) !=
 
 // Layers that run as one kernel so far.
 struct FusionGroup {
-  std::vector<std::size_t> layers;   // indices into the graph, ascending
-  std::vector<std::size_t> leaving;  // those of them whose results others read; empty: maybe all
+  explicit FusionGroup(std::pmr::memory_resource* memory) : layers(memory), leaving(memory) {}
+
+  std::pmr::vector<std::size_t> layers;   // indices into the graph, ascending
+  std::pmr::vector<std::size_t> leaving;  // those whose results others read; empty: maybe all
   unsigned kinds = 0;
   std::size_t products = 0;
 

@@ -164,7 +164,7 @@ class Lowering {
     }
     result.writes.reserve(layer.outputs.size());
     for (const TensorMove& move : layer_writes(graph_, layer))
-      result.writes.push_back({graph_.tensors[move.tensor].name, move.bytes, name});
+      result.writes.push_back({graph_.tensors[move.tensor].name, move.bytes, {}});
     const double launches = layer.repeats * launches_of(layer, runtime_);
     result.launches = static_cast<int>(std::min(launches, 1e9));
     result.host_calls = host_calls_of(layer, runtime_);

@@ -63,7 +63,7 @@ struct Gemm {
 struct TensorUse {
   std::string tensor;
   double bytes = 0;
-  std::string producer;  // name of the Demand that writes it; empty for inputs and weights
+  std::string producer;  // of what is read: the Demand that wrote it; empty: input or weight
 
   friend bool operator==(const TensorUse&, const TensorUse&) = default;
 };

@@ -22,6 +22,7 @@ NetworkBuilder::NetworkBuilder(std::string name, const Settings& settings) : set
   graph_.name = std::move(name);
   graph_.tensors.reserve(2048);  // the largest network has about that many
   graph_.layers.reserve(1024);
+  uses_.reserve(1024);
 }
 
 NetworkBuilder::Scope::Scope(NetworkBuilder& builder, std::string_view name)
