@@ -92,7 +92,7 @@ std::string_view description(WorkloadOption option) {
     case WorkloadOption::phase:
       return "a prompt, or one token after it";
     case WorkloadOption::logits:
-      return "of every token, of the last, or no head";
+      return "of all tokens, the last or none";
     case WorkloadOption::attention:
       return "one kernel, or its steps";
     case WorkloadOption::dtype:
