@@ -69,6 +69,20 @@ TEST(Exports, OfTheCorpusHaveTheSameProducts) {
             matrix_parameters(corpus_graph("onnx_light/light_resnet50.onnx")));
 }
 
+// MobileNetV2, quantised to 8 bits, for pictures of 244 pixels.
+TEST(Exports, OfTheCorpusHaveTheSameProductsInIntegers) {
+  RIDGELINE_SKIP_WITHOUT_CORPUS();
+  onnx::ImportOptions options;
+  options.batch = 1;
+  const Graph exported =
+      onnx::import_graph(onnx::ModelFile(corpus_folder() + "/ort_nets/maui_mobilenet.onnx"),
+                         options)
+          .graph;
+  EXPECT_THAT(products(build_workload("mobilenet_v2", parse_options("image=244"))),
+              ElementsAreArray(products(exported)));
+  EXPECT_EQ(matrix_parameters(build_workload("mobilenet_v2")), matrix_parameters(exported));
+}
+
 TEST(Exports, OfTheCorpusMoveAsMuchWhenFused) {
   RIDGELINE_SKIP_WITHOUT_CORPUS();
   for (const auto& [name, file] : {std::pair{"vgg19", "onnx_light/light_vgg19.onnx"},
