@@ -21,12 +21,12 @@ struct LayerGradient {
   Gradient rule;
 };
 
-std::optional<LayerGradient> gradient_of(const Layer& layer, std::size_t activations) {
+std::optional<LayerGradient> gradient_of(const Layer& layer, const GradientInputs& inputs) {
   LayerGradient all;
   all.rule.passes_through = all.rule.joint = true;
   all.rule.weights_read_inputs = false;
   for (const Part& part : layer.parts) {
-    const Gradient one = gradient_of(part.op, activations);
+    const Gradient one = gradient_of(part.op, inputs);
     if (!one.known) return std::nullopt;
     all.rule.passes_through &= one.passes_through;
     all.rule.joint &= one.joint;
@@ -105,7 +105,8 @@ class Backward {
 
   void backward() {
     for (const TensorId id : step_.graph.outputs)
-      if (step_.wanted[id]) contribute(id, gradient_tensor(id));
+      if (step_.wanted[id] && !step_.graph.tensors[id].is_state)
+        contribute(id, gradient_tensor(id));
     std::size_t segment = segment_of_.empty() ? 0 : segment_of_.back();
     for (std::size_t i = forward_layers_; i-- > 0;) {
       if (segment_of_[i] != segment) {
@@ -128,14 +129,29 @@ class Backward {
         is_wanted = is_wanted || step_.wanted[id];
     }
     if (!is_wanted) return;
+    for (const std::size_t i : layers)
+      for (const TensorId id : step_.graph.layers[i].outputs) {
+        const Tensor tensor = step_.graph.tensors[id];
+        again_[id] = step_.add_tensor(tensor.name + " again", tensor.type, tensor.shape,
+                                      Holding::activation);
+      }
     for (const std::size_t i : layers) {
       Layer layer = step_.graph.layers[i];
+      for (auto* ids : {&layer.inputs, &layer.outputs, &layer.steering})
+        for (TensorId& id : *ids) id = at_hand(id);
+      for (auto& [id, elements] : layer.partly_moved) id = at_hand(id);
       layer.name += " again";
       if (!layer.module.empty()) layer.module += " again";
       layer.sources = {step_.graph.layers[i].name};
       layer.pass = Pass::recompute;
       step_.graph.layers.push_back(std::move(layer));
     }
+  }
+
+  // A tensor of the forward pass as the backward pass has it: computed again, or still there.
+  TensorId at_hand(TensorId id) const {
+    const auto found = again_.find(id);
+    return found == again_.end() ? id : found->second;
   }
 
   void contribute(TensorId to, TensorId slope) {
@@ -183,7 +199,10 @@ class Backward {
       if (step_.learns[id]) parameters.push_back(id);
       if (step_.graph.tensors[id].role != Role::weight) data_inputs.push_back(id);
     }
-    const auto found = gradient_of(forward, data_inputs.size());
+    const bool weight_is_first =
+        !data_inputs.empty() && forward.inputs.front() != data_inputs.front();
+    const auto found =
+        gradient_of(forward, {forward.inputs.size(), data_inputs.size(), weight_is_first});
     if (!found) {
       result_.without_gradient.push_back(forward.name);
       return;
@@ -216,14 +235,15 @@ class Backward {
     const TensorId dy = incoming.front();
     for (const TensorId id : activations) {
       const bool is_whole = incoming.size() == 1 && elements(dy) == elements(id);
-      if (is_whole && step_.graph.tensors[dy].type == step_.graph.tensors[id].type) {
+      const bool is_alike = step_.graph.tensors[dy].type == step_.graph.tensors[id].type;
+      if (is_whole && is_alike && !step_.learns[id]) {  // a parameter's gradient is its own
         contribute(id, dy);
         continue;
       }
       Layer layer = backward_layer(forward, Pass::backward_data, ".dx");
       layer.inputs = incoming;
       Op op = Copy{};
-      if (is_whole)
+      if (is_whole && !is_alike)
         op = Elementwise{Function::cast, elements(id)};
       else if (elements(dy) > elements(id))
         op = Reduce{Reduction::sum, elements(dy), elements(id)};
@@ -242,11 +262,12 @@ class Backward {
     return sum == elements(layer.outputs.front());
   }
 
-  // Gradients of what was joined are parts of the one that comes in: nothing is moved.
+  // Gradients of what was joined are parts of the one that comes in: nothing is moved, but for
+  // parameters, whose gradients stay.
   void take_apart(const Layer& forward, const std::vector<TensorId>& activations, TensorId dy) {
     for (const TensorId id : activations) {
       Layer layer = backward_layer(forward, Pass::backward_data, ".dx");
-      layer.parts = {{View{}, dtype_of(id)}};
+      layer.parts = {{step_.learns[id] ? Op(Copy{elements(id)}) : Op(View{}), dtype_of(id)}};
       layer.inputs = {dy};
       contribute(id, add_gradient_layer(std::move(layer), gradient_tensor(id)));
     }
@@ -263,10 +284,11 @@ class Backward {
       if ((i < rule.factors && (id != of || squares)) ||
           has(tensor.role == Role::weight ? reads::weights : reads::inputs) ||
           (has(reads::conditions) && !is_floating(tensor.type)))
-        append(list, {id});
+        append(list, {at_hand(id)});
     }
     for (const TensorId id : forward.outputs)
-      if (has(id == forward.outputs.front() ? reads::outputs : reads::kept)) append(list, {id});
+      if (has(id == forward.outputs.front() ? reads::outputs : reads::kept))
+        append(list, {at_hand(id)});
     return list;
   }
 
@@ -274,15 +296,17 @@ class Backward {
                           const LayerGradient& gradient, const std::vector<TensorId>& incoming) {
     // One kernel per operand where the rule has one for each, else one for all together.
     const auto& parts = gradient.data;
-    const bool apart = parts.size() > 1 && parts.size() >= activations.size();
+    const bool apart = parts.size() > 1;
     Layer all = backward_layer(forward, Pass::backward_data, ".dx");
     for (std::size_t i = 0; i < activations.size(); ++i) {
       const auto read = read_by_gradient(forward, gradient.rule, activations[i], incoming);
       if (apart) {
-        Layer layer = backward_layer(forward, Pass::backward_data, ".dx");
+        Layer layer = backward_layer(
+            forward, step_.learns[activations[i]] ? Pass::backward_weights : Pass::backward_data,
+            ".dx");
         if (activations.size() > 1) layer.name += std::to_string(i + 1);
         layer.inputs = read;
-        layer.parts = parts[i];
+        layer.parts = parts[std::min(place_of(activations[i], forward), parts.size() - 1)];
         add_gradient_of_operand(std::move(layer), activations[i], forward.outputs.front());
         continue;
       }
@@ -293,9 +317,14 @@ class Backward {
     if (apart) return;
     // A pool over the whole image is an average of all, whose size is known otherwise.
     if ((gradient.rule.data_reads & reads::sizes) && !pools_all(step_.graph, forward))
-      all.steering = activations;
+      for (const TensorId id : activations) all.steering.push_back(at_hand(id));
     for (const auto& some : parts) all.parts.insert(all.parts.end(), some.begin(), some.end());
     step_.graph.layers.push_back(std::move(all));
+  }
+
+  static std::size_t place_of(TensorId id, const Layer& layer) {
+    return static_cast<std::size_t>(std::find(layer.inputs.begin(), layer.inputs.end(), id) -
+                                    layer.inputs.begin());
   }
 
   // An operand that was broadcast element by element has its gradient computed in full, then
@@ -330,7 +359,7 @@ class Backward {
                             const std::vector<TensorId>& data_inputs) {
     Layer layer = backward_layer(forward, Pass::backward_weights, ".dw");
     layer.parts = parts;
-    append(layer.inputs, data_inputs);
+    for (const TensorId id : data_inputs) append(layer.inputs, {at_hand(id)});
     append(layer.inputs, incoming);
     layer.outputs = new_weight_gradients(parameters);
     step_.graph.layers.push_back(std::move(layer));
@@ -347,7 +376,8 @@ class Backward {
 
   TrainingStep& step_;
   std::size_t forward_layers_;
-  std::vector<std::size_t> segment_of_;  // by forward layer
+  std::vector<std::size_t> segment_of_;           // by forward layer
+  std::unordered_map<TensorId, TensorId> again_;  // tensors that were computed a second time
   std::unordered_map<TensorId, std::vector<TensorId>> contributions_;
   std::vector<TensorId> learned_;  // parameters in the order of their gradients
   BackwardPass result_;

@@ -48,8 +48,10 @@ int backward_launches(const Layer& layer) {
     }
     if (std::holds_alternative<Recurrent>(part.op))
       return ForwardLaunches{}(std::get<Recurrent>(part.op));
-    if (const auto* elementwise = std::get_if<Elementwise>(&part.op))
+    if (const auto* elementwise = std::get_if<Elementwise>(&part.op)) {
       if (elementwise->function == Function::rotary_embedding) return 7;
+      if (elementwise->function == Function::power) return 3;  // pow, mul, mul
+    }
   }
   return parts_of<View>(layer) == std::ssize(layer.parts) ? 0 : 1;
 }

@@ -15,7 +15,7 @@ constexpr std::size_t all_factors = std::numeric_limits<std::size_t>::max();
 Op pointwise(Function function, std::int64_t elements) { return Elementwise{function, elements}; }
 
 struct GradientOf {
-  std::size_t activations;
+  const GradientInputs& inputs;
 
   Gradient operator()(const Convolution& op) const {
     // To the input: the same taps the other way round. To the weights: one product over all
@@ -34,8 +34,10 @@ struct GradientOf {
     weights.n = op.in_channels / groups * element_count(op.kernel);
     weights.k = op.batch * positions;
     Gradient gradient;
-    gradient.data = {{data}};
-    gradient.weights = {weights};
+    if (inputs.activations > 1)  // weights that are computed
+      gradient.data = {{data}, {weights}};
+    else
+      gradient.data = {{data}}, gradient.weights = {weights};
     if (op.bias)
       gradient.weights.push_back(Reduce{Reduction::sum,
                                         op.batch * op.out_channels * element_count(op.out_spatial),
@@ -49,11 +51,11 @@ struct GradientOf {
     const MatMul right{op.batch, op.k, op.n, op.m, false, op.scalings};
     Gradient gradient;
     gradient.factors = two_factors;
-    if (activations > 1) {
+    if (inputs.activations > 1) {
       gradient.data = {{left}, {right}};
     } else {
-      gradient.data = {{left}};
-      gradient.weights = {right};
+      gradient.data = {{inputs.weight_is_first ? right : left}};
+      gradient.weights = {inputs.weight_is_first ? left : right};
     }
     if (op.bias) gradient.weights.push_back(Reduce{Reduction::sum, op.batch * op.m * op.n, op.n});
     return gradient;
@@ -72,17 +74,20 @@ struct GradientOf {
         return gradient;
       case Function::multiply:
       case Function::divide:
-      case Function::power:
-        for (std::size_t i = 0; i < activations; ++i)
+        for (std::size_t i = 0; i < inputs.count; ++i)
           gradient.data.push_back({pointwise(Function::multiply, op.elements)});
-        gradient.weights = {pointwise(Function::multiply, op.elements),
-                            Reduce{Reduction::sum, op.elements, 1}};
-        // A quotient by an activation and a power need what they were computed from.
+        // A quotient by an activation needs what it was computed from.
         if (op.function == Function::multiply ||
-            (op.function == Function::divide && activations == 1))
+            (inputs.activations == 1 && !inputs.weight_is_first))
           gradient.factors = all_factors;
         else
           gradient.data_reads = reads::inputs;
+        return gradient;
+      case Function::power:
+        gradient.data = {{pointwise(Function::power, op.elements),
+                          pointwise(Function::multiply, op.elements),
+                          pointwise(Function::multiply, op.elements)}};
+        gradient.data_reads = reads::inputs;
         return gradient;
       case Function::relu:
       case Function::leaky_relu:
@@ -140,7 +145,10 @@ struct GradientOf {
 
   Gradient operator()(const Reduce& op) const {
     Gradient gradient;
-    gradient.data = {{pointwise(Function::multiply, op.in_elements)}};
+    if (op.kind == Reduction::sum)  // the same number for all that were summed
+      gradient.data = {{View{}}};
+    else
+      gradient.data = {{pointwise(Function::multiply, op.in_elements)}};
     if (op.kind != Reduction::sum && op.kind != Reduction::mean)
       gradient.data_reads = reads::inputs;
     return gradient;
@@ -229,6 +237,7 @@ struct GradientOf {
     Gradient gradient;
     gradient.data = {{Scatter{op.elements, true}}};
     gradient.weights = {Scatter{op.elements, true}};
+    gradient.data_reads = reads::conditions;  // the indices
     return gradient;
   }
 
@@ -285,8 +294,8 @@ struct KeptFor {
 
 std::optional<KeptTensor> kept_for_gradient(const Op& op) { return std::visit(KeptFor{}, op); }
 
-Gradient gradient_of(const Op& op, std::size_t activations) {
-  return std::visit(GradientOf{activations}, op);
+Gradient gradient_of(const Op& op, const GradientInputs& inputs) {
+  return std::visit(GradientOf{inputs}, op);
 }
 
 }  // namespace ridgeline

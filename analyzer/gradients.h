@@ -26,7 +26,7 @@ struct Gradient {
   bool known = true;
   // The gradient is the gradient of the output, unchanged: nothing is computed or moved.
   bool passes_through = false;
-  // For activations: one entry per gradient that is wanted (products of two activations have two).
+  // For activations: one entry for all of them, or one per input of the layer.
   std::vector<std::vector<Op>> data;
   unsigned data_reads = 0;
   // Of a product it reads the other factors: inputs before this one but for the activation itself.
@@ -36,8 +36,13 @@ struct Gradient {
   bool joint = false;               // one kernel makes both kinds of gradient
 };
 
-// `activations` is the number of inputs that are not weights.
-Gradient gradient_of(const Op& op, std::size_t activations);
+// The inputs of a layer, as far as its gradient depends on them.
+struct GradientInputs {
+  std::size_t count = 0;
+  std::size_t activations = 0;   // that are no weights
+  bool weight_is_first = false;  // weights · activations, constant / activations
+};
+Gradient gradient_of(const Op& op, const GradientInputs& inputs);
 
 // What the forward pass of a training step writes for the gradient beside its result: the places of
 // maxima, statistics, sums of rows.

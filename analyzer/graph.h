@@ -48,6 +48,7 @@ struct Tensor {
   Role role = Role::activation;
   bool stored = false;        // its elements stand in the file (not made by a folded layer)
   bool is_parameter = false;  // a weight that training would change; counted once in totals.params
+  bool is_state = false;      // an output that is kept for the next run: nothing is learned from it
   std::optional<double> stored_bytes;  // where it is not stored densely (sparse weights)
 };
 

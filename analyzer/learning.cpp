@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -25,6 +26,32 @@ void refuse_integer_products(const Graph& graph) {
           }))
         throw Error("--train", fmt::format("layer {} has weights of {}, which cannot learn",
                                            quote(layer.name), to_string(graph.tensors[id].type)));
+}
+
+// A parameter that is transposed or reshaped before the first run is that parameter: layers read it
+// itself, so that it learns.
+void read_parameters_themselves(Graph& graph) {
+  std::unordered_map<TensorId, TensorId> itself;
+  const auto find = [&](TensorId id) {
+    const auto found = itself.find(id);
+    return found == itself.end() ? id : found->second;
+  };
+  for (Layer& layer : graph.layers) {
+    if (layer.standing != Standing::folded) {
+      for (TensorId& id : layer.inputs) id = find(id);
+      continue;
+    }
+    if (layer.inputs.empty() || layer.outputs.size() != 1) continue;
+    const TensorId from = find(layer.inputs.front());
+    if (graph.tensors[from].is_parameter &&
+        graph.tensors[from].type == graph.tensors[layer.outputs[0]].type &&
+        element_count(graph.tensors[from].shape) ==
+            element_count(graph.tensors[layer.outputs[0]].shape) &&
+        std::all_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
+          return std::holds_alternative<View>(part.op) || std::holds_alternative<Copy>(part.op);
+        }))
+      itself[layer.outputs[0]] = from;
+  }
 }
 
 // A layer's name, or the name of the module that it is the last layer of.
@@ -65,6 +92,7 @@ void find_wanted(TrainingStep& step) {
 }  // namespace
 
 void choose_learning(TrainingStep& step, const std::string& freeze_until) {
+  read_parameters_themselves(step.graph);
   step.learns.assign(step.graph.tensors.size(), false);
   for (TensorId id = 0; id < step.graph.tensors.size(); ++id)
     step.learns[id] = can_learn(step.graph.tensors[id]);

@@ -6,6 +6,7 @@
 
 #include "analyzer/backward.h"
 #include "analyzer/learning.h"
+#include "base/error.h"
 
 namespace ridgeline {
 namespace {
@@ -80,6 +81,16 @@ void add_updates(TrainingStep& step, const BackwardPass& backward, const Trainin
   }
 }
 
+double unreached(const TrainingStep& step, const BackwardPass& backward) {
+  std::vector<bool> reached(step.learns.size(), false);
+  for (const auto& [parameter, slope] : backward.learned) reached[parameter] = true;
+  double elements = 0;
+  for (TensorId id = 0; id < step.learns.size(); ++id)
+    if (step.learns[id] && !reached[id])
+      elements += static_cast<double>(element_count(step.graph.tensors[id].shape));
+  return elements;
+}
+
 }  // namespace
 
 Training train(const Graph& forward, const TrainingOptions& options) {
@@ -87,9 +98,15 @@ Training train(const Graph& forward, const TrainingOptions& options) {
   if (options.mixed_precision) lower_precision(step.graph);
   choose_learning(step, options.freeze_until);
   BackwardPass backward = add_backward_pass(step, options.checkpoint);
+  if (backward.learned.empty())
+    throw Error("--train", "no gradient reaches a parameter: nothing can be learned");
   add_updates(step, backward, options);
-  const TrainingMemory memory = measure_memory(step.graph, step.holdings);
-  return {std::move(step.graph), memory, std::move(backward.without_gradient)};
+  Training training;
+  training.memory = measure_memory(step.graph, step.holdings);
+  training.without_gradient = std::move(backward.without_gradient);
+  training.unreached = unreached(step, backward);
+  training.graph = std::move(step.graph);
+  return training;
 }
 
 }  // namespace ridgeline

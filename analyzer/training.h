@@ -35,6 +35,7 @@ struct Training {
   Graph graph;  // Layer::pass says what each layer is for
   TrainingMemory memory;
   std::vector<std::string> without_gradient;  // layers whose Op has no gradient rule
+  double unreached = 0;  // parameters that could learn and that no gradient gets to
 };
 
 // Throws Error where nothing can learn: integer weights only, everything frozen, no such layer.

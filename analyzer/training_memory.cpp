@@ -2,6 +2,7 @@
 // A view has no bytes of its own: it keeps alive what it looks at.
 #include "analyzer/training_memory.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "analyzer/count.h"
@@ -122,11 +123,15 @@ TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& hol
     if (!runs(layer)) continue;
     hold_all(layer.inputs);
     hold_all(layer.steering);
-    // A sum of gradients is written over one of them.
-    if (!accumulates(layer)) hold_all(layer.outputs);
+    if (accumulates(layer)) {  // a sum of gradients is written over one of them
+      account.note(layer.pass);
+      for (const TensorId id : layer.inputs)
+        if (std::find(ends[i].begin(), ends[i].end(), owner[id]) != ends[i].end())
+          release(owner[id]);
+    }
+    hold_all(layer.outputs);
     account.note(layer.pass);
     for (const TensorId id : ends[i]) release(id);
-    if (accumulates(layer)) hold_all(layer.outputs);
   }
   return account.most();
 }

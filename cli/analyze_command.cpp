@@ -135,8 +135,8 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
   if (passes.training) {
     Training training = train(network.graph, *passes.training);
     summary = summarize(training, *passes.training, counting.weights);
-    for (const std::string& layer : training.without_gradient)
-      network.warnings.push_back("layer " + quote(layer) + " has no gradient rule");
+    for (std::string& warning : warnings_of(training))
+      network.warnings.push_back(std::move(warning));
     network.graph = std::move(training.graph);
   }
   std::vector<Demand> demands;

@@ -12,6 +12,7 @@
 #include "base/work.h"
 #include "cli/analysis_facts.h"
 #include "cli/network.h"
+#include "cli/training_options.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -77,8 +78,8 @@ const NetworkVariant& NetworkVariants::made(std::optional<std::int64_t> batch,
   }
   if (training_) {
     Training training = train(network.graph, *training_);
-    for (const std::string& layer : training.without_gradient)
-      variant.warnings.push_back("layer " + quote(layer) + " has no gradient rule");
+    for (std::string& warning : warnings_of(training))
+      variant.warnings.push_back(std::move(warning));
     network.graph = std::move(training.graph);
   }
   variant.demands = lower(network.graph, runtime);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "cli/token_option.h"
 #include "workloads/options.h"
 
@@ -52,6 +53,16 @@ std::optional<TrainingOptions> training_details(const Options& options, bool wan
   if (options.count("phase") && options["phase"].as<std::string>() == to_string(Phase::decode))
     throw usage_error("--phase decode", "is no training step", "train on whole texts: --seq N");
   return training;
+}
+
+std::vector<std::string> warnings_of(const Training& training) {
+  std::vector<std::string> warnings;
+  for (const std::string& layer : training.without_gradient)
+    warnings.push_back("layer " + quote(layer) + " has no gradient rule");
+  if (training.unreached > 0)
+    warnings.push_back(fmt::format("no gradient gets to {:.0f} parameters, which do not learn",
+                                   training.unreached));
+  return warnings;
 }
 
 }  // namespace ridgeline::cli

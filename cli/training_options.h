@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "analyzer/training.h"
 #include "cli/command.h"
@@ -20,5 +22,8 @@ std::optional<TrainingOptions> training_options(const Options& options);
 
 // What the companions say; `wanted` tells whether there is training, whatever --train looks like.
 std::optional<TrainingOptions> training_details(const Options& options, bool wanted);
+
+// What a training step leaves out, in words.
+std::vector<std::string> warnings_of(const Training& training);
 
 }  // namespace ridgeline::cli

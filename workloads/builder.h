@@ -114,6 +114,10 @@ class NetworkBuilder {
   Operand parameter(std::string_view name, Shape shape);  // learned
   Operand constant(std::string_view name, Shape shape, std::optional<ElementType> type = {});
   void output(Operand operand) { graph_.outputs.push_back(operand.id); }
+  void output_state(Operand operand) {  // for the next run: a cache, hidden states
+    graph_.tensors[operand.id].is_state = true;
+    output(operand);
+  }
   Graph finish() { return std::move(graph_); }
 
   // Products.

@@ -69,7 +69,9 @@ Operand NetworkBuilder::combine(std::string_view name, Operand a, Operand b, Fun
 }
 
 Operand NetworkBuilder::scale(std::string_view name, Operand x) {
-  return multiply(name, x, constant(fmt::format("{}.factor", name), {}));
+  const auto used = uses_.find(full_name(name));  // the constant is named after the layer
+  const std::string number = used == uses_.end() ? "" : fmt::format("_{}", used->second);
+  return multiply(name, x, constant(fmt::format("{}{}.factor", name, number), {}));
 }
 
 Operand NetworkBuilder::cast(std::string_view name, Operand x, ElementType type) {

@@ -42,8 +42,8 @@ void finish(NetworkBuilder& net, Operand x, Operand table, const std::vector<Key
                   {net.settings().batch, 1, net.dimension(x, -1)});
   net.output(logits == Logits::none ? x : net.linear_tied("lm_head", x, table));
   for (const KeyValue& layer : made) {
-    net.output(layer.key);
-    net.output(layer.value);
+    net.output_state(layer.key);
+    net.output_state(layer.value);
   }
 }
 

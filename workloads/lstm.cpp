@@ -20,8 +20,8 @@ void lstm(NetworkBuilder& net) {
   const Operand cell = net.concat("lstm.c_n", {first.cell, second.cell}, 0);
   x = net.transpose("lstm.transpose", second.every, {batch, steps, width});
   net.output(net.linear("linear", x, vocabulary));
-  net.output(hidden);
-  net.output(cell);
+  net.output_state(hidden);
+  net.output_state(cell);
 }
 
 constexpr Workload rows[] = {{

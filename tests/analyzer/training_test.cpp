@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyzer/count.h"
+#include "analyzer/fusion.h"
 #include "analyzer/lowering.h"
 #include "base/error.h"
 #include "workloads/registry.h"
@@ -161,6 +162,10 @@ const Layer& layer_named(const Graph& graph, std::string_view name) {
   return *found;
 }
 
+Layer& layer_of(Graph& graph, std::string_view name) {
+  return const_cast<Layer&>(layer_named(graph, name));
+}
+
 double bytes_of(const Training& training, std::string_view name) {
   return total_bytes(
       count_layer(training.graph, layer_named(training.graph, name), default_weights()));
@@ -268,6 +273,50 @@ TEST(Training, WhatNoGradientGoesThroughIsNotComputedAgain) {
   EXPECT_LT(passes.at(Pass::recompute).macs, 0.25 * passes.at(Pass::forward).macs);
   EXPECT_FALSE(passes_of(trained("resnet50", {.checkpoint = true, .freeze_until = "layer4"}).graph)
                    .contains(Pass::recompute));
+}
+
+TEST(Training, CheckpointsLeaveTheForwardPassAsFused) {
+  const auto forward_kernels = [](bool checkpoint) {
+    const Graph step =
+        fuse(trained("resnet18", {.checkpoint = checkpoint}).graph, Runtime::torch_compiled);
+    return std::count_if(step.layers.begin(), step.layers.end(),
+                         [](const Layer& layer) { return layer.pass == Pass::forward; });
+  };
+  EXPECT_LE(forward_kernels(true), forward_kernels(false));
+}
+
+TEST(Training, NothingIsLearnedFromStates) {
+  const Training training = trained("gpt2");
+  // Keys and values have one reader, attention: what goes into the cache has no gradient.
+  for (const Layer& layer : training.graph.layers)
+    EXPECT_FALSE(layer.name.ends_with("attn.split.sum")) << layer.name;
+}
+
+TEST(Training, AParameterThatIsTransposedBeforehandLearns) {
+  NetworkBuilder net = network();
+  const Operand x = net.input("x", {4, 8});
+  const Operand weight = net.parameter("weight", {16, 8});
+  const Operand turned = net.transpose("transpose", weight, {8, 16});
+  net.output(net.matmul("matmul", x, turned));
+  Graph graph = net.finish();
+  layer_of(graph, "transpose").standing = Standing::folded;
+  graph.tensors[turned.id].role = Role::weight;
+  const Training training = train(graph, {});
+  EXPECT_EQ(layer_named(training.graph, "weight.update").inputs.front(), weight.id);
+  EXPECT_EQ(training.unreached, 0);
+}
+
+TEST(Training, WhatNoGradientGetsToIsCounted) {
+  NetworkBuilder net = network();
+  const Operand x = net.input("x", {4, 8});
+  net.linear("unused", x, 8, false);
+  const Operand y = net.linear("used", x, 8, false);
+  net.output(y);
+  EXPECT_EQ(train(net.finish(), {}).unreached, 64);
+  NetworkBuilder nothing = network();
+  nothing.output(nothing.cast("cast", nothing.linear("linear", nothing.input("x", {4, 8}), 8),
+                              ElementType::int64));
+  EXPECT_THROW(train(nothing.finish(), {}), Error);
 }
 
 TEST(Training, WhatCannotLearnIsAnError) {
