@@ -325,25 +325,9 @@ class Fuser {
     return found == group.layers.end() ? group.layers.front() : *found;
   }
 
-  // All that a layer is but for its parts and tensors.
-  static Layer like(const Layer& layer) {
-    Layer result;
-    result.name = layer.name;
-    result.origin = layer.origin;
-    result.steering = layer.steering;
-    result.module = layer.module;
-    result.bookkeeping = layer.bookkeeping;
-    result.repeats = layer.repeats;
-    result.nested = layer.nested;
-    result.pass = layer.pass;
-    result.standing = layer.standing;
-    result.shapes = layer.shapes;
-    return result;
-  }
-
   Layer fused(const FusionGroup& group) const {
     const std::size_t main = main_layer(group);
-    Layer result = like(graph_.layers[main]);
+    Layer result = without_work(graph_.layers[main]);
     result.sources.reserve(group.layers.size());
     result.parts.reserve(group.layers.size());
     std::vector<std::size_t> folded_into;

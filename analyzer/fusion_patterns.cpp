@@ -155,4 +155,19 @@ const Layer* single_layer(const Graph& graph, const FusionGroup& group) {
   return group.layers.size() == 1 ? &layer_at(graph, group.layers.front()) : nullptr;
 }
 
+Layer without_work(const Layer& layer) {
+  Layer result;
+  result.name = layer.name;
+  result.origin = layer.origin;
+  result.steering = layer.steering;
+  result.module = layer.module;
+  result.bookkeeping = layer.bookkeeping;
+  result.repeats = layer.repeats;
+  result.nested = layer.nested;
+  result.pass = layer.pass;
+  result.standing = layer.standing;
+  result.shapes = layer.shapes;
+  return result;
+}
+
 }  // namespace ridgeline

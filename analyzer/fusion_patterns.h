@@ -76,6 +76,9 @@ bool reads_weights_beside_first(const Graph& graph, const Layer& layer);
 // A pool over all of an image.
 bool pools_all(const Graph& graph, const Layer& layer);
 
+// All that a layer is but for its parts and tensors.
+Layer without_work(const Layer& layer);
+
 // --- of a group ---
 
 bool all_layers(const Graph& graph, const FusionGroup& group,
