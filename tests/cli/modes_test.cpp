@@ -369,8 +369,7 @@ double child_cpu_s() {
 
 // All 45,936 modes of AGX Orin in each form within 20 ms; in time of the CPU, so that a busy
 // machine does not matter.
-// Less than twenty on a quiet machine; a busy one takes longer.
-TEST(ModesCommand, ListsAllModesInMilliseconds) {
+TEST(ModesCommand, ListsAllModesInTwentyMilliseconds) {
 #ifndef NDEBUG
   GTEST_SKIP() << "only an optimised build is held to this";
 #endif
@@ -382,7 +381,7 @@ TEST(ModesCommand, ListsAllModesInMilliseconds) {
       run_ridgeline({"modes", "jetson-agx-orin-64gb", "--all", form}, {.stdout_path = "/dev/null"});
       best_s = std::min(best_s, child_cpu_s() - before_s);
     }
-    EXPECT_LT(best_s, 0.100) << form;
+    EXPECT_LT(best_s, 0.020) << form;
   }
 }
 
