@@ -74,9 +74,11 @@ struct NameCells {
   std::string cap_w;
 };
 
-// Calls row(index, cells of the name) for every mode, in order.
+// Calls row(index, cells of the name), which appends to `text`, for every mode, in order. Memory
+// for all rows is asked for once the first is known: a text of megabytes that grows is copied again
+// and again.
 template <class Row>
-void for_each_row(const ModesListing& listing, const char* no_cap, Row row) {
+void for_each_row(const ModesListing& listing, const char* no_cap, std::string& text, Row row) {
   std::map<std::size_t, NameCells> named;  // by place among all modes
   for (const DeviceMode& mode : listing.stock)
     if (const auto position = position_of(listing.grid, mode)) {
@@ -86,11 +88,12 @@ void for_each_row(const ModesListing& listing, const char* no_cap, Row row) {
   const NameCells nameless{"", no_cap};
   auto next = named.begin();
   std::size_t position = 0;
+  const std::size_t begin = text.size();
   for_each_mode(listing.grid, [&](const GridIndex& index) {
     const bool is_named = next != named.end() && next->first == position;
     row(index, is_named ? next->second : nameless);
     if (is_named) ++next;
-    ++position;
+    if (position++ == 0) text.reserve(begin + 3 * (text.size() - begin) / 2 * listing.grid.size());
   });
 }
 
@@ -142,7 +145,7 @@ void append_grid_text(const ModesListing& listing, std::string& text) {
   head(cells.cpu, "CPU MHz");
   head(cells.cores, "cores");
   text += "  reach\n";
-  for_each_row(listing, "", [&](const GridIndex& index, const NameCells& mode) {
+  for_each_row(listing, "", text, [&](const GridIndex& index, const NameCells& mode) {
     text.append(mode.name).append(name_width - mode.name.size(), ' ');
     for (const std::string* cell :
          {&cells.units[index.mask], &cells.gpu[index.gpu], &cells.memory[index.memory],
@@ -154,7 +157,7 @@ void append_grid_text(const ModesListing& listing, std::string& text) {
 
 void append_grid_csv(const ModesListing& listing, std::string& text) {
   const GridCells cells = grid_cells(listing, hertz, "");
-  for_each_row(listing, "", [&](const GridIndex& index, const NameCells& mode) {
+  for_each_row(listing, "", text, [&](const GridIndex& index, const NameCells& mode) {
     text.append(mode.name);
     for (const std::string* cell :
          {&cells.mask[index.mask], &cells.units[index.mask], &cells.gpu[index.gpu],
@@ -184,7 +187,7 @@ void append_grid_json(const ModesListing& listing, std::string& text) {
   constexpr std::size_t row_bytes = 240;
   text.reserve(text.size() + listing.grid.size() * row_bytes);
   const char* before = "[\n    {\"name\": \"";
-  for_each_row(listing, "null", [&](const GridIndex& index, const NameCells& mode) {
+  for_each_row(listing, "null", text, [&](const GridIndex& index, const NameCells& mode) {
     text.append(std::exchange(before, ",\n    {\"name\": \"")).append(mode.name).append("\"");
     for (const std::string* cell :
          {&cells.mask[index.mask], &cells.units[index.mask], &cells.gpu[index.gpu],
