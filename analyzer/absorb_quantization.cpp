@@ -8,15 +8,13 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 bool is_step(const Layer& layer, Function function) {
   if (layer.parts.size() != 1) return false;
   const auto* step = std::get_if<Elementwise>(&layer.parts.front().op);
   return step != nullptr && step->function == function;
 }
 
-bool is_product(const Layer& layer) {
+bool is_quantizable(const Layer& layer) {
   return layer.standing != Standing::folded && layer.parts.size() == 1 &&
          (std::holds_alternative<Convolution>(layer.parts.front().op) ||
           std::holds_alternative<MatMul>(layer.parts.front().op));
@@ -25,7 +23,7 @@ bool is_product(const Layer& layer) {
 class Absorber {
  public:
   explicit Absorber(Graph& graph)
-      : graph_(graph), producer_(graph.tensors.size(), none), uses_(graph.tensors.size(), 0) {
+      : graph_(graph), producer_(graph.tensors.size(), no_index), uses_(graph.tensors.size(), 0) {
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
       for (const TensorId id : graph.layers[i].outputs) producer_[id] = i;
       for (const TensorId id : graph.layers[i].inputs) {
@@ -38,7 +36,7 @@ class Absorber {
 
   void run() {
     for (Layer& layer : graph_.layers)
-      if (is_product(layer)) absorb(layer);
+      if (is_quantizable(layer)) absorb(layer);
     // Steps that nobody reads any more are done by their neighbours.
     for (Layer& layer : graph_.layers)
       if (touched_.contains(&layer) && layer.standing == Standing::counted &&
@@ -49,7 +47,7 @@ class Absorber {
 
  private:
   Layer* producer(TensorId id) {
-    return producer_[id] == none ? nullptr : &graph_.layers[producer_[id]];
+    return producer_[id] == no_index ? nullptr : &graph_.layers[producer_[id]];
   }
 
   // The dequantisation behind a tensor; weights may be transposed or reshaped in between.

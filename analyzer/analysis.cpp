@@ -39,7 +39,7 @@ const Part* main_part(const Layer& layer, const OpWeights& weights) {
   double most = -1;
   for (const Part& part : layer.parts) {
     const Work work = count_part(part, weights);
-    const double operations = total_flop(work) + total_integer_ops(work);
+    const double operations = total_operations(work);
     if (operations > most) {
       most = operations;
       found = &part;
@@ -54,12 +54,12 @@ const Unknown* unknown_part(const Layer& layer) {
   return nullptr;
 }
 
-bool runs(const Layer& layer) {
+bool is_reported(const Layer& layer) {
   return layer.standing == Standing::counted || layer.standing == Standing::alternative;
 }
 
 ComputeClass compute_class(const Layer& layer, const Work& work) {
-  if (!runs(layer)) return ComputeClass::none;
+  if (!is_reported(layer)) return ComputeClass::none;
   if (unknown_part(layer)) return ComputeClass::unknown;
   ComputeClass found = total_bytes(work) > 0 ? ComputeClass::memory : ComputeClass::none;
   for (const FlopCount& entry : work.flop) {
@@ -96,7 +96,7 @@ void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists
   row.standing = layer.standing;
   row.pass = layer.pass;
   row.shapes = layer.shapes;
-  if (!runs(layer)) return;
+  if (!is_reported(layer)) return;
   if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;
   for (const Part& one : layer.parts)
     row.causally_masked_macs += layer.repeats * causally_masked_macs(one.op);
@@ -169,7 +169,7 @@ Analysis analyze(Graph given, const OpWeights& weights) {
   for (Layer& layer : graph.layers) {
     auto& rows = layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows;
     fill(rows.emplace_back(), graph, layer, lists, weights);
-    const Unknown* unknown = runs(layer) ? unknown_part(layer) : nullptr;
+    const Unknown* unknown = is_reported(layer) ? unknown_part(layer) : nullptr;
     if (unknown) unknown_rows.add(rows.back(), unknown->reason);
   }
   count_parameters(graph, analysis.totals);
@@ -189,7 +189,7 @@ void sum_rows(Analysis& analysis) {
 std::optional<double> intensity(const Work& work) {
   const double bytes = total_bytes(work);
   if (bytes <= 0) return std::nullopt;
-  return (total_flop(work) + total_integer_ops(work)) / bytes;
+  return total_operations(work) / bytes;
 }
 
 std::optional<double> intensity(const AnalysisRow& row) {

@@ -14,7 +14,7 @@ std::optional<double> key(const Work& work, const std::optional<double>& flop_pe
                           RowOrder order) {
   switch (order) {
     case RowOrder::flops:
-      return total_flop(work) + total_integer_ops(work);
+      return total_operations(work);
     case RowOrder::bytes:
       return total_bytes(work);
     case RowOrder::macs:

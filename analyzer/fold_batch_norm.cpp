@@ -8,15 +8,13 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
-
 // Who makes and who reads each tensor.
 struct TensorUses {
-  std::vector<std::size_t> producer;  // index of a layer, or nobody
+  std::vector<std::size_t> producer;  // index of a layer, or no_index
   std::vector<std::size_t> readers;   // how many; the graph's outputs count as one more
 
   explicit TensorUses(const Graph& graph)
-      : producer(graph.tensors.size(), nobody), readers(graph.tensors.size(), 0) {
+      : producer(graph.tensors.size(), no_index), readers(graph.tensors.size(), 0) {
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
       for (const TensorId id : graph.layers[i].inputs) ++readers[id];
       for (const TensorId id : graph.layers[i].outputs) producer[id] = i;
@@ -114,7 +112,7 @@ Graph fold_batch_norm(Graph graph) {
     if (!is_batch_norm(graph, norm)) continue;
     const TensorId between = norm.inputs.front();
     const std::size_t maker = uses.producer[between];
-    if (maker == nobody || uses.readers[between] != 1) continue;
+    if (maker == no_index || uses.readers[between] != 1) continue;
     Layer& product = graph.layers[maker];
     if (!can_absorb(graph, product, uses) || product.repeats != norm.repeats ||
         product.standing != norm.standing)

@@ -19,8 +19,6 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 Work work_of(const Graph& graph, const OpWeights& weights) {
   Work work;
   for (const Layer& layer : graph.layers)
@@ -55,7 +53,7 @@ class Fuser {
         runtime_(runtime),
         weights_(weights),
         group_of_(graph_.layers.size()),
-        producer_(graph_.tensors.size(), none),
+        producer_(graph_.tensors.size(), no_index),
         consumers_(LayersByTensor::readers(graph_)),
         is_output_(graph_.tensors.size(), false),
         is_passed_on_(graph_.tensors.size(), false),
@@ -272,7 +270,7 @@ class Fuser {
       const auto& inputs = graph_.layers[index].inputs;
       return std::all_of(inputs.begin(), inputs.end(), [&](TensorId input) {
         return input == id || graph_.tensors[input].role == Role::weight ||
-               (producer_[input] != none && in(group, producer_[input]));
+               (producer_[input] != no_index && in(group, producer_[input]));
       });
     });
   }
@@ -286,7 +284,7 @@ class Fuser {
     const auto reads = [&](std::size_t reader, std::size_t maker) {
       for (const std::size_t layer : groups_[reader].layers)
         for (const TensorId id : graph_.layers[layer].inputs)
-          if (producer_[id] != none && group_of_[producer_[id]] == maker) return true;
+          if (producer_[id] != no_index && group_of_[producer_[id]] == maker) return true;
       return false;
     };
     return reads(a, b) || reads(b, a);
@@ -333,14 +331,15 @@ class Fuser {
     std::vector<std::size_t> folded_into;
     if (group.has(kind::batch_norm))
       for (const std::size_t index : group.layers)
-        if (const std::size_t product = product_of(graph_.layers[index], group); product != none)
+        if (const std::size_t product = product_of(graph_.layers[index], group);
+            product != no_index)
           folded_into.push_back(product);
     for (const std::size_t index : group.layers) {
       const Layer& layer = graph_.layers[index];
       if (index != main) (result.name += " + ") += beside(layer.name, graph_.layers[main].name);
       result.sources.push_back(layer.name);
       result.shapes = std::max(result.shapes, layer.shapes);
-      const bool is_folded = product_of(layer, group) != none;
+      const bool is_folded = product_of(layer, group) != no_index;
       if (!is_folded) add_parts(result, layer);
       if (std::find(folded_into.begin(), folded_into.end(), index) != folded_into.end())
         add_bias(result.parts.back().op);
@@ -409,11 +408,11 @@ class Fuser {
   // weights and bias before the first run: of the arithmetic one addition stays, of the parameters
   // the shift.
   std::size_t product_of(const Layer& layer, const FusionGroup& group) const {
-    if (!is_batch_norm(layer) || layer.inputs.empty()) return none;
+    if (!is_batch_norm(layer) || layer.inputs.empty()) return no_index;
     const std::size_t maker = producer_[layer.inputs[0]];
-    if (maker == none || !in(group, maker)) return none;
+    if (maker == no_index || !in(group, maker)) return no_index;
     const auto& parts = graph_.layers[maker].parts;
-    return parts.size() == 1 && is_product(parts.front().op) ? maker : none;
+    return parts.size() == 1 && is_product(parts.front().op) ? maker : no_index;
   }
 
   static void add_bias(Op& product) {
@@ -426,7 +425,7 @@ class Fuser {
     constexpr std::size_t shift = 2;  // x, scale, shift, mean, variance
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
       const TensorId id = layer.inputs[i];
-      if (producer_[id] != none && in(group, producer_[id])) continue;
+      if (producer_[id] != no_index && in(group, producer_[id])) continue;
       if (is_folded && i > 0 && i != shift) continue;
       if (std::find(result.inputs.begin(), result.inputs.end(), id) == result.inputs.end())
         result.inputs.push_back(id);

@@ -14,6 +14,9 @@
 
 namespace ridgeline {
 
+// Of a layer or a tensor that there is not.
+inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
 // Where the numbers in a shape come from, from sure to unsure; a layer is as sure as its least sure
 // tensor.
 enum class ShapeSource {

@@ -15,8 +15,6 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t nobody = static_cast<std::size_t>(-1);
-
 std::uint64_t size(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
 // A convolution as the matrix product that a library runs for it; gradients come as such already.
@@ -82,7 +80,7 @@ OpClass class_of(const Layer& layer, const OpWeights& weights) {
     softmax = softmax || std::holds_alternative<Softmax>(part.op);
     products += is_product(part.op);
     const Work work = count_part(part, weights);
-    const double amount = total_flop(work) + total_integer_ops(work);
+    const double amount = total_operations(work);
     if (amount > most) {
       most = amount;
       dominant = op_class(part.op);
@@ -120,7 +118,7 @@ class Lowering {
       : graph_(graph),
         runtime_(runtime),
         weights_(weights),
-        producer_(graph.tensors.size(), nobody) {
+        producer_(graph.tensors.size(), no_index) {
     demands_.reserve(graph.layers.size());
   }
 
@@ -160,7 +158,7 @@ class Lowering {
     for (const TensorMove& move : layer_reads(graph_, layer)) {
       const std::size_t producer = producer_[move.tensor];
       result.reads.push_back({graph_.tensors[move.tensor].name, move.bytes,
-                              producer == nobody ? std::string() : demands_[producer].name});
+                              producer == no_index ? std::string() : demands_[producer].name});
     }
     result.writes.reserve(layer.outputs.size());
     for (const TensorMove& move : layer_writes(graph_, layer))

@@ -152,7 +152,7 @@ struct Stage {
 };
 
 // From sure to unsure.
-constexpr Stage stages[] = {
+constexpr Stage matching_stages[] = {
     {MatchedBy::name, name_of, name_of},
     {MatchedBy::module, as_module<size_of>, as_module<size_of>},
     {MatchedBy::module, as_module<size_of>, within_module<size_of>},
@@ -172,7 +172,7 @@ std::vector<std::optional<LayerMatch>> match_layers(const std::vector<AnalysisRo
   std::vector<Candidate> left = candidates_of(before), right = candidates_of(after);
   drop_surrounding_modules(left, right);
   std::vector<bool> taken(right.size(), false);
-  for (const Stage& stage : stages) {
+  for (const Stage& stage : matching_stages) {
     std::unordered_map<std::string, std::deque<std::size_t>> waiting;
     for (std::size_t i = 0; i < right.size(); ++i)
       if (!taken[i]) waiting[stage.after(right[i])].push_back(i);

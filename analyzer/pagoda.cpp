@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 #include "base/units.h"
 
 namespace ridgeline {
@@ -33,7 +33,7 @@ PagodaCount skipped(std::string because) {
   return count;
 }
 
-double product(const Shape& shape) {
+double dimension_product(const Shape& shape) {
   double result = 1;
   for (const std::int64_t dimension : shape) result *= static_cast<double>(dimension);
   return result;
@@ -125,13 +125,13 @@ class PagodaRules {
       return skipped("only convolutions of two dimensions have a rule");
     const auto* op = std::get_if<Convolution>(&layer.parts.front().op);
     const double groups = op ? static_cast<double>(op->groups) : 1;
-    const double taps = product({(*weight)[1], (*weight)[2], (*weight)[3]});
-    const double outputs = batch_ * product({(*weight)[0], out[2], out[3]});
+    const double taps = dimension_product({(*weight)[1], (*weight)[2], (*weight)[3]});
+    const double outputs = batch_ * dimension_product({(*weight)[0], out[2], out[3]});
     PagodaCount count;
     count.unit = Unit::matrix;
     count.flop = 2 * outputs * taps + outputs;
-    count.parameters = product(*weight);
-    count.elements_read = batch_ * groups * product({(*weight)[1], in[2], in[3]});
+    count.parameters = dimension_product(*weight);
+    count.elements_read = batch_ * groups * dimension_product({(*weight)[1], in[2], in[3]});
     count.elements_written = outputs;
     return count;
   }
@@ -141,8 +141,8 @@ class PagodaRules {
     if (!weight || weight->size() != 2) return skipped("the weight is not stored in the file");
     PagodaCount count;
     count.unit = Unit::matrix;
-    count.flop = 2 * batch_ * product(*weight);
-    count.parameters = product(*weight);
+    count.flop = 2 * batch_ * dimension_product(*weight);
+    count.parameters = dimension_product(*weight);
     count.elements_read = batch_ * static_cast<double>((*weight)[0]);
     count.elements_written = batch_ * static_cast<double>((*weight)[1]);
     return count;
@@ -157,10 +157,10 @@ class PagodaRules {
     if (length) y[0] = *length;
     PagodaCount count;
     count.unit = Unit::matrix;
-    count.flop = 2 * batch_ * product(y) * static_cast<double>(a.back());
+    count.flop = 2 * batch_ * dimension_product(y) * static_cast<double>(a.back());
     count.parameters = static_cast<double>(a.back()) * static_cast<double>(y.back());
-    count.elements_read = batch_ * product(a);
-    count.elements_written = batch_ * product(y);
+    count.elements_read = batch_ * dimension_product(a);
+    count.elements_written = batch_ * dimension_product(y);
     return count;
   }
 
@@ -168,15 +168,17 @@ class PagodaRules {
     const auto row =
         std::find_if(function_flops.begin(), function_flops.end(),
                      [&](const FunctionFlop& known) { return known.op == layer.origin; });
-    return moved(row->flop * batch_ * product(out), product(out), product(out));
+    return moved(row->flop * batch_ * dimension_product(out), dimension_product(out),
+                 dimension_product(out));
   }
 
   PagodaCount binary(const Layer&, const Shape&, const Shape& out) const {
-    return moved(batch_ * product(out), 2 * product(out), product(out));
+    return moved(batch_ * dimension_product(out), 2 * dimension_product(out),
+                 dimension_product(out));
   }
 
   PagodaCount copy(const Layer&, const Shape& in, const Shape& out) const {
-    return moved(0, product(in), product(out));
+    return moved(0, dimension_product(in), dimension_product(out));
   }
 
   PagodaCount concat(const Layer& layer, const Shape&, const Shape& out) const {
@@ -184,20 +186,21 @@ class PagodaRules {
     int known = 0;
     for (const TensorId id : layer.inputs)
       if (const Shape* in = shape(id)) {
-        elements += product(*in);
+        elements += dimension_product(*in);
         ++known;
       }
     if (known < 2) return skipped("fewer than two inputs with a shape");
-    return moved(0, elements, product(out));
+    return moved(0, elements, dimension_product(out));
   }
 
   PagodaCount constant_of_shape(const Layer&, const Shape&, const Shape& out) const {
-    return moved(0, 0, product(out));
+    return moved(0, 0, dimension_product(out));
   }
 
   PagodaCount batch_norm(const Layer&, const Shape&, const Shape& out) const {
     if (out.size() < 2) return skipped("the output has no channels");
-    PagodaCount count = moved(2 * batch_ * product(out), product(out), product(out));
+    PagodaCount count =
+        moved(2 * batch_ * dimension_product(out), dimension_product(out), dimension_product(out));
     count.parameters = 2 * static_cast<double>(out[1]);
     return count;
   }
@@ -206,8 +209,8 @@ class PagodaRules {
     const auto* op = std::get_if<Pool>(&layer.parts.front().op);
     if (!op || in.size() != 4 || out.size() != 4)
       return skipped("only pools of two dimensions have a rule");
-    const double inputs = product({in[1], in[2], in[3]});
-    const double outputs = product({out[1], out[2], out[3]});
+    const double inputs = dimension_product({in[1], in[2], in[3]});
+    const double outputs = dimension_product({out[1], out[2], out[3]});
     const double taps = static_cast<double>(op->taps);
     return moved(batch_ * outputs * (layer.origin == "MaxPool" ? taps - 1 : taps), inputs, outputs);
   }
@@ -215,8 +218,8 @@ class PagodaRules {
   PagodaCount global_pool(const Layer&, const Shape& in, const Shape& out) const {
     if (in.size() != 4 || out.size() < 2)
       return skipped("only pools of two dimensions have a rule");
-    return moved(batch_ * product({out[1], in[2], in[3]}), product({in[1], in[2], in[3]}),
-                 static_cast<double>(out[1]));
+    return moved(batch_ * dimension_product({out[1], in[2], in[3]}),
+                 dimension_product({in[1], in[2], in[3]}), static_cast<double>(out[1]));
   }
 
   // Batch is taken from dimension 0, which holds the sequence; the batch option is not used.

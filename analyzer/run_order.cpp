@@ -11,14 +11,12 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 // Who makes what a layer reads: the last before it, since training computes tensors again; else the
 // first behind it. But a weight that is written behind is for the next step.
 std::size_t maker(std::span<const std::size_t> writers, Role role, std::size_t reader) {
   const auto behind = std::lower_bound(writers.begin(), writers.end(), reader);
   if (behind != writers.begin()) return *(behind - 1);
-  return behind == writers.end() || role == Role::weight ? none : *behind;
+  return behind == writers.end() || role == Role::weight ? no_index : *behind;
 }
 
 }  // namespace
@@ -38,7 +36,7 @@ void put_in_run_order(Graph& graph) {
       if (next < graph.layers[layer].inputs.size()) {
         const TensorId id = graph.layers[layer].inputs[next++];
         const std::size_t found = maker(writers[id], graph.tensors[id].role, layer);
-        if (found != none && state[found] == 0) {
+        if (found != no_index && state[found] == 0) {
           state[found] = 1;
           stack.emplace_back(found, 0);
         }

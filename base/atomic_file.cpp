@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& path, int error_number) {
+[[noreturn]] void fail_to_write(const std::string& path, int error_number) {
   switch (error_number) {
     case ENOENT:
       throw Error(path, "no such directory", "create it first");
@@ -55,10 +55,10 @@ int write_all(int descriptor, std::string_view content) {
 void write_directly(const std::string& path, std::string_view content) {
   // Appending keeps what a redirected standard output already holds.
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor < 0) fail(path, errno);
+  if (descriptor < 0) fail_to_write(path, errno);
   const int error_number = write_all(descriptor, content);
   ::close(descriptor);
-  if (error_number != 0) fail(path, error_number);
+  if (error_number != 0) fail_to_write(path, error_number);
 }
 
 // Where the chain of symbolic links ends; the last name need not exist.
@@ -66,9 +66,9 @@ fs::path link_target(const std::string& path) {
   fs::path target = path;
   std::error_code code;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, code)); ++links) {
-    if (links == 40) fail(path, ELOOP);
+    if (links == 40) fail_to_write(path, ELOOP);
     const fs::path next = fs::read_symlink(target, code);
-    if (code) fail(path, code.value());
+    if (code) fail_to_write(path, code.value());
     target = target.parent_path() / next;  // an absolute `next` replaces the parent
   }
   return target;
@@ -91,19 +91,20 @@ void write_file_atomically(const std::string& path, std::string_view content) {
     throw Error("", "not a file name", "give a path to write to");
   struct stat existing {};
   const bool exists = ::stat(path.c_str(), &existing) == 0;
-  if (exists && S_ISDIR(existing.st_mode)) fail(path, EISDIR);
+  if (exists && S_ISDIR(existing.st_mode)) fail_to_write(path, EISDIR);
   // /dev/stdout may lead to a regular file, which the shell holds open: a rename would lose it.
   const bool is_device_path = path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0;
   if (exists && (is_device_path || !S_ISREG(existing.st_mode)))
     return write_directly(path, content);
   // A rename would replace a read-only file without asking.
-  if (exists && ::access(path.c_str(), W_OK) != 0) fail(path, errno);
+  if (exists && ::access(path.c_str(), W_OK) != 0) fail_to_write(path, errno);
 
   const fs::path target = link_target(path);
-  if (target.filename().empty()) fail(path, ENOENT);  // "new/": a directory that is not there
+  if (target.filename().empty())
+    fail_to_write(path, ENOENT);  // "new/": a directory that is not there
   fs::path temporary;
   const int descriptor = open_temporary(target.parent_path(), temporary);
-  if (descriptor < 0) fail(path, errno);
+  if (descriptor < 0) fail_to_write(path, errno);
 
   int error_number = write_all(descriptor, content);
   if (error_number == 0 && exists && ::fchmod(descriptor, existing.st_mode & 07777) != 0)
@@ -113,7 +114,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   if (error_number == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error_number = errno;
   if (error_number != 0) {
     ::unlink(temporary.c_str());
-    fail(path, error_number);
+    fail_to_write(path, error_number);
   }
 }
 

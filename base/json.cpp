@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "base/text_file.h"
 
 namespace ridgeline {
@@ -17,7 +18,6 @@ namespace {
 // Our documents are about ten levels deep. Copying and dumping of Json values recurse, so text
 // that nests deeper is refused before it becomes a value.
 constexpr std::size_t max_depth = 64;
-constexpr std::size_t max_quoted_bytes = 60;
 
 // Doubles hold every integer up to here; beyond it "1e300" would pass for an integer.
 constexpr double max_exact_integer = 9007199254740992.0;
@@ -129,15 +129,6 @@ class Builder : public nlohmann::json_sax<Json> {
 };
 
 }  // namespace
-
-std::string quote(std::string_view text) {
-  const bool cut = text.size() > max_quoted_bytes;
-  std::string line = Json(std::string(text.substr(0, max_quoted_bytes)))
-                         .dump(-1, ' ', false, Json::error_handler_t::replace);
-  // DEL is the one control character that JSON does not escape.
-  std::replace(line.begin(), line.end(), '\x7f', '?');
-  return cut ? line + "…" : line;
-}
 
 JsonCursor JsonCursor::at(std::string_view key) const {
   if (!value_->is_object()) fail("needs an object, is " + type_name(*value_));

@@ -63,9 +63,6 @@ JsonCursor file_cursor(const Json& value, const std::string& file);
 // Fails unless the document's "schema" is the one this program reads.
 void check_schema(const JsonCursor& document, std::string_view schema);
 
-// Text from outside as it may appear in a one-line message: quoted, escaped, cut when long.
-std::string quote(std::string_view text);
-
 // A number without a value is null, in text and on the way back.
 inline Json nullable(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 inline Json nullable(const std::optional<int>& value) { return value ? Json(*value) : Json(); }

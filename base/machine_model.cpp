@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline {
 namespace {

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 
 namespace ridgeline {

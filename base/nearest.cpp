@@ -4,15 +4,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace ridgeline {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the table: two back (for swaps), one back, this one.

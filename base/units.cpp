@@ -14,7 +14,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline {
 namespace {
@@ -213,13 +213,6 @@ constexpr std::array<Suffix, 6> count_suffixes{
     {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}};
 
 enum class Case { matters, ignored };
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 double parse_quantity(std::string_view text, const std::string& where, std::string_view noun,
                       std::string_view example, std::span<const Suffix> suffixes, Case letters) {

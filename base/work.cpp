@@ -45,6 +45,8 @@ double total_bytes(const Work& work) {
   return work.bytes_read + work.bytes_written + work.weight_bytes_read + work.weight_bytes_written;
 }
 
+double total_operations(const Work& work) { return total_flop(work) + total_integer_ops(work); }
+
 double total_flop(const Work& work) {
   double total = 0;
   for (const FlopCount& entry : work.flop)

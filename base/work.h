@@ -37,6 +37,7 @@ void add_flop(Work& work, Unit unit, DType dtype, double flop);
 
 double total_bytes(const Work& work);        // all that is read and written, weights included
 double total_flop(const Work& work);         // of floating dtypes
+double total_operations(const Work& work);   // FLOP and integer operations
 double total_integer_ops(const Work& work);  // of integer dtypes
 
 Json to_json(const Work& work);

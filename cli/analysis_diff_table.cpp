@@ -38,10 +38,6 @@ std::string ratio_text(double before, double after) {
   return std::abs(ratio - 1) < 0.005 ? small_change(ratio) : "×" + format_number(ratio, 4);
 }
 
-double operations(const AnalysisRow& row) {
-  return total_flop(row.work) + total_integer_ops(row.work);
-}
-
 std::string change(const std::string& before, const std::string& after) {
   return before == after ? before : before + " → " + after;
 }
@@ -168,7 +164,7 @@ LayerTable changed_table(const AnalysisDiff& difference, std::optional<std::size
     const bool is_named = layer.matched_by == MatchedBy::module;
     table.add(is_named ? a.name : change(first_name(a.name), first_name(b.name)),
               {change(a.op, b.op), change(output_text(a), output_text(b)),
-               change(operations(a), operations(b), amount_text),
+               change(total_operations(a.work), total_operations(b.work), amount_text),
                change(total_bytes(a.work), total_bytes(b.work), bytes_alone),
                fmt::format("{}", fmt::join(other_differences(layer), ", "))});
   }
@@ -184,7 +180,7 @@ LayerTable list_table(const char* title, const std::vector<AnalysisRow>& rows,
                     {"bytes", Align::right}},
                    limit);
   for (const AnalysisRow& row : rows)
-    table.add(row.name, {row.op, output_text(row), amount_text(operations(row)),
+    table.add(row.name, {row.op, output_text(row), amount_text(total_operations(row.work)),
                          bytes_text(total_bytes(row.work), !row.unsized.empty())});
   return table;
 }

@@ -17,8 +17,6 @@ std::string plural(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-double operations(const Work& work) { return total_flop(work) + total_integer_ops(work); }
-
 std::string classes_text(const Analysis& analysis) {
   struct Share {
     std::size_t layers = 0;
@@ -28,10 +26,10 @@ std::string classes_text(const Analysis& analysis) {
   for (const AnalysisRow& row : analysis.rows) {
     Share& share = shares[row.compute_class];
     ++share.layers;
-    share.operations += operations(row.work);
+    share.operations += total_operations(row.work);
     share.bytes += total_bytes(row.work);
   }
-  const double all_operations = operations(analysis.totals.work);
+  const double all_operations = total_operations(analysis.totals.work);
   const double all_bytes = total_bytes(analysis.totals.work);
   std::string text;
   for (const auto& [compute_class, share] : shares) {
@@ -48,7 +46,7 @@ std::string classes_text(const Analysis& analysis) {
 
 // "fp32 on matrix units 99.5 %, fp32 on vector units 0.5 %"
 std::string dtypes_text(const Analysis& analysis) {
-  const double all = operations(analysis.totals.work);
+  const double all = total_operations(analysis.totals.work);
   if (all <= 0) return "";
   std::string text;
   const auto& entries = analysis.totals.work.flop;
@@ -76,8 +74,8 @@ std::string alternatives_text(const Analysis& analysis) {
   Work work;
   for (const AnalysisRow& row : analysis.alternatives) work += row.work;
   return fmt::format("not in the total: {} of branches that are not taken, {} FLOP, {}",
-                     plural(analysis.alternatives.size(), "layer"), amount_text(operations(work)),
-                     bytes_text(total_bytes(work)));
+                     plural(analysis.alternatives.size(), "layer"),
+                     amount_text(total_operations(work)), bytes_text(total_bytes(work)));
 }
 
 std::string launches_text(const Analysis& analysis) {
@@ -136,9 +134,9 @@ std::string passes_text(const Analysis& analysis) {
   const char* title = analysis.runtime ? "training step before fusion: " : "training step: ";
   std::string text;
   for (const auto& [pass, work] : analysis.training->passes) {
-    if (operations(work) <= 0) continue;
+    if (total_operations(work) <= 0) continue;
     text += fmt::format("{}{} {} FLOP in {}", text.empty() ? title : ", ", to_string(pass),
-                        amount_text(operations(work)), bytes_text(total_bytes(work)));
+                        amount_text(total_operations(work)), bytes_text(total_bytes(work)));
   }
   return text;
 }

@@ -31,9 +31,7 @@ struct Line {
   std::string note;
 };
 
-double operations(const Work& work) { return total_flop(work) + total_integer_ops(work); }
-
-bool is_idle(const Work& work) { return operations(work) == 0 && total_bytes(work) == 0; }
+bool is_idle(const Work& work) { return total_operations(work) == 0 && total_bytes(work) == 0; }
 
 std::string note_text(const AnalysisRow& row) {
   std::vector<std::string> notes;  // mostly none
@@ -157,7 +155,8 @@ Cells cells_of(const Line& line, double all_operations, const Shown& shown) {
   if (shown.int_ops) cells.push_back(amount_text(total_integer_ops(work)));
   cells.push_back(bytes_text(total_bytes(work), line.is_lower_bound));
   cells.push_back(intensity_text(line.is_lower_bound ? std::nullopt : intensity(work)));
-  cells.push_back(all_operations > 0 ? format_percent(operations(work) / all_operations, 1) : "");
+  cells.push_back(all_operations > 0 ? format_percent(total_operations(work) / all_operations, 1)
+                                     : "");
   if (shown.note) cells.push_back(line.note);
   return cells;
 }
@@ -168,12 +167,12 @@ Cells total_cells(const Analysis& analysis, const TableOptions& options, const S
     line.is_lower_bound = line.is_lower_bound || !row.unsized.empty();
   const std::string layers = std::to_string(analysis.totals.layers);
   if (options.group_by) line.second = layers;
-  return cells_of(line, operations(analysis.totals.work), shown);
+  return cells_of(line, total_operations(analysis.totals.work), shown);
 }
 
 TextTable table_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
   const Shown shown = columns_of(analysis, options, lines);
-  const double all = operations(analysis.totals.work);
+  const double all = total_operations(analysis.totals.work);
   TextTable table{columns(options, shown, lines), {}};
   table.rows.reserve(lines.shown.size() + 1);
   for (const Line& line : lines.shown) table.rows.push_back(cells_of(line, all, shown));

@@ -19,6 +19,7 @@
 #include "analyzer/pagoda.h"
 #include "analyzer/training.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/analysis_diff_table.h"
 #include "cli/analysis_facts.h"
 #include "cli/analysis_table.h"
@@ -31,30 +32,27 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
+void declare_analyze(OptionsDescription& options) {
   add_network_options(options);
   add_training_options(options);
-  auto add = options.add_options();
-  add("runtime", po::value<std::string>()->value_name("NAME"),
+  options.add_text(
+      "runtime", "NAME",
       "kernels that a runtime launches instead of layers: ideal, tensorrt, torch-eager, "
       "torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
-  add("sort", po::value<std::string>()->value_name("graph|flops|bytes|macs|intensity|name"),
-      "order of the rows, largest first; default: as in the graph");
-  add("top", po::value<std::string>()->value_name("N"), "show N rows, and the others as one");
-  add("group-by", po::value<std::string>()->value_name("op|stage"),
-      "add rows up by operator, or by part of the network");
-  add("all", po::bool_switch(), "also show rows without work: views, constants, what is folded");
-  add("rules", po::value<std::string>()->value_name("ridgeline|pagoda"),
+  options.add_text("sort", "graph|flops|bytes|macs|intensity|name",
+                   "order of the rows, largest first; default: as in the graph");
+  options.add_text("top", "N", "show N rows, and the others as one");
+  options.add_text("group-by", "op|stage", "add rows up by operator, or by part of the network");
+  options.add_flag("all", "also show rows without work: views, constants, what is folded");
+  options.add_text(
+      "rules", "ridgeline|pagoda",
       "rule set; pagoda takes options: pagoda,matmul_seq=8,lstm,training (default: ridgeline)");
-  add("weights", po::value<std::string>()->value_name("FILE"),
-      "costs per element that replace ours, as JSON");
-  add("allow-unknown", po::bool_switch(),
+  options.add_text("weights", "FILE", "costs per element that replace ours, as JSON");
+  options.add_flag(
+      "allow-unknown",
       "operators that nobody has described are no error: no FLOP, their tensors are moved");
-  add("md", po::bool_switch(), "print Markdown on standard output");
-  add("diff", po::value<std::string>()->value_name("FILE"),
-      "compare with another model: layers added, removed, changed");
+  options.add_flag("md", "print Markdown on standard output");
+  options.add_text("diff", "FILE", "compare with another model: layers added, removed, changed");
 }
 
 // How to count, apart from how to read.
@@ -67,8 +65,7 @@ struct CountingOptions {
 
 CountingOptions counting_options(const Options& options) {
   CountingOptions counting;
-  const std::string text =
-      options.count("rules") ? options["rules"].as<std::string>() : std::string("ridgeline");
+  const std::string text = options.has("rules") ? options.text("rules") : std::string("ridgeline");
   const std::string where = "--rules " + text;
   const std::string word = text.substr(0, text.find(','));
   const auto rules = parse_token<Rules>(word);
@@ -80,11 +77,11 @@ CountingOptions counting_options(const Options& options) {
   else if (!rest.empty())
     throw usage_error(where, "the rules ridgeline take no options");
   counting.pagoda.batch = batch_option(options).value_or(1);
-  if (options.count("weights")) {
+  if (options.has("weights")) {
     if (counting.rules == Rules::pagoda)
       throw usage_error("--weights", "the rules pagoda have costs of their own",
                         "leave out one of the two");
-    counting.weights_file = options["weights"].as<std::string>();
+    counting.weights_file = options.text("weights");
     counting.weights = weights_from_file(counting.weights_file);
   }
   return counting;
@@ -93,9 +90,8 @@ CountingOptions counting_options(const Options& options) {
 TableOptions table_options(const Options& options) {
   TableOptions table;
   table.order = token_option(options, "sort", RowOrder::graph);
-  if (options.count("group-by")) table.group_by = token_option(options, "group-by", Grouping::op);
-  if (options.count("top"))
-    table.top = static_cast<std::size_t>(count_option(options, "top", 1, 1));
+  if (options.has("group-by")) table.group_by = token_option(options, "group-by", Grouping::op);
+  if (options.has("top")) table.top = static_cast<std::size_t>(count_option(options, "top", 1, 1));
   table.all = flag(options, "all");
   return table;
 }
@@ -105,11 +101,11 @@ void check_combinations(const Options& options) {
     for (const char* other : {"json", "csv"})
       if (flag(options, other))
         throw usage_error("--md", fmt::format("cannot be combined with --{}", other), "choose one");
-  if (flag(options, "json") && options.count("top"))
+  if (flag(options, "json") && options.has("top"))
     throw usage_error("--top", "JSON always holds every layer", "leave out one of the two");
-  if (options.count("diff"))
+  if (options.has("diff"))
     for (const char* other : {"sort", "group-by"})
-      if (options.count(other))
+      if (options.has(other))
         throw usage_error(fmt::format("--{}", other), "has no meaning with --diff");
 }
 
@@ -121,7 +117,7 @@ struct PassOptions {
 
 PassOptions pass_options(const Options& options) {
   PassOptions passes;
-  if (options.count("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
+  if (options.has("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
   passes.training = training_options(options);
   if (passes.training && passes.runtime == Runtime::tensorrt)
     throw usage_error("--runtime tensorrt", "runs no training step", "leave out --train");
@@ -164,7 +160,7 @@ Analysis analyze_network(const std::string& word, const Options& options,
                          CountingOptions counting) {
   const bool pagoda = counting.rules == Rules::pagoda;
   const PassOptions passes = pass_options(options);
-  if (pagoda && options.count("dtype"))
+  if (pagoda && options.has("dtype"))
     throw usage_error("--dtype",
                       "has no meaning for the rules pagoda, which count 4 bytes an element");
   if (pagoda && (passes.runtime || passes.training))
@@ -177,7 +173,7 @@ Analysis analyze_network(const std::string& word, const Options& options,
   if (pagoda && word == "lstm" && !counting.pagoda.matmul_seq) counting.pagoda.matmul_seq = 8;
   Analysis analysis = pagoda ? analyze_by_pagoda(network.graph, counting.pagoda)
                              : analyze_passes(network, counting, passes,
-                                              flag(options, "json") && !options.count("diff"));
+                                              flag(options, "json") && !options.has("diff"));
   if (pagoda)
     analysis.rule_options = to_text(counting.pagoda);
   else
@@ -237,7 +233,7 @@ ExitCode run_diff(Analysis before, Analysis after, const Options& options, Conso
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_analyze(const Options& options, Console& console) {
   const auto words = positional(options);
   if (words.empty())
     throw usage_error({}, "'analyze' needs a model",
@@ -250,10 +246,9 @@ ExitCode run(const Options& options, Console& console) {
   // piece right before that would be work for nobody.
   static Analysis& analysis = *new Analysis;
   analysis = analyze_network(words.front(), options, counting);
-  if (options.count("diff"))
-    return run_diff(std::move(analysis),
-                    analyze_network(options["diff"].as<std::string>(), options, counting), options,
-                    console);
+  if (options.has("diff"))
+    return run_diff(std::move(analysis), analyze_network(options.text("diff"), options, counting),
+                    options, console);
   if (flag(options, "json")) {
     sort_rows(analysis.rows, table.order);
     std::optional<std::vector<RowGroup>> groups;
@@ -295,8 +290,8 @@ Command analyze_command() {
                        {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
                        {"analyze model.onnx --group-by op", "how much each kind of operator asks"},
                        {"analyze a.onnx --diff b.onnx", "what differs between two models"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_analyze,
+          .run = run_analyze};
 }
 
 }  // namespace ridgeline::cli

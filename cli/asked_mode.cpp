@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/mode_request.h"
+#include "base/text.h"
 
 namespace ridgeline::cli {
 

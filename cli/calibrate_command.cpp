@@ -23,22 +23,18 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("on", po::value<std::string>()->value_name("DEVICE|FILE"),
+void declare_calibrate(OptionsDescription& options) {
+  options.add_text(
+      "on", "DEVICE|FILE",
       "what is believed so far: a name of the catalog, or a model that was calibrated before; "
       "default: this machine");
-  add("jetpack", po::value<std::string>()->value_name("RELEASE"),
-      "modes and clocks of a device with this release; default: the newest");
-  add("output,o", po::value<std::string>()->value_name("FILE"),
-      "write the model, for --on of other commands");
-  add("suggest", po::bool_switch(), "name the mode that is most worth measuring next, and why");
-  add("for", po::value<std::string>()->value_name("NETWORK"),
-      "with --suggest: the network that counts; default: that of the last row");
-  add("runtime", po::value<std::string>()->value_name("NAME"),
-      "with --for: who executes it (default: torch-eager)");
+  options.add_text("jetpack", "RELEASE",
+                   "modes and clocks of a device with this release; default: the newest");
+  options.add_text("output,o", "FILE", "write the model, for --on of other commands");
+  options.add_flag("suggest", "name the mode that is most worth measuring next, and why");
+  options.add_text("for", "NETWORK",
+                   "with --suggest: the network that counts; default: that of the last row");
+  options.add_text("runtime", "NAME", "with --for: who executes it (default: torch-eager)");
 }
 
 // Lines of the table that could not even be read as a run.
@@ -82,14 +78,14 @@ Calibration calibrated(const std::string& path, const MachineSource& source,
 
 // The run that a suggestion is about.
 Measurement wanted_run(const MachineModel& model, const Options& options) {
-  if (!options.count("for")) {
+  if (!options.has("for")) {
     if (model.observations.empty())
       throw usage_error("--suggest", "needs a network", "write for example --for resnet50");
     return measurement_of(model.observations.back(), model.device);
   }
   Measurement row;
   row.device = model.device;
-  row.model = options["for"].as<std::string>();
+  row.model = options.text("for");
   const Settings settings = resolve(workload_named(row.model), {});
   row.wanted.batch = settings.batch;
   row.wanted.dtype = settings.dtype;
@@ -139,14 +135,14 @@ Json probe_to_json(const NextProbe& probe) {
           {"why", probe.why}};
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_calibrate(const Options& options, Console& console) {
   const auto words = positional(options);
   const bool suggest = flag(options, "suggest");
   if (words.empty() && !suggest)
     throw usage_error({}, "'calibrate' needs measured runs",
                       "write for example ridgeline calibrate --on jetson-orin-nano-8gb probes.csv "
                       "-o my-board.json");
-  const std::string output = options.count("output") ? options["output"].as<std::string>() : "";
+  const std::string output = options.has("output") ? options.text("output") : "";
   if (!output.empty() && words.empty())
     throw usage_error("--output", "nothing was measured that could be written");
   if (!output.empty()) check_file_can_be_written(output);
@@ -194,8 +190,8 @@ Command calibrate_command() {
                        {"calibrate --on my-board.json more.csv -o my-board.json", "with more runs"},
                        {"calibrate --on jetson-orin-nano-8gb --suggest --for resnet50",
                         "the mode to measure first"}},
-          .add_options = add_options,
-          .run = run,
+          .add_options = declare_calibrate,
+          .run = run_calibrate,
           .has_csv = false};
 }
 

@@ -1,23 +1,18 @@
 // A command of the program: its name, its options, its examples and the function that runs it.
 // Help, man page and shell completion are generated from this table and from nothing else.
 //
-// Options are declared as Boost.Program_options has it; switches with bool_switch(). The value's
-// name guides completion: value_name("FILE") completes paths, value_name("a|b|c") those words.
 // The program itself adds --help, --version, --json, --csv, --quiet and --color to every command.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/console.h"
+#include "cli/options.h"
 
 namespace ridgeline::cli {
-
-using OptionsDescription = boost::program_options::options_description;
-using Options = boost::program_options::variables_map;
 
 struct Example {
   std::string_view line;  // without the program's name: "roofline --svg roof.svg"

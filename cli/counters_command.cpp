@@ -15,13 +15,11 @@
 
 namespace ridgeline::cli {
 namespace {
-
-namespace po = boost::program_options;
 using cuda::Quantity;
 
-void add_options(OptionsDescription& options) {
-  options.add_options()("only", po::value<std::string>()->value_name("counters|times"),
-                        "one run of the program instead of two: counters or times");
+void declare_counters(OptionsDescription& options) {
+  options.add_text("only", "counters|times",
+                   "one run of the program instead of two: counters or times");
 }
 
 constexpr Quantity floating[] = {
@@ -130,11 +128,11 @@ std::string to_csv(const ProgramCounts& counts) {
 }
 
 ProgramCounts runs_of(const std::vector<std::string>& command, const Options& options) {
-  if (!options.count("only")) {
+  if (!options.has("only")) {
     ProgramCounts counts = count_program(command);  // first: it may be forbidden
     return merge_runs(std::move(counts), time_program(command));
   }
-  const auto& only = options["only"].as<std::string>();
+  const auto& only = options.text("only");
   if (only == "counters") return count_program(command);
   if (only == "times") return time_program(command);
   throw usage_error("--only " + only, "is neither counters nor times");
@@ -155,7 +153,7 @@ void remark_on_tensor_instructions(const CountedKernel& total, const Console& co
                   format_si(found->second, "", 4), shapes));
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_counters(const Options& options, Console& console) {
   const std::vector<std::string> command = positional(options);
   if (command.empty())
     throw usage_error({}, "no program to run", "for example: ridgeline counters -- ./program");
@@ -191,8 +189,8 @@ Command counters_command() {
           .examples = {{"counters -- ./program --batch 8", "what its kernels did"},
                        {"counters --only times -- python3 train.py", "times alone, in one run"},
                        {"counters --json -- ./program", "every quantity, with metric and source"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_counters,
+          .run = run_counters};
 }
 
 }  // namespace ridgeline::cli

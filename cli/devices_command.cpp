@@ -16,11 +16,8 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  options.add_options()("missing", po::bool_switch(),
-                        "only what no source states about the device");
+void declare_devices(OptionsDescription& options) {
+  options.add_flag("missing", "only what no source states about the device");
 }
 
 // Every file of the catalog is read, which is most of the command's time: half of them at a time.
@@ -62,7 +59,7 @@ ExitCode print_list(const Options& options, Console& console) {
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_devices(const Options& options, Console& console) {
   const auto words = positional(options);
   if (words.empty()) return print_list(options, console);
   if (flag(options, "csv"))
@@ -93,8 +90,8 @@ Command devices_command() {
                        {"devices jetson-agx-orin-64gb", "everything about a device"},
                        {"devices a100-40gb-pcie --missing", "what no source states"},
                        {"devices t4 --json", "the same for scripts"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_devices,
+          .run = run_devices};
 }
 
 }  // namespace ridgeline::cli

@@ -26,24 +26,22 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
+void declare_explain(OptionsDescription& options) {
   add_machine_options(options);
   add_network_options(options);
   add_training_options(options);
-  auto add = options.add_options();
-  add("runtime", po::value<std::string>()->value_name("NAME"),
+  options.add_text(
+      "runtime", "NAME",
       "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
       "or onnxruntime (default: torch-eager)");
-  add("unlocked", po::bool_switch(), "a governor moves the clocks; default: they are locked");
-  add("board-offset", po::value<std::string>()->value_name("WATT"),
-      "power of the carrier board that is to be added, for example 5.5W");
-  add("allow-unknown", po::bool_switch(),
+  options.add_flag("unlocked", "a governor moves the clocks; default: they are locked");
+  options.add_text("board-offset", "WATT",
+                   "power of the carrier board that is to be added, for example 5.5W");
+  options.add_flag(
+      "allow-unknown",
       "operators that nobody has described are no error: no FLOP, their tensors are moved");
-  add("all", po::bool_switch(), "every layer, not only those that take longest");
-  add("svg", po::value<std::string>()->value_name("FILE"),
-      "write the layers on the roofline as SVG; - is standard output");
+  options.add_flag("all", "every layer, not only those that take longest");
+  options.add_text("svg", "FILE", "write the layers on the roofline as SVG; - is standard output");
 }
 
 struct Asked {
@@ -65,8 +63,8 @@ Asked asked_for(const Options& options) {
   asked.conditions.point = asked.source.point;
   asked.conditions.runtime = token_option(options, "runtime", Runtime::torch_eager);
   asked.conditions.locked = !flag(options, "unlocked");
-  if (options.count("board-offset")) {
-    asked.board_offset_w = parse_watts(options["board-offset"].as<std::string>(), "--board-offset");
+  if (options.has("board-offset")) {
+    asked.board_offset_w = parse_watts(options.text("board-offset"), "--board-offset");
     set_parameter(asked.source.model, {"board_offset_w", asked.board_offset_w, Source::assumed});
   }
   asked.fixed_dtype = !find_workload(asked.word);
@@ -144,7 +142,7 @@ Explanation explained(const Asked& asked, const Options& options) {
   return explanation;
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_explain(const Options& options, Console& console) {
   check_answer_files(options, {"svg"});
   const Asked asked = asked_for(options);
   const Explanation explanation = explained(asked, options);
@@ -184,8 +182,8 @@ Command explain_command() {
                    {"explain vit_b_16 --train --on jetson-orin-nano-8gb --mode gpu=612MHz,cores=4",
                     "a training step, in a mode of one's own"},
                    {"explain resnet50 --svg layers.svg", "the layers on this machine's roofline"}},
-      .add_options = add_options,
-      .run = run};
+      .add_options = declare_explain,
+      .run = run_explain};
 }
 
 }  // namespace ridgeline::cli

@@ -58,18 +58,18 @@ std::string totals(const Explanation& explanation, int width) {
 }
 
 // A line of the table: a layer, those that are not shown, an overhead.
-struct Line {
+struct LayerLine {
   std::string name, op, bound;
   double time_s = 0, time_share = 0;
   std::optional<double> energy_share, intensity, roof_share;
 };
 
-struct Shown {
+struct ShownColumns {
   bool op;  // where there is room for it beside the names
   bool energy;
 };
 
-std::vector<Column> columns_of(const Shown& shown) {
+std::vector<Column> columns_of(const ShownColumns& shown) {
   std::vector<Column> columns{{"layer", Align::left, true}};
   if (shown.op) columns.push_back({"op"});
   columns.push_back({"bound"});
@@ -81,7 +81,7 @@ std::vector<Column> columns_of(const Shown& shown) {
   return columns;
 }
 
-std::vector<std::string> cells_of(const Line& line, const Shown& shown) {
+std::vector<std::string> cells_of(const LayerLine& line, const ShownColumns& shown) {
   std::vector<std::string> cells{line.name};
   if (shown.op) cells.push_back(line.op);
   cells.push_back(line.bound);
@@ -93,7 +93,7 @@ std::vector<std::string> cells_of(const Line& line, const Shown& shown) {
   return cells;
 }
 
-Line line_of(const ExplainedLayer& layer) {
+LayerLine line_of(const ExplainedLayer& layer) {
   return {layer.name,
           std::string(to_string(layer.op)),
           std::string(to_string(layer.bound)),
@@ -104,16 +104,16 @@ Line line_of(const ExplainedLayer& layer) {
           layer.roof_share};
 }
 
-Line line_of(const Overhead& overhead, const Explanation& explanation) {
-  Line line{overhead.name, "overhead", "", overhead.time_s, 0, {}, {}, {}};
+LayerLine line_of(const Overhead& overhead, const Explanation& explanation) {
+  LayerLine line{overhead.name, "overhead", "", overhead.time_s, 0, {}, {}, {}};
   line.time_share = overhead.time_s / explanation.time_s.value;
   if (explanation.energy_j) line.energy_share = overhead.energy_j / explanation.energy_j->value;
   return line;
 }
 
 // The others together, so that the lines still add up to the total.
-Line line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::size_t begin) {
-  Line line;
+LayerLine line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::size_t begin) {
+  LayerLine line;
   const std::size_t others = layers.size() - begin;
   line.name = fmt::format("({} other{})", others, others == 1 ? "" : "s");
   for (std::size_t i = begin; i < layers.size(); ++i) {
@@ -127,7 +127,7 @@ Line line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::size_t 
 
 std::string layer_table(const Explanation& explanation, bool all, int width) {
   constexpr int enough_for_op = 100;
-  const Shown shown{width >= enough_for_op, explanation.energy_j.has_value()};
+  const ShownColumns shown{width >= enough_for_op, explanation.energy_j.has_value()};
   const auto layers = longest_layers(explanation);
   const std::size_t count = all ? layers.size() : std::min(layers.size(), shown_layers);
   TextTable table{columns_of(shown), {}};
@@ -135,7 +135,7 @@ std::string layer_table(const Explanation& explanation, bool all, int width) {
     table.rows.push_back(cells_of(line_of(*layers[i]), shown));
   if (count < layers.size()) table.rows.push_back(cells_of(line_of_rest(layers, count), shown));
   for (const Overhead& overhead : explanation.overheads) {
-    const Line line = line_of(overhead, explanation);
+    const LayerLine line = line_of(overhead, explanation);
     if (all || line.time_share >= least_overhead) table.rows.push_back(cells_of(line, shown));
   }
   std::string text = render_text(table, width);

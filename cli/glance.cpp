@@ -75,7 +75,7 @@ std::string mode_text(const Glance& glance) {
   return text;
 }
 
-std::string profile_text(const Glance& glance) {
+std::string stored_profile_text(const Glance& glance) {
   if (!glance.profile) return "none yet";
   const StoredProfile& profile = *glance.profile;
   if (!profile.fault.empty()) return "unreadable: " + profile.fault;
@@ -154,7 +154,7 @@ std::string glance_text(const Glance& glance, int width, bool color) {
   text += fact("system", system_text(machine), width);
   text += fact("device", device_and_release(glance.device), width);
   text += fact("mode", mode_text(glance), width);
-  text += fact("profile", profile_text(glance), width);
+  text += fact("profile", stored_profile_text(glance), width);
   for (const auto& [kind, title] : {std::pair{Ability::Kind::set, "Can be set here"},
                                     std::pair{Ability::Kind::read, "Can be read here"},
                                     std::pair{Ability::Kind::run, "Can run here"}})

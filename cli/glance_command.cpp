@@ -18,7 +18,7 @@
 namespace ridgeline::cli {
 namespace {
 
-void add_options(OptionsDescription&) {}
+void declare_glance(OptionsDescription&) {}
 
 // A profile that cannot be read is a finding, not a failure of the glance.
 std::optional<StoredProfile> newest_profile() {
@@ -73,7 +73,7 @@ Glance look(const SystemRoot& root) {
   return glance;
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_glance(const Options& options, Console& console) {
   const Glance glance = look({});
   if (flag(options, "json"))
     console.out << dump_json(to_json(glance));
@@ -94,8 +94,8 @@ Command glance_command() {
               "run here, how to get what cannot, and the next command. Nothing is "
               "measured or changed.",
           .examples = {{"", "this machine at a glance"}, {"--json", "the same for scripts"}},
-          .add_options = add_options,
-          .run = run,
+          .add_options = declare_glance,
+          .run = run_glance,
           .has_csv = false};
 }
 

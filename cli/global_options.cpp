@@ -7,22 +7,26 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 OptionsDescription options_with(bool json, bool csv) {
-  OptionsDescription options("General options");
-  auto add = options.add_options();
-  if (json) add("json", po::bool_switch(), "print JSON on standard output");
-  if (csv) add("csv", po::bool_switch(), "print comma-separated values on standard output");
-  add("quiet,q", po::bool_switch(), "no progress and no remarks on standard error");
-  add("color", po::value<std::string>()->value_name("auto|always|never")->default_value("auto"),
-      "colour in the output; auto: on a terminal, unless NO_COLOR is set or TERM is dumb");
-  add("help,h", po::bool_switch(), "show help and exit");
-  add("version", po::bool_switch(), "show version and build options and exit");
+  OptionsDescription options;
+  if (json) options.add_flag("json", "print JSON on standard output");
+  if (csv) options.add_flag("csv", "print comma-separated values on standard output");
+  options.add_flag("quiet,q", "no progress and no remarks on standard error");
+  options.add_text(
+      "color", "auto|always|never",
+      "colour in the output; auto: on a terminal, unless NO_COLOR is set or TERM is dumb", "auto");
+  options.add_flag("help,h", "show help and exit");
+  options.add_flag("version", "show version and build options and exit");
   return options;
 }
 
 }  // namespace
+
+OptionsDescription own_options(const Command& command) {
+  OptionsDescription options;
+  command.add_options(options);
+  return options;
+}
 
 OptionsDescription global_options() { return options_with(true, true); }
 
@@ -31,7 +35,7 @@ OptionsDescription global_options_of(const Command& command) {
 }
 
 Color color_choice(const Options& options) {
-  const auto& word = options["color"].as<std::string>();
+  const auto& word = options.text("color");
   if (word == "auto") return Color::automatic;
   if (word == "always") return Color::always;
   if (word == "never") return Color::never;

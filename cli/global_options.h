@@ -7,7 +7,10 @@
 
 namespace ridgeline::cli {
 
-// All of them, or only those that mean something for this command.
+// The options that a command declares itself.
+OptionsDescription own_options(const Command& command);
+
+// Those that every command has, or only those that mean something for this command.
 OptionsDescription global_options();
 OptionsDescription global_options_of(const Command& command);
 

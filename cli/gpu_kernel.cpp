@@ -19,8 +19,8 @@ namespace ridgeline::cli {
 namespace {
 
 std::uint32_t size_option(const Options& options, const char* name) {
-  if (!options.count(name)) return 0;
-  const auto& text = options[name].as<std::string>();
+  if (!options.has(name)) return 0;
+  const auto& text = options.text(name);
   const std::string where = fmt::format("--{} {}", name, text);
   const std::uint64_t value = parse_count(text, where);
   if (value == 0) throw usage_error(where, "must be at least 1");
@@ -29,15 +29,15 @@ std::uint32_t size_option(const Options& options, const char* name) {
 }
 
 cuda::SingleRunSizes sizes_of(const Options& options) {
-  if (options.count("threads"))
+  if (options.has("threads"))
     throw usage_error("--threads", "is for kernels of the CPU", "use --blocks and --block-threads");
   cuda::SingleRunSizes sizes;
   sizes.blocks = size_option(options, "blocks");
   sizes.block_threads = size_option(options, "block-threads");
   sizes.iterations = size_option(options, "iterations");
-  if (options.count("samples")) sizes.samples = size_option(options, "samples");
-  if (options.count("bytes")) {
-    const auto& text = options["bytes"].as<std::string>();
+  if (options.has("samples")) sizes.samples = size_option(options, "samples");
+  if (options.has("bytes")) {
+    const auto& text = options.text("bytes");
     sizes.bytes = parse_bytes(text, "--bytes " + text);
   }
   return sizes;

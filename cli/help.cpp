@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text_table.h"
-#include "cli/option_text.h"
+#include "cli/global_options.h"
 #include "cli/wrap.h"
 
 namespace ridgeline::cli {
@@ -38,9 +38,9 @@ std::string entry_list(const std::vector<Entry>& entries, int width) {
   return list;
 }
 
-std::vector<Entry> option_entries(const std::vector<OptionText>& options) {
+std::vector<Entry> option_entries(const std::vector<Option>& options) {
   std::vector<Entry> entries;
-  for (const OptionText& option : options) {
+  for (const Option& option : options) {
     std::string text = option.description;
     if (!option.default_value.empty()) text += " (default: " + option.default_value + ")";
     entries.emplace_back(option.spelling(), std::move(text));
@@ -78,7 +78,7 @@ std::string overview_help(int width) {
   for (const Command& command : commands())
     entries.emplace_back(std::string(command.name), std::string(command.summary));
   text += entry_list(entries, width);
-  text += "\nGeneral options:\n" + entry_list(option_entries(general_options()), width);
+  text += "\nGeneral options:\n" + entry_list(option_entries(global_options().options()), width);
   text += "\nExamples:\n";
   for (const Command& command : commands())
     if (!command.examples.empty()) text += example_list({command.examples.front()}, width);
@@ -95,9 +95,10 @@ std::string command_help(const Command& command, int width) {
   width = std::min(width, widest_text);
   std::string text = "usage: " + usage_line(command) + "\n\n";
   text += wrap(command.description, width) + '\n';
-  const std::vector<OptionText> own = own_options(command);
+  const std::vector<Option> own = own_options(command).options();
   if (!own.empty()) text += "\nOptions:\n" + entry_list(option_entries(own), width);
-  text += "\nGeneral options:\n" + entry_list(option_entries(general_options_of(command)), width);
+  text += "\nGeneral options:\n" +
+          entry_list(option_entries(global_options_of(command).options()), width);
   if (!command.examples.empty()) text += "\nExamples:\n" + example_list(command.examples, width);
   return text;
 }

@@ -11,15 +11,12 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  options.add_options()                                             //
-      ("man", po::bool_switch(), "print the manual page in troff")  //
-      ("bash-completion", po::bool_switch(), "print the bash completion script");
+void declare_help(OptionsDescription& options) {
+  options.add_flag("man", "print the manual page in troff");
+  options.add_flag("bash-completion", "print the bash completion script");
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_help(const Options& options, Console& console) {
   const std::vector<std::string> words = positional(options);
   if (flag(options, "man"))
     console.out << man_page();
@@ -45,8 +42,8 @@ Command help_command() {
               "holds.",
           .examples = {{"help measure", "what measure does and which options it has"},
                        {"help --man | man -l -", "the manual page"}},
-          .add_options = add_options,
-          .run = run,
+          .add_options = declare_help,
+          .run = run_help,
           .has_json = false,
           .has_csv = false};
 }

@@ -21,26 +21,22 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("iterations", po::value<std::string>()->value_name("N"),
+void declare_kernel(OptionsDescription& options) {
+  options.add_text(
+      "iterations", "N",
       "trips of a compute or latency kernel, passes of a memory kernel, per thread and sample "
       "(default: about 3 ms)");
-  add("bytes", po::value<std::string>()->value_name("SIZE"),
-      "working set of all threads together, for example 4MiB (default: 64MiB)");
-  add("threads", po::value<std::string>()->value_name("N"), "threads (default: 1)");
-  add("blocks", po::value<std::string>()->value_name("N"),
-      "blocks of a CUDA kernel (default: one per multiprocessor)");
-  add("block-threads", po::value<std::string>()->value_name("N"),
-      "threads of each block of a CUDA kernel (default: 128)");
-  add("samples", po::value<std::string>()->value_name("N"), "timed windows (default: 5)");
+  options.add_text("bytes", "SIZE",
+                   "working set of all threads together, for example 4MiB (default: 64MiB)");
+  options.add_text("threads", "N", "threads (default: 1)");
+  options.add_text("blocks", "N", "blocks of a CUDA kernel (default: one per multiprocessor)");
+  options.add_text("block-threads", "N", "threads of each block of a CUDA kernel (default: 128)");
+  options.add_text("samples", "N", "timed windows (default: 5)");
 }
 
 std::uint64_t count_option(const Options& options, const char* name, std::uint64_t fallback) {
-  if (!options.count(name)) return fallback;
-  const auto& text = options[name].as<std::string>();
+  if (!options.has(name)) return fallback;
+  const auto& text = options.text(name);
   const std::string where = fmt::format("--{} {}", name, text);
   const std::uint64_t value = parse_count(text, where);
   if (value == 0) throw usage_error(where, "must be at least 1");
@@ -146,8 +142,7 @@ cpu::PlannedTrial plan_one(const cpu::Kernel& kernel, const Options& options,
   if (threads > static_cast<std::uint64_t>(topology.cores))
     throw usage_error(fmt::format("--threads {}", threads),
                       fmt::format("this machine has {} cores for this process", topology.cores));
-  const std::string text =
-      options.count("bytes") ? options["bytes"].as<std::string>() : std::string("64MiB");
+  const std::string text = options.has("bytes") ? options.text("bytes") : std::string("64MiB");
   const std::uint64_t bytes = parse_bytes(text, "--bytes " + text);
   const bool uses_memory = kernel.role != cpu::Role::compute && kernel.role != cpu::Role::clock;
   if (uses_memory && bytes > available_memory_bytes())
@@ -161,19 +156,19 @@ cpu::PlannedTrial plan_one(const cpu::Kernel& kernel, const Options& options,
           {}};
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_kernel(const Options& options, Console& console) {
   const auto words = positional(options);
   if (words.empty()) return list(options, console);
   if (const cuda::Kernel* const kernel = cuda::find_kernel(words.front()))
     return run_gpu_kernel(*kernel, options, console);
   const cpu::Kernel& kernel = kernel_named(words.front());
   for (const char* const name : {"blocks", "block-threads"})
-    if (options.count(name))
+    if (options.has(name))
       throw usage_error(fmt::format("--{}", name), "is for CUDA kernels", "use --threads");
   const Topology topology = read_topology();
   const std::vector plan{plan_one(kernel, options, topology)};
   const std::uint64_t iterations =
-      options.count("iterations") ? count_option(options, "iterations", 1) : 0;
+      options.has("iterations") ? count_option(options, "iterations", 1) : 0;
   const std::uint64_t samples = count_option(options, "samples", 5);
   cpu::Bench bench(plan, {}, topology);
   std::vector<cpu::Bench::ExactRun> runs;
@@ -252,8 +247,8 @@ Command kernel_command() {
                        {"kernel mma_fp16_8 --blocks 20 --iterations 64 --samples 1",
                         "a few microseconds of a GPU's tensor cores"},
                        {"kernel", "list the kernels and their declared work"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_kernel,
+          .run = run_kernel};
 }
 
 }  // namespace ridgeline::cli

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/profile.h"
+#include "base/text.h"
 #include "cli/asked_mode.h"
 #include "cli/profile_store.h"
 #include "devices/catalog_model.h"
@@ -15,22 +16,12 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-std::string value_of(const Options& options, const char* name) {
-  return options.count(name) ? options[name].as<std::string>() : std::string();
-}
-
-void refuse(const Options& options, const char* name, const char* reason, const char* fix) {
-  if (options.count(name)) throw usage_error(fmt::format("--{}", name), reason, fix);
-}
-
 // Where the device stands by --mode or by default.
 void set_point(MachineSource& source, const Options& options) {
   const auto& [device, configuration] = *source.known;
-  const DeviceMode mode = options.count("mode")
-                              ? mode_of(device, configuration, value_of(options, "mode"), "--mode")
-                              : default_mode(device, configuration);
+  const DeviceMode mode =
+      options.has("mode") ? mode_of(device, configuration, options.text_or_empty("mode"), "--mode")
+                          : default_mode(device, configuration);
   source.point = mode.point;
   for (const std::string& note : mode.notes)
     source.notes.push_back(mode.point.label.empty() ? note : mode.point.label + ": " + note);
@@ -41,7 +32,7 @@ MachineSource device_source(catalog::Device device, const Options& options) {
          "write --mode cores=N");
   MachineSource source;
   const catalog::Configuration configuration =
-      catalog::configuration(device, value_of(options, "jetpack"));
+      catalog::configuration(device, options.text_or_empty("jetpack"));
   source.name = device.name;
   source.model = with_priors(catalog::machine_model(device));
   source.known = KnownDevice{std::move(device), configuration};
@@ -52,7 +43,7 @@ MachineSource device_source(catalog::Device device, const Options& options) {
 // The mode of a fitted model whose device is in no catalog: one that was measured.
 OperatingPoint measured_point(const MachineModel& model, const Options& options,
                               const std::string& path) {
-  const std::string label = value_of(options, "mode");
+  const std::string label = options.text_or_empty("mode");
   std::string known;
   for (const KeptObservation& observation : model.observations) {
     if (label.empty() || observation.point.label == label) return observation.point;
@@ -83,7 +74,7 @@ MachineSource fitted_source(const JsonCursor& document, const std::string& path,
   if (catalog::find(model.device)) {
     catalog::Device device = catalog::load(model.device);
     const catalog::Configuration configuration =
-        catalog::configuration(device, value_of(options, "jetpack"));
+        catalog::configuration(device, options.text_or_empty("jetpack"));
     source.name = device.name;
     source.known = KnownDevice{std::move(device), configuration};
     set_point(source, options);
@@ -98,11 +89,11 @@ MachineSource fitted_source(const JsonCursor& document, const std::string& path,
 MachineSource profile_source(const Profile& profile, const Options& options) {
   refuse(options, "jetpack", "a profile has the modes that were measured",
          "give the name of a device");
-  const int threads = options.count("threads") ? options["threads"].as<int>() : 0;
-  if (options.count("threads") && threads < 1)
+  const int threads = options.has("threads") ? options.integer("threads") : 0;
+  if (options.has("threads") && threads < 1)
     throw usage_error("--threads", fmt::format("{} is not a number of threads", threads));
-  const ProfileMode& mode = options.count("mode")
-                                ? mode_of(profile, value_of(options, "mode"), "--mode")
+  const ProfileMode& mode = options.has("mode")
+                                ? mode_of(profile, options.text_or_empty("mode"), "--mode")
                                 : profile.modes.front();
   MachineSource source;
   source.name = profile.machine.name;
@@ -125,20 +116,22 @@ MachineSource file_source(const std::string& path, const Options& options) {
 }  // namespace
 
 void add_machine_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("on", po::value<std::string>()->value_name("DEVICE|FILE"),
+  options.add_text(
+      "on", "DEVICE|FILE",
       "machine: a name of the catalog, a fitted model or a profile; default: this machine");
-  add("mode", po::value<std::string>()->value_name("MODE"),
+  options.add_text(
+      "mode", "MODE",
       "a label such as 30W or caps such as gpu=612MHz,sm=8; default: the device's own default, the "
       "profile's first");
-  add("jetpack", po::value<std::string>()->value_name("RELEASE"),
-      "modes and clocks of a device with this release; default: the newest");
-  add("threads", po::value<int>()->value_name("N"),
+  options.add_text("jetpack", "RELEASE",
+                   "modes and clocks of a device with this release; default: the newest");
+  options.add_integer(
+      "threads", "N",
       "of a profile: the rows with N threads; default: the most that were measured");
 }
 
 MachineSource machine_source(const Options& options) {
-  const std::string word = value_of(options, "on");
+  const std::string word = options.text_or_empty("on");
   if (names_device(word)) return device_source(named_device(word, "--on"), options);
   if (!word.empty()) return file_source(word, options);
   const Identity identity = identify();

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "cli/command.h"
+#include "cli/global_options.h"
 #include "cli/help.h"
-#include "cli/option_text.h"
 #include "cli/version.h"
 
 namespace ridgeline::cli {
@@ -35,9 +35,9 @@ std::string tagged(std::string_view tag, std::string_view text) {
   return ".TP\n\\fB" + escape(tag) + "\\fR\n" + escape(text) + '\n';
 }
 
-std::string option_list(const std::vector<OptionText>& options) {
+std::string option_list(const std::vector<Option>& options) {
   std::string list;
-  for (const OptionText& option : options) {
+  for (const Option& option : options) {
     std::string text = option.description;
     if (!option.default_value.empty()) text += " (default: " + option.default_value + ")";
     list += tagged(option.spelling(), text);
@@ -47,7 +47,7 @@ std::string option_list(const std::vector<OptionText>& options) {
 
 std::string command_section(const Command& command) {
   std::string section = ".SS \"" + escape(usage_line(command)) + "\"\n";
-  section += escape(command.description) + '\n' + option_list(own_options(command));
+  section += escape(command.description) + '\n' + option_list(own_options(command).options());
   return section;
 }
 
@@ -64,7 +64,7 @@ std::string man_page() {
   page += "Data goes to standard output, remarks and progress to standard error.\n";
   page += ".SH COMMANDS\n";
   for (const Command& command : commands()) page += command_section(command);
-  page += ".SH GENERAL OPTIONS\n" + option_list(general_options());
+  page += ".SH GENERAL OPTIONS\n" + option_list(global_options().options());
   page += ".SH EXAMPLES\n";
   for (const Command& command : commands())
     for (const Example& example : command.examples)

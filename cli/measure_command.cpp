@@ -36,29 +36,29 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("gpu", po::bool_switch(), "measure the CUDA device instead of the CPU");
-  add("quick", po::bool_switch(), "at most a minute, one precision along the roof");
-  add("budget", po::value<std::string>()->value_name("TIME"),
+void declare_measure(OptionsDescription& options) {
+  options.add_flag("gpu", "measure the CUDA device instead of the CPU");
+  options.add_flag("quick", "at most a minute, one precision along the roof");
+  options.add_text(
+      "budget", "TIME",
       "time for the run, for example 90s (default: 50s with --quick, else 200s; of a GPU 35s and "
       "200s, where power can be read 42s and 270s)");
-  add("only", po::value<std::string>()->value_name("WORDS"),
+  options.add_text(
+      "only", "WORDS",
       "measure only what matches one of these words: dtypes, memory levels, directions, sections, "
       "instruction sets, kernels; for example fp32,dram; storage and decode, what feeds a "
       "training, run only where they are named here");
-  add("threads", po::value<std::string>()->value_name("LIST"),
-      "thread counts, for example 1,2 (default: 1 and all cores)");
-  add("verify-counters", po::bool_switch(),
+  options.add_text("threads", "LIST", "thread counts, for example 1,2 (default: 1 and all cores)");
+  options.add_flag(
+      "verify-counters",
       "instead of rates: declared FLOP and bytes of each GPU kernel beside the GPU's own counters");
-  add("check-targets", po::bool_switch(),
+  options.add_flag(
+      "check-targets",
       "hold the rates against targets: shares of what clock, width and bus allow; exit code 3 "
       "where one is missed");
-  add("list", po::bool_switch(), "list what would be measured, and what cannot run here");
-  add("output,o", po::value<std::string>()->value_name("FILE"),
-      "write the profile to FILE as well as to the per-user store");
+  options.add_flag("list", "list what would be measured, and what cannot run here");
+  options.add_text("output,o", "FILE",
+                   "write the profile to FILE as well as to the per-user store");
   add_input_options(options);
 }
 
@@ -74,8 +74,8 @@ cpu::MeasureOptions parse_cpu(const Options& options, const MeasureWords& words)
   cpu::MeasureOptions result;
   parse_common(options, words, result);
   result.available_bytes = available_memory_bytes();
-  if (options.count("threads")) {
-    for (const std::string& word : split_words(options["threads"].as<std::string>()))
+  if (options.has("threads")) {
+    for (const std::string& word : split_words(options.text("threads")))
       result.threads.push_back(static_cast<int>(
           std::min<std::uint64_t>(parse_count(word, "--threads " + word), 1u << 30)));
     if (result.threads.empty()) throw usage_error("--threads", "needs a number");
@@ -84,7 +84,7 @@ cpu::MeasureOptions parse_cpu(const Options& options, const MeasureWords& words)
 }
 
 cuda::MeasureOptions parse_gpu(const Options& options, const MeasureWords& words) {
-  if (options.count("threads"))
+  if (options.has("threads"))
     throw usage_error("--threads", "is for the CPU", "a GPU is measured with all of its threads");
   cuda::MeasureOptions result;
   parse_common(options, words, result);
@@ -120,7 +120,7 @@ bool has_rates(const ProfileMode& mode) {
          !mode.latency.empty() || !mode.launch.empty() || !mode.transfer.empty();
 }
 
-void print(const Profile& profile, const Options& options, Console& console) {
+void print_profile(const Profile& profile, const Options& options, Console& console) {
   if (flag(options, "json")) {
     console.out << dump_json(to_json(profile));
   } else if (flag(options, "csv")) {
@@ -219,7 +219,7 @@ Shelf shelf_of(const MeasureWords& words, bool gpu, bool whole) {
   return gpu ? Shelf::gpu : Shelf::whole;
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_measure(const Options& options, Console& console) {
   const Topology topology = read_topology();
   const MeasureWords words = measure_words(options);
   if (flag(options, "verify-counters"))
@@ -236,9 +236,8 @@ ExitCode run(const Options& options, Console& console) {
     std::ranges::copy(list_input(input_options, words, threads), std::back_inserter(plan));
     return list_trials(plan, options, console);
   }
-  const std::string output =
-      options.count("output") ? options["output"].as<std::string>() : std::string();
-  if (options.count("output") && output.empty()) throw usage_error("--output", "needs a file name");
+  const std::string output = options.has("output") ? options.text("output") : std::string();
+  if (options.has("output") && output.empty()) throw usage_error("--output", "needs a file name");
   // A place that cannot be written is found out before the minutes are spent, not after.
   if (!output.empty()) check_file_can_be_written(output);
   check_profile_store();
@@ -266,7 +265,8 @@ ExitCode run(const Options& options, Console& console) {
 
   const bool check = flag(options, "check-targets");
   const TargetCheck targets = check ? check_targets(mode) : TargetCheck{};
-  if (!check || !(flag(options, "json") || flag(options, "csv"))) print(profile, options, console);
+  if (!check || !(flag(options, "json") || flag(options, "csv")))
+    print_profile(profile, options, console);
   if (check) print_targets(targets, options, console);
   if (!output.empty()) {
     save_profile(profile, output);
@@ -307,8 +307,8 @@ Command measure_command() {
                        {"measure --only storage,decode --path /data",
                         "how fast samples in /data are read and decoded"},
                        {"measure --list", "what would be measured"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_measure,
+          .run = run_measure};
 }
 
 }  // namespace ridgeline::cli

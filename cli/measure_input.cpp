@@ -14,23 +14,21 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::uint64_t least_sample = 1, most_sample = std::uint64_t{64} << 20;
 
 bool is(const std::string& word, const char* name) { return strcasecmp(word.c_str(), name) == 0; }
 
 void refuse_without_storage(const Options& options, const char* name) {
-  if (options.count(name))
+  if (options.has(name))
     throw usage_error(std::string("--") + name, "is for storage", "add --only storage");
 }
 
 input::StorageOptions parse_storage(const Options& options) {
   input::StorageOptions storage = input::usual_storage_options(flag(options, "quick"));
-  if (options.count("path")) storage.folder = options["path"].as<std::string>();
+  if (options.has("path")) storage.folder = options.text("path");
   if (storage.folder.empty()) throw usage_error("--path", "needs a directory");
-  if (options.count("sample-bytes")) {
-    const auto& text = options["sample-bytes"].as<std::string>();
+  if (options.has("sample-bytes")) {
+    const auto& text = options.text("sample-bytes");
     storage.sample_bytes = parse_bytes(text, "--sample-bytes " + text);
     if (storage.sample_bytes < least_sample || storage.sample_bytes > most_sample)
       throw usage_error("--sample-bytes " + text, "must be 1 byte to 64 MiB");
@@ -41,11 +39,11 @@ input::StorageOptions parse_storage(const Options& options) {
 }  // namespace
 
 void add_input_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("path", po::value<std::string>()->value_name("DIR"),
+  options.add_text(
+      "path", "DIR",
       "where storage is measured, with temporary files (default: the current directory)");
-  add("sample-bytes", po::value<std::string>()->value_name("SIZE"),
-      "size of the small files that storage is measured with (default: 150kB)");
+  options.add_text("sample-bytes", "SIZE",
+                   "size of the small files that storage is measured with (default: 150kB)");
 }
 
 std::vector<std::string> split_words(const std::string& text) {
@@ -58,9 +56,9 @@ std::vector<std::string> split_words(const std::string& text) {
 
 MeasureWords measure_words(const Options& options) {
   MeasureWords words;
-  if (!options.count("only")) return words;
+  if (!options.has("only")) return words;
   words.all = false;
-  for (const std::string& word : split_words(options["only"].as<std::string>())) {
+  for (const std::string& word : split_words(options.text("only"))) {
     if (is(word, "storage"))
       words.storage = true;
     else if (is(word, "decode"))
@@ -76,8 +74,8 @@ MeasureWords measure_words(const Options& options) {
 }
 
 double part_budget_s(const Options& options, const MeasureWords& words) {
-  if (!options.count("budget")) return 0;
-  const auto& text = options["budget"].as<std::string>();
+  if (!options.has("budget")) return 0;
+  const auto& text = options.text("budget");
   const double budget_s = parse_seconds(text, "--budget " + text);
   if (budget_s < 1)
     throw usage_error("--budget " + text, "no time to measure anything", "give at least 1s");

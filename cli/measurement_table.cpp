@@ -12,9 +12,9 @@
 
 #include "base/csv_reader.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "base/text_file.h"
 #include "cli/measured_point.h"
 #include "devices/identification.h"
@@ -188,7 +188,7 @@ class TableReader {
     units("batch");  // a fraction or a word is an error of the file, not of the network
     if (cell("dtype").empty()) throw Skip{"no dtype is stated"};
     try {
-      WorkloadOptions options = parse_options(cell("options"));
+      WorkloadOptions options = ridgeline::parse_options(cell("options"));
       set_option(options, WorkloadOption::batch, cell("batch"));
       set_option(options, WorkloadOption::dtype, cell("dtype"));
       resolve(workload_named(model), options);

@@ -11,20 +11,18 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "workloads/options.h"
 
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 using Words = std::vector<std::string>;
 
 Words words_of(const Options& options, const char* name) {
-  return options.count(name) ? options[name].as<Words>() : Words();
+  return options.has(name) ? options.list(name) : Words();
 }
 
 struct NamedValue {
@@ -109,39 +107,34 @@ std::string hint(const std::string& path) {
 }  // namespace
 
 void add_model_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("batch", po::value<std::string>()->value_name("N"),
-      "dimension 0 of every input; default: as in the file");
-  add("shape", po::value<Words>()->value_name("NAME=1x3x640x640"),
-      "shape of an input; may be repeated");
-  add("dim", po::value<Words>()->value_name("NAME=N"),
-      "size of a free dimension that has a name; may be repeated");
-  add("assume-dim", po::value<std::string>()->value_name("N"),
-      "size of every dimension that is still free then");
-  add("branch", po::value<std::string>()->value_name("then|else"),
-      "branch of an If that is counted; default: the one with more FLOP");
-  add("trips", po::value<Words>()->value_name("[NAME=]N"),
+  options.add_text("batch", "N", "dimension 0 of every input; default: as in the file");
+  options.add_list("shape", "NAME=1x3x640x640", "shape of an input; may be repeated");
+  options.add_list("dim", "NAME=N", "size of a free dimension that has a name; may be repeated");
+  options.add_text("assume-dim", "N", "size of every dimension that is still free then");
+  options.add_text("branch", "then|else",
+                   "branch of an If that is counted; default: the one with more FLOP");
+  options.add_list(
+      "trips", "[NAME=]N",
       "trips of a loop, or of all loops, whose number depends on data; may be repeated");
 }
 
 std::int64_t count_option(const Options& options, const char* name, std::int64_t least,
                           std::int64_t fallback) {
-  if (!options.count(name)) return fallback;
-  const auto& text = options[name].as<std::string>();
+  if (!options.has(name)) return fallback;
+  const auto& text = options.text(name);
   return dimension_option(text, fmt::format("--{} {}", name, text), least);
 }
 
 std::optional<std::int64_t> batch_option(const Options& options) {
   WorkloadOptions parsed;
-  if (options.count("batch"))
-    set_option(parsed, WorkloadOption::batch, options["batch"].as<std::string>());
+  if (options.has("batch")) set_option(parsed, WorkloadOption::batch, options.text("batch"));
   return parsed.batch;
 }
 
 onnx::ImportOptions import_options(const Options& options) {
   onnx::ImportOptions import;
   import.batch = batch_option(options);
-  if (options.count("assume-dim")) import.assumed_dim = count_option(options, "assume-dim", 0, 1);
+  if (options.has("assume-dim")) import.assumed_dim = count_option(options, "assume-dim", 0, 1);
   for (const std::string& text : words_of(options, "shape")) {
     const std::string where = "--shape " + text;
     const NamedValue entry = split(text, where, "--shape input=1x3x224x224");
@@ -153,8 +146,8 @@ onnx::ImportOptions import_options(const Options& options) {
     insert_once(import.dims, entry.name, dimension_option(entry.value, where, 0), where);
   }
   read_trips(options, import);
-  if (options.count("branch")) {
-    const auto& word = options["branch"].as<std::string>();
+  if (options.has("branch")) {
+    const auto& word = options.text("branch");
     if (word != "then" && word != "else")
       throw usage_error("--branch " + word, quote(word) + " is not one of then, else");
     import.branch = word == "then" ? onnx::Branch::then_branch : onnx::Branch::else_branch;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text.h"
 #include "base/text_file.h"
 #include "cli/command.h"
 #include "cli/modes_check.h"
@@ -21,30 +21,24 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  add("jetpack", text("RELEASE"),
-      "modes and clocks of this release, for example 5; default: the newest");
-  add("all", po::bool_switch(), "list every mode, not only the stock ones");
-  add("filter", text("CONDITIONS"),
+void declare_modes(OptionsDescription& options) {
+  options.add_text("jetpack", "RELEASE",
+                   "modes and clocks of this release, for example 5; default: the newest");
+  options.add_flag("all", "list every mode, not only the stock ones");
+  options.add_text(
+      "filter", "CONDITIONS",
       "list the modes that satisfy these, for example 'gpu>=600MHz,emc=max' or 'cores=4/8,sm=16'");
-  add("mode", text("MODE"),
-      "one mode: 30W, or caps such as gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4,sm=8");
-  add("from", text("MODE"),
-      "count reach from this mode; default: the one that the device boots in");
-  add("block", po::bool_switch(), "print the mode as a POWER_MODEL block of nvpmodel's file");
-  add("conf", text("FILE"), "make the block fit this file: its names, its order, a free ID");
-  add("diff", po::bool_switch(), "print the block as a patch of the file");
-  add("name", text("NAME"), "name of the mode in the block");
-  add("lock", po::bool_switch(), "hold the clocks of the block at their caps");
-  add("on", text("DEVICE"), "device that 'check' holds the file against; default: this machine");
-}
-
-std::string word(const Options& options, const char* name) {
-  return options.count(name) ? options[name].as<std::string>() : std::string();
+  options.add_text("mode", "MODE",
+                   "one mode: 30W, or caps such as gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4,sm=8");
+  options.add_text("from", "MODE",
+                   "count reach from this mode; default: the one that the device boots in");
+  options.add_flag("block", "print the mode as a POWER_MODEL block of nvpmodel's file");
+  options.add_text("conf", "FILE", "make the block fit this file: its names, its order, a free ID");
+  options.add_flag("diff", "print the block as a patch of the file");
+  options.add_text("name", "NAME", "name of the mode in the block");
+  options.add_flag("lock", "hold the clocks of the block at their caps");
+  options.add_text("on", "DEVICE",
+                   "device that 'check' holds the file against; default: this machine");
 }
 
 // A device with the generation of it that is meant.
@@ -65,8 +59,9 @@ ChosenDevice choose_device(const std::string& name, const Options& options,
     chosen.device = catalog::load(name, where);
     chosen.configuration = catalog::configuration(chosen.device).id;
   }
-  if (options.count("jetpack"))
-    chosen.configuration = catalog::configuration(chosen.device, word(options, "jetpack")).id;
+  if (options.has("jetpack"))
+    chosen.configuration =
+        catalog::configuration(chosen.device, options.text_or_empty("jetpack")).id;
   return chosen;
 }
 
@@ -83,25 +78,25 @@ void check_combination(const Options& options) {
       throw usage_error("--" + std::string(option), "goes with " + std::string(other));
   };
   const bool wants_block = flag(options, "block") || flag(options, "diff");
-  needs("block", flag(options, "block"), "--mode", options.count("mode") > 0);
+  needs("block", flag(options, "block"), "--mode", options.has("mode"));
   needs("diff", flag(options, "diff"), "--mode and --conf",
-        options.count("mode") > 0 && options.count("conf") > 0);
+        options.has("mode") && options.has("conf"));
   for (const char* option : {"conf", "name"})
-    needs(option, options.count(option) > 0, "--block or --diff", wants_block);
+    needs(option, options.has(option), "--block or --diff", wants_block);
   needs("lock", flag(options, "lock"), "--block or --diff", wants_block);
-  if (options.count("on"))
+  if (options.has("on"))
     throw usage_error("--on", "goes with 'modes check'", "name the device behind 'modes'");
-  if (options.count("mode") && (flag(options, "all") || options.count("filter")))
+  if (options.has("mode") && (flag(options, "all") || options.has("filter")))
     throw usage_error("--mode", "cannot be combined with --all or --filter", "choose one");
   if (wants_block && flag(options, "csv")) throw usage_error("--csv", "a block has no CSV form");
 }
 
 // nvpmodel's own names have letters, digits and underscores.
 std::string block_name(const Options& options) {
-  const std::string name = word(options, "name");
+  const std::string name = options.text_or_empty("name");
   const bool is_word = std::all_of(name.begin(), name.end(),
                                    [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (options.count("name") && (name.empty() || !is_word || name.size() > 63))
+  if (options.has("name") && (name.empty() || !is_word || name.size() > 63))
     throw usage_error("--name", quote(name) + " is not a name for a mode",
                       "use letters, digits and underscores");
   return name;
@@ -110,7 +105,7 @@ std::string block_name(const Options& options) {
 // The block, or the patch with --diff, for the mode that the listing asks for.
 std::string nvpmodel_text(const ModesListing& listing, const Options& options, Console& console) {
   const nvpmodel::BlockOptions wanted{block_name(options), flag(options, "lock")};
-  const std::string path = word(options, "conf");
+  const std::string path = options.text_or_empty("conf");
   std::string text;
   nvpmodel::Configuration file;
   if (path.empty()) {
@@ -133,17 +128,17 @@ std::string nvpmodel_text(const ModesListing& listing, const Options& options, C
 
 ExitCode check_file(const std::string& path, const Options& options, Console& console) {
   for (const char* option : {"mode", "filter", "from", "conf", "name"})
-    if (options.count(option))
+    if (options.has(option))
       throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
   for (const char* option : {"all", "block", "diff", "lock"})
     if (flag(options, option))
       throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
-  const ChosenDevice chosen = choose_device(word(options, "on"), options, "--on");
+  const ChosenDevice chosen = choose_device(options.text_or_empty("on"), options, "--on");
   const catalog::Device& device = chosen.device;
   const nvpmodel::Reading reading = nvpmodel::read_configuration(read_text_file(path));
   const catalog::Configuration& configuration =
-      options.count("jetpack") ? configuration_of(chosen)
-                               : nvpmodel::closest_configuration(reading.configuration, device);
+      options.has("jetpack") ? configuration_of(chosen)
+                             : nvpmodel::closest_configuration(reading.configuration, device);
   const ModesCheck report{path, device, reading.configuration,
                           nvpmodel::check(reading, device, configuration)};
   if (flag(options, "json"))
@@ -174,24 +169,24 @@ ExitCode list_modes(const std::string& name, const Options& options, Console& co
                        default_mode(device, configuration),
                        stock_modes(device, configuration),
                        full_grid(device, configuration),
-                       flag(options, "all") || options.count("filter") > 0};
-  if (options.count("from"))
+                       flag(options, "all") || options.has("filter")};
+  if (options.has("from"))
     listing.from = resolve(device, configuration,
-                           parse_mode_request(word(options, "from"), "--from"), "--from");
+                           parse_mode_request(options.text_or_empty("from"), "--from"), "--from");
   else if (name.empty())
     listing.from = mode_of_this_machine(listing);
   for (DeviceMode& mode : listing.stock) mode.reach = reach_between(device, listing.from, mode);
-  if (options.count("filter")) {
-    const ModeFilter filter = parse_mode_filter(word(options, "filter"));
+  if (options.has("filter")) {
+    const ModeFilter filter = parse_mode_filter(options.text_or_empty("filter"));
     const ModeGrid fitting = filtered(device, listing.grid, filter);
     std::erase_if(listing.stock, [&](const DeviceMode& mode) {
       return !matches(listing.grid, filter, mode.point);
     });
     listing.grid = fitting;
   }
-  if (options.count("mode")) {
+  if (options.has("mode")) {
     listing.asked =
-        resolve(device, configuration, parse_mode_request(word(options, "mode"), "--mode"));
+        resolve(device, configuration, parse_mode_request(options.text_or_empty("mode"), "--mode"));
     listing.asked->reach = reach_between(device, listing.from, *listing.asked);
     if (flag(options, "block") || flag(options, "diff"))
       listing.block = nvpmodel_text(listing, options, console);
@@ -210,7 +205,7 @@ ExitCode list_modes(const std::string& name, const Options& options, Console& co
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_modes(const Options& options, Console& console) {
   const std::vector<std::string> words = positional(options);
   if (!words.empty() && words.front() == "check") {
     if (words.size() < 2)
@@ -243,8 +238,8 @@ Command modes_command() {
                         "a POWER_MODEL block for nvpmodel"},
                        {"modes check my-nvpmodel.conf --on jetson-agx-orin-64gb",
                         "faults of a file, and what differs from the stock modes"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_modes,
+          .run = run_modes};
 }
 
 }  // namespace ridgeline::cli

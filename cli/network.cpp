@@ -9,14 +9,11 @@
 #include "analyzer/fold_batch_norm.h"
 #include "analyzer/onnx/import.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "cli/model_options.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::cli {
 namespace {
-
-namespace po = boost::program_options;
 
 // Options that only a file has, and that only a workload has; both have --batch.
 constexpr const char* file_options[] = {"shape", "dim", "assume-dim", "branch", "trips"};
@@ -25,7 +22,8 @@ constexpr WorkloadOption workload_options[] = {WorkloadOption::image,   Workload
                                                WorkloadOption::logits,  WorkloadOption::attention,
                                                WorkloadOption::dtype,   WorkloadOption::classes};
 
-[[noreturn]] void refuse(std::string_view option, const std::string& word, std::string_view kind) {
+[[noreturn]] void refuse_option(std::string_view option, const std::string& word,
+                                std::string_view kind) {
   throw usage_error(fmt::format("--{}", option),
                     fmt::format("has no meaning for {}, which is {}", word, kind));
 }
@@ -39,8 +37,8 @@ bool is_path(const std::string& word) {
 
 // Of a network and a file that are compared, an option may have a meaning for one of them only.
 bool is_for_the_other(const Options& options, const std::string& word) {
-  if (!options.count("diff")) return false;
-  const std::string first = positional(options).front(), second = options["diff"].as<std::string>();
+  if (!options.has("diff")) return false;
+  const std::string first = positional(options).front(), second = options.text("diff");
   return is_path(first) != is_path(word) || is_path(second) != is_path(word);
 }
 
@@ -48,11 +46,11 @@ Network load_workload(const std::string& name, const Options& options, NetworkFo
   const Workload workload = workload_named(name);
   const bool is_shared = is_for_the_other(options, name);
   for (const char* option : file_options)
-    if (options.count(option) && !is_shared) refuse(option, name, "a network known by name");
+    if (options.has(option) && !is_shared) refuse_option(option, name, "a network known by name");
   WorkloadOptions wanted;
   const auto take = [&](WorkloadOption option) {
     const std::string word(to_string(option));
-    if (options.count(word)) set_option(wanted, option, options[word].as<std::string>());
+    if (options.has(word)) set_option(wanted, option, options.text(word));
   };
   for (const WorkloadOption option : workload_options) take(option);
   if (form == NetworkForm::as_given)
@@ -75,8 +73,8 @@ Network load_workload(const std::string& name, const Options& options, NetworkFo
 Network load_file(const std::string& path, const Options& options, NetworkForm form) {
   const bool is_shared = is_for_the_other(options, path);
   for (const WorkloadOption option : workload_options)
-    if (options.count(std::string(to_string(option))) && !is_shared)
-      refuse(to_string(option), path, "a file with its own");
+    if (options.has(std::string(to_string(option))) && !is_shared)
+      refuse_option(to_string(option), path, "a file with its own");
   onnx::ImportOptions import = import_options(options);
   if (form == NetworkForm::as_exported) {
     import.batch.reset();
@@ -98,10 +96,9 @@ Network load_file(const std::string& path, const Options& options, NetworkForm f
 
 void add_network_options(OptionsDescription& options) {
   add_model_options(options);
-  auto add = options.add_options();
   for (const WorkloadOption option : workload_options) {
     const std::string word(to_string(option)), about(description(option));
-    add(word.c_str(), po::value<std::string>()->value_name(value_name(option)), about.c_str());
+    options.add_text(word, value_name(option), about);
   }
 }
 

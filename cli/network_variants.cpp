@@ -8,7 +8,6 @@
 #include "analyzer/analysis.h"
 #include "analyzer/lowering.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/work.h"
 #include "cli/analysis_facts.h"
 #include "cli/network.h"
@@ -16,13 +15,6 @@
 
 namespace ridgeline::cli {
 namespace {
-
-namespace po = boost::program_options;
-
-void set(Options& options, const char* name, const std::string& value) {
-  options.erase(name);
-  options.insert({name, po::variable_value(boost::any(value), false)});
-}
 
 DType main_dtype(const std::vector<Demand>& demands) {
   std::map<DType, double> operations;
@@ -63,8 +55,8 @@ const NetworkVariant& NetworkVariants::made(std::optional<std::int64_t> batch,
   const auto known = made_.find(key);
   if (known != made_.end()) return known->second;
   Options changed = options_;
-  if (batch) set(changed, "batch", std::to_string(*batch));
-  if (dtype) set(changed, "dtype", std::string(to_string(*dtype)));
+  if (batch) changed.set("batch", std::to_string(*batch));
+  if (dtype) changed.set("dtype", std::string(to_string(*dtype)));
   Network network = load_network(word_, changed, NetworkForm::as_given);
   NetworkVariant variant;
   variant.warnings = std::move(network.warnings);

@@ -2,45 +2,84 @@
 // Abbreviated options are refused: a script that uses one breaks when a new option arrives.
 #include "cli/parse.h"
 
+#include <boost/program_options.hpp>
+
 #include "cli/global_options.h"
-#include "cli/option_text.h"
 #include "cli/suggestion.h"
 
 namespace ridgeline::cli {
 namespace {
 
 namespace po = boost::program_options;
+using Words = std::vector<std::string>;
 
 std::string see_help(const Command& command) {
   const bool bare = &command == &commands().front();
   return "see 'ridgeline " + (bare ? "" : std::string(command.name) + ' ') + "--help'";
 }
 
-std::vector<std::string> option_names(const OptionsDescription& options) {
-  std::vector<std::string> names;
-  for (const OptionText& option : option_texts(options)) names.push_back("--" + option.long_name);
+Words option_names(const OptionsDescription& options) {
+  Words names;
+  for (const Option& option : options.options()) names.push_back("--" + option.long_name);
   return names;
 }
 
-Options parse(const OptionsDescription& visible, const std::vector<std::string>& words) {
-  OptionsDescription all;
-  all.add(visible);
-  all.add_options()("positional", po::value<std::vector<std::string>>());
+const po::value_semantic* semantic(const Option& option) {
+  switch (option.kind) {
+    case OptionKind::flag:
+      return po::bool_switch();
+    case OptionKind::integer:
+      return po::value<int>();
+    case OptionKind::list:
+      return po::value<Words>();
+    case OptionKind::text:
+      break;
+  }
+  auto* text = po::value<std::string>();
+  if (!option.default_value.empty()) text->default_value(option.default_value);
+  return text;
+}
+
+Words values(const po::variable_value& given, OptionKind kind) {
+  if (kind == OptionKind::list) return given.as<Words>();
+  if (kind == OptionKind::integer) return {std::to_string(given.as<int>())};
+  return {given.as<std::string>()};
+}
+
+Options parse(const OptionsDescription& visible, const Words& words) {
+  po::options_description all;
+  for (const Option& option : visible.options()) {
+    const std::string names =
+        option.long_name + (option.short_name.empty() ? "" : "," + option.short_name);
+    all.add_options()(names.c_str(), semantic(option));
+  }
+  all.add_options()("positional", po::value<Words>());
   po::positional_options_description positional;
   positional.add("positional", -1);
-  Options options;
+  po::variables_map parsed;
   po::store(po::command_line_parser(words)
                 .options(all)
                 .positional(positional)
                 .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
                 .run(),
-            options);
-  po::notify(options);
+            parsed);
+  po::notify(parsed);
+
+  Options options;
+  for (const Option& option : visible.options()) {
+    const auto found = parsed.find(option.long_name);
+    if (found == parsed.end()) continue;
+    if (option.kind != OptionKind::flag)
+      options.set(option.long_name, values(found->second, option.kind));
+    else if (found->second.as<bool>())
+      options.set(option.long_name, Words{});
+  }
+  if (parsed.count("positional")) options.set("positional", parsed["positional"].as<Words>());
   return options;
 }
 
 void check_positional(const Command& command, const Options& options) {
-  const std::vector<std::string> given = positional(options);
+  const Words given = positional(options);
   const auto allowed = static_cast<std::size_t>(command.max_positional);
   if (given.size() > allowed)
     throw usage_error({}, "unexpected argument '" + given[allowed] + "'", see_help(command));
@@ -48,9 +87,8 @@ void check_positional(const Command& command, const Options& options) {
 
 }  // namespace
 
-Options parse_options(const Command& command, const std::vector<std::string>& words) {
-  OptionsDescription visible;
-  command.add_options(visible);
+Options parse_options(const Command& command, const Words& words) {
+  OptionsDescription visible = own_options(command);
   visible.add(global_options());
   try {
     Options options = parse(visible, words);
@@ -66,17 +104,10 @@ Options parse_options(const Command& command, const std::vector<std::string>& wo
   }
 }
 
-bool flag(const Options& options, const char* name) {
-  const auto found = options.find(name);
-  if (found == options.end()) return false;
-  const bool* given = boost::any_cast<bool>(&found->second.value());
-  return given == nullptr || *given;
-}
+bool flag(const Options& options, const char* name) { return options.has(name); }
 
-std::vector<std::string> positional(const Options& options) {
-  const auto found = options.find("positional");
-  return found == options.end() ? std::vector<std::string>{}
-                                : found->second.as<std::vector<std::string>>();
+Words positional(const Options& options) {
+  return options.has("positional") ? options.list("positional") : Words{};
 }
 
 }  // namespace ridgeline::cli

@@ -69,7 +69,7 @@ PlanModes modes_for(const Options& options, const PlanAsked& asked) {
   const ModeWishes wishes = mode_wishes(options);
   if (!asked.source.known) {
     for (const char* name : {"filter", "reach", "nvpmodel"})
-      if (options.count(name))
+      if (options.has(name))
         throw usage_error(fmt::format("--{}", name),
                           asked.source.name + " has one mode, as it was measured");
     if (wishes.stock_only)
@@ -77,10 +77,9 @@ PlanModes modes_for(const Options& options, const PlanAsked& asked) {
     return single_mode(asked.source.point);
   }
   const auto& [device, configuration] = *asked.source.known;
-  const DeviceMode from =
-      options.count("mode")
-          ? mode_of(device, configuration, options["mode"].as<std::string>(), "--mode")
-          : default_mode(device, configuration);
+  const DeviceMode from = options.has("mode")
+                              ? mode_of(device, configuration, options.text("mode"), "--mode")
+                              : default_mode(device, configuration);
   return plan_modes(device, configuration, from, wishes);
 }
 
@@ -121,8 +120,8 @@ void take_machine(const Options& options, PlanTask task, PlanAsked& asked) {
       (asked.runtime == Runtime::tensorrt || asked.runtime == Runtime::onnxruntime))
     throw usage_error(fmt::format("--runtime {}", to_string(asked.runtime)), "does not train",
                       "write for example --runtime torch-compiled");
-  if (options.count("board-offset")) {
-    const double watts = parse_watts(options["board-offset"].as<std::string>(), "--board-offset");
+  if (options.has("board-offset")) {
+    const double watts = parse_watts(options.text("board-offset"), "--board-offset");
     set_parameter(asked.source.model, {"board_offset_w", watts, Source::assumed});
   }
 }
@@ -156,7 +155,7 @@ std::vector<std::int64_t> gathered(std::vector<std::int64_t> batches, const Plan
 }
 
 void ask_concurrent(const Options& options, PlanAsked& asked) {
-  asked.trained = options["train"].as<std::string>();
+  asked.trained = options.text("train");
   asked.problem.concurrent = concurrent_run(options, asked.source);
   std::vector<std::int64_t> batches = batches_of(options);
   if (batches.empty() && find_workload(asked.word))
@@ -173,8 +172,8 @@ void ask_concurrent(const Options& options, PlanAsked& asked) {
   trained.erase("dtype");
   trained.erase("batch");
   std::vector<std::int64_t> sizes;
-  if (options.count("minibatch"))
-    sizes = batches_of(with_value(trained, "batch", options["minibatch"].as<std::string>()));
+  if (options.has("minibatch"))
+    sizes = batches_of(with_value(trained, "batch", options.text("minibatch")));
   else if (find_workload(asked.trained))
     sizes.assign(std::begin(usual_minibatches), std::end(usual_minibatches));
   asked.training = std::make_unique<NetworkVariants>(asked.trained, options_for(trained, sizes, {}),
@@ -231,8 +230,8 @@ std::unique_ptr<PlanAsked> plan_asked(const Options& options) {
     throw usage_error({}, "'plan' needs a model",
                       "write for example ridgeline plan resnet50 --on jetson-orin-nano-8gb");
   asked.word = task == PlanTask::inference  ? words.front()
-               : task == PlanTask::training ? options["train"].as<std::string>()
-                                            : options["infer"].as<std::string>();
+               : task == PlanTask::training ? options.text("train")
+                                            : options.text("infer");
   take_machine(options, task, asked);
   const auto batches = batches_of(options);
   asked.objective =
@@ -244,8 +243,7 @@ std::unique_ptr<PlanAsked> plan_asked(const Options& options) {
     ask_concurrent(options, asked);
   else
     ask_one(options, asked);
-  if (options.count("why"))
-    asked.why = asked_why(options["why"].as<std::string>(), asked, asked.problem.modes);
+  if (options.has("why")) asked.why = asked_why(options.text("why"), asked, asked.problem.modes);
   return result;
 }
 

@@ -21,20 +21,16 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
+void declare_plan(OptionsDescription& options) {
   add_machine_options(options);
   add_network_options(options);
   add_plan_options(options);
   add_plan_training_options(options);
-  auto add = options.add_options();
-  add("explain", po::bool_switch(), "what one step of each knob would change");
-  add("why", po::value<std::string>()->value_name("MODE"), "why this mode was not chosen");
-  add("svg", po::value<std::string>()->value_name("FILE"),
-      "write energy against latency of all modes as SVG");
-  add("nvpmodel", po::value<std::string>()->value_name("FILE"),
-      "write the chosen mode as a POWER_MODEL block of nvpmodel's file");
+  options.add_flag("explain", "what one step of each knob would change");
+  options.add_text("why", "MODE", "why this mode was not chosen");
+  options.add_text("svg", "FILE", "write energy against latency of all modes as SVG");
+  options.add_text("nvpmodel", "FILE",
+                   "write the chosen mode as a POWER_MODEL block of nvpmodel's file");
 }
 
 std::string nvpmodel_block(const PlanAsked& asked, const Plan& plan) {
@@ -47,7 +43,7 @@ std::string nvpmodel_block(const PlanAsked& asked, const Plan& plan) {
       nvpmodel::compose(file, device, nvpmodel::block_values(file, mode, wanted), device.id));
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_plan(const Options& options, Console& console) {
   check_answer_files(options, {"svg", "nvpmodel"});
   const auto asked = plan_asked(options);
   PlannedRun planned;
@@ -110,8 +106,8 @@ Command plan_command() {
                    {"plan --train resnet18 --infer mobilenet_v2 --rate 60/s --latency 50ms "
                     "--power 30W --on jetson-agx-orin-64gb",
                     "training between requests"}},
-      .add_options = add_options,
-      .run = run};
+      .add_options = declare_plan,
+      .run = run_plan};
 }
 
 }  // namespace ridgeline::cli

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/quantity_option.h"
 #include "cli/token_option.h"
@@ -16,8 +16,6 @@
 
 namespace ridgeline::cli {
 namespace {
-
-namespace po = boost::program_options;
 
 // "10ms", "10ms@p95".
 void add_latency(const Options& options, Objective& objective) {
@@ -52,7 +50,7 @@ void add_limit(const Options& options, Objective& objective, LimitKind kind, Par
 void add_training_battery(const Options& options, const std::string& battery,
                           Objective& objective) {
   const std::string where = as_typed("battery", battery);
-  if (options.count("energy")) throw usage_error(where, "cannot be combined with --energy");
+  if (options.has("energy")) throw usage_error(where, "cannot be combined with --energy");
   const auto epochs = word_of(options, "epochs");
   if (!epochs)
     throw usage_error("--battery", "must last for a time, or for a number of epochs",
@@ -111,35 +109,43 @@ void check_gathering(const Objective& objective, const std::vector<std::int64_t>
 }  // namespace
 
 void add_plan_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  add("runtime", text("NAME"),
+  options.add_text(
+      "runtime", "NAME",
       "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
       "or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and for training)");
-  add("minimize", text("energy|time|power|edp"),
+  options.add_text(
+      "minimize", "energy|time|power|edp",
       "what is to be least: energy per sample or epoch (default; with --infer: time per trained "
       "sample), time, mean power, or energy × delay");
-  add("latency", text("TIME[@pNN]"),
+  options.add_text(
+      "latency", "TIME[@pNN]",
       "most time from a sample to its result: 10ms, or 10ms@p95 for 95 of 100 requests");
-  add("throughput", text("N/s"), "fewest samples per second; with --train: that are trained");
-  add("power", text("WATT"), "most power on average");
-  add("peak-power", text("WATT"), "most power while a batch runs");
-  add("max-slowdown", text("N%"), "most time over that of the fastest mode of the same batch");
-  add("energy", text("JOULE"), "most energy per sample, for example 500mJ; of training per epoch");
-  add("battery", text("WH"), "energy that must last for --hours, or for --epochs: 50Wh");
-  add("hours", text("N"), "how long --battery must last");
-  add("fps", text("N"), "samples come evenly at this rate; the idle time between them counts");
-  add("rate", text("N/s"),
-      "samples come at random at this mean rate, and queue; with --infer: evenly");
-  add("filter", text("MODES"), "choose among these modes only: gpu>=600MHz,emc=max,cores=4/6");
-  add("stock-only", po::bool_switch(), "choose among the modes that the device comes with");
-  add("reach", text("live|reboot"),
+  options.add_text("throughput", "N/s",
+                   "fewest samples per second; with --train: that are trained");
+  options.add_text("power", "WATT", "most power on average");
+  options.add_text("peak-power", "WATT", "most power while a batch runs");
+  options.add_text("max-slowdown", "N%",
+                   "most time over that of the fastest mode of the same batch");
+  options.add_text("energy", "JOULE",
+                   "most energy per sample, for example 500mJ; of training per epoch");
+  options.add_text("battery", "WH", "energy that must last for --hours, or for --epochs: 50Wh");
+  options.add_text("hours", "N", "how long --battery must last");
+  options.add_text("fps", "N",
+                   "samples come evenly at this rate; the idle time between them counts");
+  options.add_text("rate", "N/s",
+                   "samples come at random at this mean rate, and queue; with --infer: evenly");
+  options.add_text("filter", "MODES",
+                   "choose among these modes only: gpu>=600MHz,emc=max,cores=4/6");
+  options.add_flag("stock-only", "choose among the modes that the device comes with");
+  options.add_text(
+      "reach", "live|reboot",
       "live: only modes that can be entered at once from --mode; default: all, and the best "
       "without a reboot is shown too");
-  add("risk", text("P"), "probability with which all limits must hold (default: 0.9)");
-  add("board-offset", text("WATT"),
-      "power of the carrier board that is to be added, for example 5.5W");
-  add("allow-unknown", po::bool_switch(),
+  options.add_text("risk", "P", "probability with which all limits must hold (default: 0.9)");
+  options.add_text("board-offset", "WATT",
+                   "power of the carrier board that is to be added, for example 5.5W");
+  options.add_flag(
+      "allow-unknown",
       "operators that nobody has described are no error: no FLOP, their tensors are moved");
 }
 
@@ -216,8 +222,7 @@ std::vector<DType> dtypes_of(const Options& options) {
 }
 
 Options with_value(Options options, const char* name, const std::string& value) {
-  options.erase(name);
-  options.insert({name, po::variable_value(boost::any(value), false)});
+  options.set(name, value);
   return options;
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/json.h"
 #include "base/profile.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/quantity_option.h"
 #include "cli/training_options.h"
@@ -15,8 +15,6 @@
 
 namespace ridgeline::cli {
 namespace {
-
-namespace po = boost::program_options;
 
 // The dataset of the published epochs that the other assumed facts come from.
 constexpr Dataset usual_dataset{23080, 121e3};
@@ -31,10 +29,6 @@ constexpr const char* of_training[] = {"dataset",     "storage",       "decode",
 constexpr const char* of_requests[] = {"latency", "fps", "rate", "jitter", "minibatch"};
 constexpr const char* of_epochs[] = {"epochs", "epoch-time", "training-time", "max-slowdown",
                                      "energy"};
-
-void refuse(const Options& options, const char* name, const char* what, const char* fix = "") {
-  if (options.count(name)) throw usage_error(fmt::format("--{}", name), what, fix);
-}
 
 // "50000x150kB", or "50000" alone.
 void read_dataset(const Options& options, TrainingRun& run) {
@@ -189,29 +183,30 @@ TrainingRun input_of(const Options& options, const MachineSource& source) {
 }  // namespace
 
 void add_plan_training_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  add("train", text("MODEL"), "plan for training this network instead");
-  add("infer", text("MODEL"),
-      "with --train: requests for this network are served between training steps");
+  options.add_text("train", "MODEL", "plan for training this network instead");
+  options.add_text("infer", "MODEL",
+                   "with --train: requests for this network are served between training steps");
   add_training_details(options);
-  add("dataset", text("NxBYTES"), "samples and the size of one: 50000x150kB");
-  add("storage", text("MEDIUM|FILE"),
+  options.add_text("dataset", "NxBYTES", "samples and the size of one: 50000x150kB");
+  options.add_text(
+      "storage", "MEDIUM|FILE",
       "where they lie: hdd, sd, emmc, ssd, nvme or ram, or a profile with measured storage");
-  add("decode", text("TIME@CLOCK"), "what one sample costs one core: 3ms@2GHz");
-  add("workers", text("N"), "loader processes; 0: the training process loads by itself (default)");
-  add("free-memory", text("BYTES"), "memory that is left for the page cache");
-  add("epochs", text("N"), "how many, the first of them with a cold page cache");
-  add("epoch-time", text("TIME"), "most time of an epoch, on average: 10min");
-  add("training-time", text("TIME"), "most time of all --epochs: 2h");
-  add("minibatch", text("N,..."),
+  options.add_text("decode", "TIME@CLOCK", "what one sample costs one core: 3ms@2GHz");
+  options.add_text("workers", "N",
+                   "loader processes; 0: the training process loads by itself (default)");
+  options.add_text("free-memory", "BYTES", "memory that is left for the page cache");
+  options.add_text("epochs", "N", "how many, the first of them with a cold page cache");
+  options.add_text("epoch-time", "TIME", "most time of an epoch, on average: 10min");
+  options.add_text("training-time", "TIME", "most time of all --epochs: 2h");
+  options.add_text(
+      "minibatch", "N,...",
       "of training, where --batch is that of --infer (default: 16,8,4, whichever trains most)");
-  add("jitter", text("TIME"), "most that a request comes early or late");
-  add("strict", po::bool_switch(), "facts of training that nobody gave are an error");
+  options.add_text("jitter", "TIME", "most that a request comes early or late");
+  options.add_flag("strict", "facts of training that nobody gave are an error");
 }
 
 PlanTask task_of(const Options& options) {
-  const bool trains = options.count("train") > 0;
+  const bool trains = options.has("train");
   if (!trains) {
     for (const char* name : of_training) refuse(options, name, "needs --train");
     if (flag(options, "strict")) throw usage_error("--strict", "needs --train");
@@ -221,21 +216,21 @@ PlanTask task_of(const Options& options) {
   if (!positional(options).empty())
     throw usage_error(positional(options).front(), "cannot stand beside --train",
                       "the network that is trained is --train's, the one that serves --infer's");
-  if (!options.count("infer")) {
+  if (!options.has("infer")) {
     for (const char* name : of_requests) refuse(options, name, "needs --infer");
-    if (options.count("training-time") && !options.count("epochs"))
+    if (options.has("training-time") && !options.has("epochs"))
       throw usage_error("--training-time", "needs --epochs");
     return PlanTask::training;
   }
   for (const char* name : of_epochs)
     refuse(options, name, "has no meaning beside --infer",
            "limit --throughput, --latency or --power");
-  if (!options.count("dataset"))
+  if (!options.has("dataset"))
     for (const char* name : {"storage", "decode", "workers", "free-memory"})
       refuse(options, name, "needs --dataset");
-  if (!options.count("rate") && !options.count("fps"))
+  if (!options.has("rate") && !options.has("fps"))
     throw usage_error("--infer", "needs the rate of its requests", "write for example --rate 60/s");
-  if (!options.count("latency"))
+  if (!options.has("latency"))
     throw usage_error("--infer", "needs a limit of latency", "write for example --latency 50ms");
   return PlanTask::concurrent;
 }
@@ -253,7 +248,7 @@ TrainingRun training_run(const Options& options, const MachineSource& source) {
 
 ConcurrentRun concurrent_run(const Options& options, const MachineSource& source) {
   ConcurrentRun run;
-  if (options.count("rate")) refuse(options, "fps", "cannot be combined with --rate");
+  if (options.has("rate")) refuse(options, "fps", "cannot be combined with --rate");
   if (const auto rate = word_of(options, "rate"))
     run.stream.requests_per_s = per_second(*rate, as_typed("rate", *rate));
   if (const auto frames = word_of(options, "fps"))
@@ -262,7 +257,7 @@ ConcurrentRun concurrent_run(const Options& options, const MachineSource& source
     require_unit(*jitter, as_typed("jitter", *jitter), "ms or s");
     run.stream.jitter_s = parse_seconds(*jitter, as_typed("jitter", *jitter));
   }
-  if (options.count("dataset"))
+  if (options.has("dataset"))
     run.input = input_of(options, source);
   else if (flag(options, "strict"))
     throw Error("--strict", without_input, "give --dataset, or leave --strict out",

@@ -34,7 +34,7 @@ const char* folder_of(Shelf shelf) {
   return "";
 }
 
-std::string environment(const char* name) {
+std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
@@ -80,9 +80,9 @@ Error no_profile() {
 
 std::string profile_store_directory() {
   // The specification says that a relative path there is to be ignored.
-  std::string base = environment("XDG_DATA_HOME");
+  std::string base = variable("XDG_DATA_HOME");
   if (base.empty() || base.front() != '/') {
-    const std::string home = environment("HOME");
+    const std::string home = variable("HOME");
     if (home.empty())
       throw Error("HOME", "is not set, so there is no place for profiles", "set XDG_DATA_HOME");
     base = home + "/.local/share";

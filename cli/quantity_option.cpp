@@ -6,14 +6,14 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/json.h"
+#include "base/text.h"
 #include "base/units.h"
 
 namespace ridgeline::cli {
 
 std::optional<std::string> word_of(const Options& options, const char* name) {
-  if (!options.count(name)) return std::nullopt;
-  return options[name].as<std::string>();
+  if (!options.has(name)) return std::nullopt;
+  return options.text(name);
 }
 
 std::string as_typed(const char* name, const std::string& value) {

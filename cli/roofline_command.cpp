@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/roofline_source.h"
 #include "plots/energy_figure.h"
@@ -29,47 +30,45 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
 using Words = std::vector<std::string>;
 
-void add_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("svg", po::value<std::string>()->value_name("FILE"),
-      "write the picture as SVG; - is standard output");
-  add("threads", po::value<int>()->value_name("N"),
-      "use the CPU rows with N threads; default: the most that were measured");
-  add("dtype", po::value<std::string>()->value_name("DTYPE"),
-      "data type of the main roof, with which points are compared; default: fp32");
-  add("point", po::value<Words>()->value_name("NAME=FLOP:BYTES[:SECONDS]"),
-      "place a kernel by its counts and, where known, its time; may be repeated");
-  add("all", po::bool_switch(), "every kernel and direction, not only the fastest of each");
-  add("energy", po::bool_switch(),
+void declare_roofline(OptionsDescription& options) {
+  options.add_text("svg", "FILE", "write the picture as SVG; - is standard output");
+  options.add_integer("threads", "N",
+                      "use the CPU rows with N threads; default: the most that were measured");
+  options.add_text("dtype", "DTYPE",
+                   "data type of the main roof, with which points are compared; default: fp32");
+  options.add_list("point", "NAME=FLOP:BYTES[:SECONDS]",
+                   "place a kernel by its counts and, where known, its time; may be repeated");
+  options.add_flag("all", "every kernel and direction, not only the fastest of each");
+  options.add_flag(
+      "energy",
       "performance, energy efficiency and power over intensity, with their balance points");
-  add("mode", po::value<std::string>()->value_name("MODE"),
+  options.add_text(
+      "mode", "MODE",
       "mode to draw: a label such as 30W or, of a device, caps such as gpu=612MHz,sm=8; default: "
       "the profile's first, the device's own default");
-  add("modes", po::value<std::string>()->value_name("MODES"),
-      "several modes as small multiples: all, or labels such as 15W,30W");
-  add("jetpack", po::value<std::string>()->value_name("RELEASE"),
+  options.add_text("modes", "MODES",
+                   "several modes as small multiples: all, or labels such as 15W,30W");
+  options.add_text(
+      "jetpack", "RELEASE",
       "modes and clocks of a device with this release, for example 5; default: the newest");
-  add("width", po::value<int>()->value_name("COLUMNS"),
-      "width of the text; default: that of the terminal");
+  options.add_integer("width", "COLUMNS", "width of the text; default: that of the terminal");
 }
 
 RooflineOptions roofline_options(const Options& options) {
   RooflineOptions chosen;
-  if (options.count("threads")) chosen.threads = options["threads"].as<int>();
-  if (options.count("dtype")) {
-    const auto& word = options["dtype"].as<std::string>();
+  if (options.has("threads")) chosen.threads = options.integer("threads");
+  if (options.has("dtype")) {
+    const auto& word = options.text("dtype");
     chosen.dtype = parse_token<DType>(word);
     if (!chosen.dtype)
       throw usage_error("--dtype", quote(word) + " is not a data type",
                         "write for example fp64, fp32, bf16 or int8");
   }
   chosen.all = flag(options, "all");
-  if (options.count("point"))
-    for (const std::string& text : options["point"].as<Words>())
+  if (options.has("point"))
+    for (const std::string& text : options.list("point"))
       chosen.points.push_back(parse_given_point(text));
   return chosen;
 }
@@ -101,8 +100,8 @@ std::string text_for_people(const Roofline& roofline, const Figure& figure,
 }
 
 int text_width(const Options& options, const Console& console) {
-  if (!options.count("width")) return std::max(1, console.width);
-  const int width = options["width"].as<int>();
+  if (!options.has("width")) return std::max(1, console.width);
+  const int width = options.integer("width");
   if (width < 1 || width > 1000)
     throw usage_error("--width", std::to_string(width) + " is not a number from 1 to 1000");
   return width;
@@ -175,7 +174,7 @@ Output single(const EnergyRoofline& roofline, const TerminalStyle& style) {
 template <class AnyRoofline>
 Output output_of(const std::vector<AnyRoofline>& rooflines, const Options& options,
                  const TerminalStyle& style) {
-  return options.count("modes") ? several(rooflines, style) : single(rooflines.front(), style);
+  return options.has("modes") ? several(rooflines, style) : single(rooflines.front(), style);
 }
 
 Output asked_output(const Options& options, const Console& console) {
@@ -192,9 +191,9 @@ Output asked_output(const Options& options, const Console& console) {
   return output_of(asked_energy_rooflines(word, options, chosen, console), options, style);
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_roofline(const Options& options, Console& console) {
   const Output output = asked_output(options, console);
-  const std::string svg_path = options.count("svg") ? options["svg"].as<std::string>() : "";
+  const std::string svg_path = options.has("svg") ? options.text("svg") : "";
   const bool data = flag(options, "json") || flag(options, "csv");
   if (svg_path == "-" && data)
     throw usage_error("--svg", "standard output cannot hold both the picture and the data",
@@ -239,8 +238,8 @@ Command roofline_command() {
                        {"roofline jetson-agx-orin-64gb --mode 30W --energy",
                         "efficiency and power of a device on paper"},
                        {"roofline --json", "every number with interval and source"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_roofline,
+          .run = run_roofline};
 }
 
 }  // namespace ridgeline::cli

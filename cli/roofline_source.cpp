@@ -27,16 +27,12 @@ std::string display_name(const std::string& path) {
   return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-std::string value_of(const Options& options, const char* name) {
-  return options.count(name) ? options[name].as<std::string>() : std::string();
-}
-
-bool all_modes(const Options& options) { return value_of(options, "modes") == "all"; }
+bool all_modes(const Options& options) { return options.text_or_empty("modes") == "all"; }
 
 // The labels of --modes 15W,30W.
 std::vector<std::string> wanted_labels(const Options& options) {
   std::vector<std::string> labels;
-  std::istringstream text(value_of(options, "modes"));
+  std::istringstream text(options.text_or_empty("modes"));
   for (std::string label; std::getline(text, label, ',');) labels.push_back(label);
   return labels;
 }
@@ -49,7 +45,7 @@ struct AskedProfile {
 
 AskedProfile asked_profile(const std::string& path, const Options& options,
                            const Console& console) {
-  if (options.count("jetpack"))
+  if (options.has("jetpack"))
     throw usage_error("--jetpack", "a profile has the modes that were measured",
                       "give the name of a device");
   AskedProfile asked{load_profile(path), {}};
@@ -57,13 +53,13 @@ AskedProfile asked_profile(const std::string& path, const Options& options,
   const auto add = [&](const ProfileMode& mode) { asked.modes.push_back(&mode); };
   if (all_modes(options))
     for (const ProfileMode& mode : profile.modes) add(mode);
-  else if (options.count("modes"))
+  else if (options.has("modes"))
     for (const std::string& label : wanted_labels(options)) add(mode_of(profile, label, "--modes"));
-  else if (options.count("mode"))
-    add(mode_of(profile, value_of(options, "mode"), "--mode"));
+  else if (options.has("mode"))
+    add(mode_of(profile, options.text_or_empty("mode"), "--mode"));
   else
     add(profile.modes.front());
-  if (profile.modes.size() > 1 && !options.count("mode") && !options.count("modes"))
+  if (profile.modes.size() > 1 && !options.has("mode") && !options.has("modes"))
     console.talk("the profile has " + std::to_string(profile.modes.size()) +
                  " modes, this is the first; choose another with --mode");
   return asked;
@@ -81,10 +77,10 @@ std::vector<DeviceMode> asked_modes(const catalog::Device& device,
     return modes;
   }
   std::vector<DeviceMode> modes;
-  if (options.count("modes"))
+  if (options.has("modes"))
     for (const std::string& label : wanted_labels(options)) modes.push_back(one(label, "--modes"));
-  else if (options.count("mode"))
-    modes.push_back(one(value_of(options, "mode"), "--mode"));
+  else if (options.has("mode"))
+    modes.push_back(one(options.text_or_empty("mode"), "--mode"));
   else
     modes.push_back(default_mode(device, configuration));
   return modes;
@@ -98,17 +94,18 @@ struct AskedDevice {
 
 AskedDevice asked_device(const std::string& name, const Options& options, const Console& console) {
   AskedDevice asked{named_device(name, "roofline"), {}};
-  asked.modes = asked_modes(
-      asked.device, catalog::configuration(asked.device, value_of(options, "jetpack")), options);
+  asked.modes =
+      asked_modes(asked.device,
+                  catalog::configuration(asked.device, options.text_or_empty("jetpack")), options);
   for (const DeviceMode& mode : asked.modes)
     for (const std::string& note : mode.notes) console.talk(mode.point.label + ": " + note);
   return asked;
 }
 
 void check_mode_options(const Options& options) {
-  if (options.count("mode") && options.count("modes"))
+  if (options.has("mode") && options.has("modes"))
     throw usage_error("--modes", "cannot be combined with --mode", "choose one");
-  if (options.count("modes") && value_of(options, "modes").empty())
+  if (options.has("modes") && options.text_or_empty("modes").empty())
     throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
 }
 

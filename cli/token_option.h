@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "base/text.h"
 #include "base/tokens.h"
 #include "cli/command.h"
 
@@ -15,8 +15,8 @@ namespace ridgeline::cli {
 // ones.
 template <class E>
 E token_option(const Options& options, const char* name, E fallback) {
-  if (!options.count(name)) return fallback;
-  const auto& word = options[name].as<std::string>();
+  if (!options.has(name)) return fallback;
+  const auto& word = options.text(name);
   if (const auto value = parse_token<E>(word)) return *value;
   std::string allowed;
   for (const auto& row : TokenTable<E>::rows)

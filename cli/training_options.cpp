@@ -3,28 +3,24 @@
 
 #include <fmt/format.h>
 
-#include "base/json.h"
+#include "base/text.h"
 #include "cli/token_option.h"
 #include "workloads/options.h"
 
 namespace ridgeline::cli {
 
-namespace po = boost::program_options;
-
 void add_training_options(OptionsDescription& options) {
-  options.add_options()("train", po::bool_switch(), "one step of training instead of inference");
+  options.add_flag("train", "one step of training instead of inference");
   add_training_details(options);
 }
 
 void add_training_details(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("optimizer", po::value<std::string>()->value_name("sgd|momentum|adam|adamw"),
-      "with --train (default: sgd)");
-  add("mixed-precision", po::bool_switch(),
+  options.add_text("optimizer", "sgd|momentum|adam|adamw", "with --train (default: sgd)");
+  options.add_flag(
+      "mixed-precision",
       "with --train: passes in fp16, or bf16 with --dtype bf16, and fp32 master weights");
-  add("checkpoint", po::bool_switch(), "with --train: keep few activations, compute them again");
-  add("freeze-until", po::value<std::string>()->value_name("LAYER"),
-      "with --train: layers up to this one do not learn");
+  options.add_flag("checkpoint", "with --train: keep few activations, compute them again");
+  options.add_text("freeze-until", "LAYER", "with --train: layers up to this one do not learn");
 }
 
 std::optional<TrainingOptions> training_options(const Options& options) {
@@ -34,7 +30,7 @@ std::optional<TrainingOptions> training_options(const Options& options) {
 std::optional<TrainingOptions> training_details(const Options& options, bool wanted) {
   if (!wanted) {
     for (const char* name : {"optimizer", "freeze-until"})
-      if (options.count(name)) throw usage_error(fmt::format("--{}", name), "needs --train");
+      if (options.has(name)) throw usage_error(fmt::format("--{}", name), "needs --train");
     for (const char* name : {"mixed-precision", "checkpoint"})
       if (flag(options, name)) throw usage_error(fmt::format("--{}", name), "needs --train");
     return std::nullopt;
@@ -43,14 +39,14 @@ std::optional<TrainingOptions> training_details(const Options& options, bool wan
   training.optimizer = token_option(options, "optimizer", Optimizer::sgd);
   training.mixed_precision = flag(options, "mixed-precision");
   training.checkpoint = flag(options, "checkpoint");
-  if (options.count("freeze-until")) {
-    training.freeze_until = options["freeze-until"].as<std::string>();
+  if (options.has("freeze-until")) {
+    training.freeze_until = options.text("freeze-until");
     if (training.freeze_until.empty()) throw usage_error("--freeze-until", "names no layer");
   }
-  const std::string dtype = options.count("dtype") ? options["dtype"].as<std::string>() : "fp32";
+  const std::string dtype = options.has("dtype") ? options.text("dtype") : "fp32";
   if (training.mixed_precision && dtype != "fp32" && dtype != "fp16" && dtype != "bf16")
     throw usage_error("--mixed-precision", "has no meaning in " + dtype, "use fp16 or bf16");
-  if (options.count("phase") && options["phase"].as<std::string>() == to_string(Phase::decode))
+  if (options.has("phase") && options.text("phase") == to_string(Phase::decode))
     throw usage_error("--phase decode", "is no training step", "train on whole texts: --seq N");
   return training;
 }

@@ -20,28 +20,26 @@
 namespace ridgeline::cli {
 namespace {
 
-namespace po = boost::program_options;
-
-void add_options(OptionsDescription& options) {
-  auto add = options.add_options();
-  add("probes", po::value<std::string>()->value_name("K"),
+void declare_validate(OptionsDescription& options) {
+  options.add_text(
+      "probes", "K",
       "fit the model to K modes of each group first, and score the others; default: 0");
-  add("probe-modes", po::value<std::string>()->value_name("MODES"),
-      "fit to these modes instead: 15W,MAXN");
-  add("cross-validate", po::value<std::string>()->value_name("model|device"),
-      "refit the priors without the network, or the device, that is scored");
-  add("where", po::value<std::string>()->value_name("COLUMN=VALUE,..."),
+  options.add_text("probe-modes", "MODES", "fit to these modes instead: 15W,MAXN");
+  options.add_text("cross-validate", "model|device",
+                   "refit the priors without the network, or the device, that is scored");
+  options.add_text(
+      "where", "COLUMN=VALUE,...",
       "only rows with these: device=a10-24gb,batch=8; the same column twice means either");
-  add("profile", po::value<std::string>()->value_name("FILE"),
+  options.add_text(
+      "profile", "FILE",
       "profile of the processor, for rows measured on one; default: the newest of this machine");
-  add("svg", po::value<std::string>()->value_name("FILE"),
-      "draw predicted against measured times; - is standard output");
+  options.add_text("svg", "FILE", "draw predicted against measured times; - is standard output");
 }
 
-std::vector<std::string> words_of(const Options& options, const char* name) {
+std::vector<std::string> comma_words(const Options& options, const char* name) {
   std::vector<std::string> words;
-  if (!options.count(name)) return words;
-  std::string_view text = options[name].as<std::string>();
+  if (!options.has(name)) return words;
+  std::string_view text = options.text(name);
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
@@ -55,11 +53,11 @@ ValidationOptions validation_options(const Options& options) {
   ValidationOptions chosen;
   chosen.probes =
       static_cast<int>(std::min<std::int64_t>(count_option(options, "probes", 0, 0), 1000));
-  chosen.probe_modes = words_of(options, "probe-modes");
+  chosen.probe_modes = comma_words(options, "probe-modes");
   if (chosen.probes > 0 && !chosen.probe_modes.empty())
     throw usage_error("--probe-modes", "cannot be combined with --probes", "choose one");
-  if (options.count("cross-validate")) {
-    chosen.cross_validate = options["cross-validate"].as<std::string>();
+  if (options.has("cross-validate")) {
+    chosen.cross_validate = options.text("cross-validate");
     if (chosen.cross_validate != "model" && chosen.cross_validate != "device")
       throw usage_error("--cross-validate " + chosen.cross_validate, "is neither model nor device");
   }
@@ -90,21 +88,20 @@ std::string picture_of(const Validation& validation) {
   return svg(validation_figure(points, validation.total.time_mape.value_or(0), caption));
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_validate(const Options& options, Console& console) {
   const auto words = positional(options);
   if (words.empty())
     throw usage_error({}, "'validate' needs a table of measurements",
                       "write for example ridgeline validate table.csv");
   const ValidationOptions chosen = validation_options(options);
-  const std::string svg_path = options.count("svg") ? options["svg"].as<std::string>() : "";
+  const std::string svg_path = options.has("svg") ? options.text("svg") : "";
   if (svg_path == "-" && (flag(options, "json") || flag(options, "csv")))
     throw usage_error("--svg", "standard output cannot hold both the picture and the data",
                       "give --svg a file name");
-  const std::vector<std::string> filter = words_of(options, "where");
-  Validation validation = validate(
-      read_measurement_table(words.front(), measurement_options(filter)),
-      model_predictor(options.count("profile") ? options["profile"].as<std::string>() : ""),
-      chosen);
+  const std::vector<std::string> filter = comma_words(options, "where");
+  Validation validation =
+      validate(read_measurement_table(words.front(), measurement_options(filter)),
+               model_predictor(options.has("profile") ? options.text("profile") : ""), chosen);
   validation.filter = filter;
   const std::string picture = svg_path.empty() ? "" : picture_of(validation);
   if (svg_path == "-") {
@@ -144,8 +141,8 @@ Command validate_command() {
                         "priors refitted without the network that is scored"},
                        {"validate table.csv --where device=a10-24gb --svg errors.svg",
                         "one device, with the picture"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_validate,
+          .run = run_validate};
 }
 
 }  // namespace ridgeline::cli

@@ -125,7 +125,7 @@ ExitCode verify_counters_here(const cuda::MeasureOptions& wanted, const Options&
   for (const char* const other : {"list", "check-targets"})
     if (flag(options, other))
       throw usage_error(std::string("--") + other, "cannot be combined with --verify-counters");
-  if (options.count("output"))
+  if (options.has("output"))
     throw usage_error("--output", "is for profiles, and --verify-counters measures none",
                       "use --json > FILE");
   const std::shared_ptr<cuda::Gpu> gpu = open_gpu_here();

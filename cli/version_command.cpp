@@ -9,9 +9,9 @@
 namespace ridgeline::cli {
 namespace {
 
-void add_options(OptionsDescription&) {}
+void declare_version(OptionsDescription&) {}
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_version(const Options& options, Console& console) {
   console.out << (flag(options, "json") ? dump_json(version_json()) : version_text());
   return ExitCode::ok;
 }
@@ -27,8 +27,8 @@ Command version_command() {
               "Prints the version, the compiler and the options this binary was built "
               "with.",
           .examples = {{"version --json", "the same for scripts"}},
-          .add_options = add_options,
-          .run = run,
+          .add_options = declare_version,
+          .run = run_version,
           .has_csv = false};
 }
 

@@ -18,7 +18,7 @@
 namespace ridgeline::cli {
 namespace {
 
-void add_options(OptionsDescription&) {}
+void declare_workloads(OptionsDescription&) {}
 
 std::string tensor_text(const TensorSummary& tensor) {
   return fmt::format("{} {} {}", tensor.name, to_string(tensor.shape), to_string(tensor.type));
@@ -84,7 +84,7 @@ void print_one(const WorkloadSummary& summary, Console& console) {
   console.out << render_text(table, console.width);
 }
 
-ExitCode run(const Options& options, Console& console) {
+ExitCode run_workloads(const Options& options, Console& console) {
   const auto words = positional(options);
   std::vector<WorkloadSummary> summaries;
   if (words.empty())
@@ -123,8 +123,8 @@ Command workloads_command() {
           .examples = {{"workloads", "all networks"},
                        {"workloads llama-3.2-1b", "its options"},
                        {"workloads resnet50 --csv", "MAC and parameters of its layers"}},
-          .add_options = add_options,
-          .run = run};
+          .add_options = declare_workloads,
+          .run = run_workloads};
 }
 
 }  // namespace ridgeline::cli

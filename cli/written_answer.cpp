@@ -9,18 +9,12 @@
 #include "base/atomic_file.h"
 
 namespace ridgeline::cli {
-namespace {
-
-std::string path_of(const Options& options, const char* name) {
-  return options.count(name) ? options[name].as<std::string>() : std::string();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void check_answer_files(const Options& options, const std::vector<const char*>& names) {
   bool taken = flag(options, "json") || flag(options, "csv");
   for (const char* name : names) {
-    const std::string path = path_of(options, name);
+    const std::string path = options.text_or_empty(name);
     if (path == "-" && taken)
       throw usage_error(fmt::format("--{}", name),
                         "standard output cannot hold both the picture and the data",
@@ -33,7 +27,7 @@ void check_answer_files(const Options& options, const std::vector<const char*>& 
 ExitCode write_answer(const WrittenAnswer& answer, const Options& options, Console& console) {
   std::vector<std::pair<std::string, std::string>> files;  // path, content
   for (const AnswerFile& file : answer.files)
-    if (const std::string path = path_of(options, file.option); !path.empty())
+    if (const std::string path = options.text_or_empty(file.option); !path.empty())
       files.emplace_back(path, file.content());
   bool is_answered = false;
   for (const auto& [path, content] : files) {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 namespace ridgeline::catalog {
 namespace {

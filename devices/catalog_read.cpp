@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "devices/catalog.h"
 
 namespace ridgeline::catalog {

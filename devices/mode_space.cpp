@@ -13,8 +13,8 @@
 
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "devices/mode_space_clocks.h"
 #include "devices/nvpmodel/configuration.h"
 

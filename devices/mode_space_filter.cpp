@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 #include "devices/mode_space_clocks.h"
 
 namespace ridgeline {

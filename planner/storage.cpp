@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 namespace ridgeline {
 

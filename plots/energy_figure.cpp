@@ -26,9 +26,9 @@ constexpr Kind performance{&EnergySample::flops_per_s, "FLOP/s"};
 constexpr Kind efficiency{&EnergySample::flop_per_joule, "FLOP/J"};
 constexpr Kind power{&EnergySample::power_w, "W"};
 
-class Builder {
+class EnergyFigureBuilder {
  public:
-  explicit Builder(const EnergyRoofline& roofline)
+  explicit EnergyFigureBuilder(const EnergyRoofline& roofline)
       : roofline_(roofline),
         lines_(energy_lines(roofline)),
         range_(intensity_range({&roofline, 1})),
@@ -298,6 +298,8 @@ std::string energy_sources(const EnergyRoofline& roofline) {
                                           : fmt::format("; profile {}.", roofline.profile));
 }
 
-FigureStack energy_figure(const EnergyRoofline& roofline) { return Builder(roofline).build(); }
+FigureStack energy_figure(const EnergyRoofline& roofline) {
+  return EnergyFigureBuilder(roofline).build();
+}
 
 }  // namespace ridgeline

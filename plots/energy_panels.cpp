@@ -15,20 +15,19 @@
 namespace ridgeline {
 namespace {
 
-struct Column {
+struct PanelColumn {
   const char* title;
   double EnergySample::*value;
 };
-constexpr std::array<Column, 3> columns{{{"performance [FLOP/s]", &EnergySample::flops_per_s},
-                                         {"efficiency [FLOP/J]", &EnergySample::flop_per_joule},
-                                         {"power [W]", &EnergySample::power_w}}};
+constexpr std::array<PanelColumn, 3> columns{
+    {{"performance [FLOP/s]", &EnergySample::flops_per_s},
+     {"efficiency [FLOP/J]", &EnergySample::flop_per_joule},
+     {"power [W]", &EnergySample::power_w}}};
 constexpr std::size_t power_column = 2;
 
-const EnergyRoof& main_of(const EnergyRoofline& roofline) { return roofline.roofs[roofline.main]; }
-
-class Builder {
+class EnergyPanelsBuilder {
  public:
-  explicit Builder(const std::vector<EnergyRoofline>& rooflines)
+  explicit EnergyPanelsBuilder(const std::vector<EnergyRoofline>& rooflines)
       : rooflines_(rooflines), range_(range_of_main(rooflines)) {}
 
   Panels build() {
@@ -37,7 +36,7 @@ class Builder {
         (first.profile.empty() ? "Energy rooflines on paper of " : "Energy rooflines of ") +
         first.machine;
     panels_.x = {"Arithmetic intensity", "FLOP/byte", Scale::log, range_.low, range_.high, false};
-    for (const Column& column : columns) panels_.column_y.push_back(axis_of(column));
+    for (const PanelColumn& column : columns) panels_.column_y.push_back(axis_of(column));
     for (const EnergyRoofline& roofline : rooflines_)
       for (std::size_t c = 0; c < columns.size(); ++c) add_panel(roofline, c);
     add_legend();
@@ -54,23 +53,23 @@ class Builder {
   static IntensityRange range_of_main(const std::vector<EnergyRoofline>& rooflines) {
     std::vector<EnergyRoofline> alone = rooflines;
     for (EnergyRoofline& roofline : alone) {
-      roofline.roofs = {main_of(roofline)};
+      roofline.roofs = {roofline.main_roof()};
       roofline.main = 0;
     }
     return intensity_range(alone);
   }
 
-  std::vector<XY> curve(const EnergyRoof& roof, const Column& column) const {
+  std::vector<XY> curve(const EnergyRoof& roof, const PanelColumn& column) const {
     std::vector<XY> points;
     for (const EnergySample& sample : energy_curve(roof.terms, range_.low, range_.high))
       points.push_back({sample.flop_per_byte, sample.*column.value});
     return points;
   }
 
-  Axis axis_of(const Column& column) const {
+  Axis axis_of(const PanelColumn& column) const {
     double low = INFINITY, high = 0;
     for (const EnergyRoofline& roofline : rooflines_)
-      for (const XY& point : curve(main_of(roofline), column)) {
+      for (const XY& point : curve(roofline.main_roof(), column)) {
         low = std::min(low, point.y);
         high = std::max(high, point.y);
       }
@@ -80,10 +79,11 @@ class Builder {
   }
 
   const EnergyRoof& yardstick() const {
-    return main_of(*std::max_element(
+    const auto best = std::max_element(
         rooflines_.begin(), rooflines_.end(), [](const EnergyRoofline& a, const EnergyRoofline& b) {
-          return main_of(a).flops_per_s.value < main_of(b).flops_per_s.value;
-        }));
+          return a.main_roof().flops_per_s.value < b.main_roof().flops_per_s.value;
+        });
+    return best->main_roof();
   }
 
   static double value_at(const EnergyTerms& terms, std::size_t column, double flop_per_byte) {
@@ -93,7 +93,7 @@ class Builder {
   }
 
   void add_panel(const EnergyRoofline& roofline, std::size_t column) {
-    const EnergyRoof& roof = main_of(roofline);
+    const EnergyRoof& roof = roofline.main_roof();
     Panel panel;
     panel.title = fmt::format("{}: {}", roofline.mode.label, columns[column].title);
     panel.note = column == 0 ? clocks_text(roofline.mode) : "";
@@ -143,7 +143,7 @@ class Builder {
   }
 
   void add_legend() {
-    const EnergyRoof& roof = main_of(rooflines_.front());
+    const EnergyRoof& roof = rooflines_.front().main_roof();
     panels_.legend = {
         {roof.name, {ink_of(roof.dtype), dash_of(roof.unit), 2, Marker::none}},
         {"time balance, peak power", {Ink::black, Dash::solid, 0, Marker::ring}},
@@ -154,7 +154,7 @@ class Builder {
   // Sources are those of the first mode; values differ by mode and stand in the table.
   std::string caption() const {
     const EnergyRoofline& first = rooflines_.front();
-    const EnergyRoof& roof = main_of(first);
+    const EnergyRoof& roof = first.main_roof();
     return fmt::format(
         "{}; {}. {}: peak {}, energy per operation {}. DRAM: bandwidth {}, energy per byte {}. "
         "Constant power while a kernel runs: {}. Numbers at marks are FLOP/byte or watts. Grey: "
@@ -176,7 +176,7 @@ class Builder {
 }  // namespace
 
 Panels energy_panels(const std::vector<EnergyRoofline>& rooflines) {
-  return Builder(rooflines).build();
+  return EnergyPanelsBuilder(rooflines).build();
 }
 
 }  // namespace ridgeline

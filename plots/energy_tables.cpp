@@ -19,8 +19,6 @@ namespace {
 
 constexpr int room_for_interval = 64;
 
-const EnergyRoof& main_of(const EnergyRoofline& roofline) { return roofline.roofs[roofline.main]; }
-
 std::string operation(const EnergyRoof& roof) { return is_integer(roof.dtype) ? "OP" : "FLOP"; }
 
 std::string number_or_dash(const std::optional<Estimate>& estimate) {
@@ -31,7 +29,7 @@ std::string picojoule(double joule) { return format_number(joule * 1e12); }
 std::string giga(double value) { return format_number(value / 1e9); }
 
 std::string main_table(const EnergyRoofline& roofline, int width) {
-  const EnergyRoof& roof = main_of(roofline);
+  const EnergyRoof& roof = roofline.main_roof();
   TextTable table;
   table.columns = {{roof.name, Align::left, true}, {"value", Align::right}};
   const bool intervals = width >= room_for_interval;
@@ -94,7 +92,7 @@ std::string roofs_table(const EnergyRoofline& roofline, int width) {
 }
 
 std::string race_sentence(const EnergyRoofline& roofline) {
-  const EnergyRoof& roof = main_of(roofline);
+  const EnergyRoof& roof = roofline.main_roof();
   const EnergyTerms& terms = roof.terms;
   if (!roof.race_to_halt) return "race to halt: yes, bytes cost nothing but time";
   const double rest_w = terms.joule_per_flop * terms.flops_per_s + terms.constant_power_w;
@@ -116,7 +114,7 @@ std::string race_sentence(const EnergyRoofline& roofline) {
 }
 
 std::string cap_sentence(const EnergyRoofline& roofline) {
-  const EnergyRoof& roof = main_of(roofline);
+  const EnergyRoof& roof = roofline.main_roof();
   if (!roof.terms.cap_w) return "";
   const std::string cap = "cap of " + format_si(*roof.terms.cap_w, "W") + ": ";
   if (!roof.capped) return cap + "above the peak power, slows nothing down";
@@ -160,7 +158,7 @@ std::string energy_modes_table(const std::vector<EnergyRoofline>& rooflines, int
                    {"peak W", Align::right},
                    {"race to halt", Align::right}};
   for (const EnergyRoofline& roofline : rooflines) {
-    const EnergyRoof& roof = main_of(roofline);
+    const EnergyRoof& roof = roofline.main_roof();
     const OperatingPoint& point = roofline.mode;
     table.rows.push_back(
         {point.label, point.gpu_units ? std::to_string(*point.gpu_units) : "-",
@@ -175,7 +173,7 @@ std::string energy_modes_table(const std::vector<EnergyRoofline>& rooflines, int
   drop_columns(table, width,
                {"SMs", "GPU", "race to halt", "DRAM", "pJ/B", "pJ/op", "peak", "half"});
   const EnergyRoofline& first = rooflines.front();
-  const EnergyRoof& roof = main_of(first);
+  const EnergyRoof& roof = first.main_roof();
   return render_text(table, width) +
          wrapped(
              fmt::format("{}; time, energy, half: balance points in FLOP/byte. Sources: peak "

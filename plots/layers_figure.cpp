@@ -14,8 +14,8 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t most_labels = 7;
-constexpr int longest_name = 26;  // columns
+constexpr std::size_t most_layer_labels = 7;
+constexpr int longest_layer_name = 26;  // columns
 
 bool has_place(const ExplainedLayer& layer) {
   return layer.time_s > 0 && layer.operations > 0 && layer.intensity && *layer.intensity > 0;
@@ -51,9 +51,9 @@ std::string words_of(BoundBy bound) {
   return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
 }
 
-class Builder {
+class LayersFigureBuilder {
  public:
-  Builder(const Explanation& explanation, const Ceilings& ceilings)
+  LayersFigureBuilder(const Explanation& explanation, const Ceilings& ceilings)
       : explanation_(explanation), figure_(roofline_figure(roofline_under(explanation, ceilings))) {
     for (const ExplainedLayer& layer : explanation.layers)
       if (has_place(layer)) shown_ += layer.time_share;
@@ -95,8 +95,8 @@ class Builder {
     std::size_t labels = 0;
     for (const ExplainedLayer* layer : longest_layers(explanation_)) {
       if (!has_place(*layer)) continue;
-      if (++labels > most_labels) return;
-      figure_.labels.push_back({fmt::format("{} {}", elide_middle(layer->name, longest_name),
+      if (++labels > most_layer_labels) return;
+      figure_.labels.push_back({fmt::format("{} {}", elide_middle(layer->name, longest_layer_name),
                                             format_percent(layer->time_share)),
                                 elide_middle(layer->name, 12),
                                 LabelPlace::beside,
@@ -146,7 +146,7 @@ Ink ink_of(BoundBy bound) {
 }
 
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings) {
-  return Builder(explanation, ceilings).build();
+  return LayersFigureBuilder(explanation, ceilings).build();
 }
 
 }  // namespace ridgeline

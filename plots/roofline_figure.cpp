@@ -61,9 +61,9 @@ std::string spread_text(const Estimate& estimate) {
   return half > 0.02 ? " ± " + format_percent(half) : "";
 }
 
-class Builder {
+class RooflineFigureBuilder {
  public:
-  explicit Builder(const Roofline& roofline) : roofline_(roofline) {}
+  explicit RooflineFigureBuilder(const Roofline& roofline) : roofline_(roofline) {}
 
   Figure build() {
     figure_.title =
@@ -400,7 +400,7 @@ Dash dash_of(Unit unit) {
   return Dash::solid;
 }
 
-Figure roofline_figure(const Roofline& roofline) { return Builder(roofline).build(); }
+Figure roofline_figure(const Roofline& roofline) { return RooflineFigureBuilder(roofline).build(); }
 
 std::string ceiling_text(const Roof& roof) {
   return format_si(roof.flops_per_s.value, rate_unit(roof.dtype)) + spread_text(roof.flops_per_s);

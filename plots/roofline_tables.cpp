@@ -17,7 +17,7 @@
 namespace ridgeline {
 namespace {
 
-constexpr int room_for_interval = 56, room_for_source = 68, room_for_kernel = 78;
+constexpr int room_for_rate_interval = 56, room_for_source = 68, room_for_kernel = 78;
 
 template <class Ceiling>
 std::string name_text(const Ceiling& ceiling) {
@@ -33,7 +33,7 @@ std::string ceiling_table(const std::string& title, const std::vector<CeilingRow
   if (ceilings.empty()) return "";
   TextTable table;
   table.columns = {{title, Align::left, true}, {"value", Align::right}};
-  if (width >= room_for_interval) table.columns.push_back({"90 % interval", Align::right});
+  if (width >= room_for_rate_interval) table.columns.push_back({"90 % interval", Align::right});
   if (width >= room_for_source) table.columns.push_back({"source"});
   const bool has_kernels = std::any_of(ceilings.begin(), ceilings.end(),
                                        [](const CeilingRow& row) { return !row.kernel.empty(); });
@@ -73,7 +73,7 @@ std::string ridge_table(const Roofline& roofline, int width) {
   if (roofline.ridges.empty()) return "";
   std::vector<std::size_t> across;
   for (std::size_t s = 0; s < roofline.slopes.size(); ++s)
-    if (width >= room_for_interval ? roofline.slopes[s].chosen : s == roofline.main_slope)
+    if (width >= room_for_rate_interval ? roofline.slopes[s].chosen : s == roofline.main_slope)
       across.push_back(s);
   if (across.empty()) return "";
   TextTable table;

@@ -16,7 +16,7 @@ using namespace svg_page;
 
 constexpr double all_frames = 640;  // height of the frames together
 constexpr double gap = 14;          // between two of them
-constexpr double top_room = 32, axis_room = 56;
+constexpr double top_room = 32, stack_axis_room = 56;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ std::string svg(const FigureStack& stack) {
   const double bottom = views.back().bottom();
 
   SvgPen pen;
-  pen.open(width, bottom + axis_room + line_height * static_cast<double>(caption.size()) + 6,
+  pen.open(width, bottom + stack_axis_room + line_height * static_cast<double>(caption.size()) + 6,
            stack.title, stack.description + " " + stack.caption);
   pen.text(margin, 24, stack.title, title_px, "start", "#1a1a1a", R"( font-weight="bold")");
   draw_legend(pen, stack.legend, top_room);
@@ -50,7 +50,7 @@ std::string svg(const FigureStack& stack) {
     draw_frame(pen, stack.figures[i], views[i],
                place_labels(stack.figures[i], views[i], svg_label_metrics(views[i])),
                i + 1 == views.size());
-  draw_caption(pen, caption, bottom + axis_room + 6);
+  draw_caption(pen, caption, bottom + stack_axis_room + 6);
   return pen.close();
 }
 

@@ -16,9 +16,6 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t index_of(DType dtype) { return static_cast<std::size_t>(dtype); }
-constexpr std::size_t index_of(KernelKind kind) { return static_cast<std::size_t>(kind); }
-
 std::string prefix_of(Runtime runtime) {
   switch (runtime) {
     case Runtime::torch_eager:

@@ -17,6 +17,8 @@
 namespace ridgeline {
 
 inline constexpr std::size_t dtype_count = TokenTable<DType>::rows.size();
+constexpr std::size_t index_of(DType dtype) { return static_cast<std::size_t>(dtype); }
+constexpr std::size_t index_of(KernelKind kind) { return static_cast<std::size_t>(kind); }
 
 // Which arithmetic runs where: operations per unit (SM or core) and clock, and the share of it that
 // the library's kernels reach.

@@ -1,12 +1,11 @@
-// A square root of the covariance, by Eigen's LDLT (semi-definite matrices have one too).
+// A draw is the means, moved by a square root of the covariance times normal numbers.
 #include "roofline/draws.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "roofline/linear_algebra.h"
 
 namespace ridgeline {
 
@@ -32,23 +31,16 @@ ParameterDraws::ParameterDraws(const MachineModel& model) {
     free_.push_back(i);
     logarithmic_.push_back(is_log_normal(model.parameters[i]));
   }
-  const auto size = static_cast<Eigen::Index>(free_.size());
   // Of the logarithm, to first order: relative to the mean.
   const auto scale = [&](std::size_t i) { return logarithmic_[i] ? means_[free_[i]] : 1; };
-  Eigen::MatrixXd covariance(size, size);
+  Matrix covariance(free_.size(), free_.size());
   for (std::size_t i = 0; i < free_.size(); ++i)
     for (std::size_t j = 0; j < free_.size(); ++j)
-      covariance(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
-          model.covariance[free_[i] * n + free_[j]] / (scale(i) * scale(j));
-  const Eigen::LDLT<Eigen::MatrixXd> factors(covariance);
-  if (size > 0 && (factors.info() != Eigen::Success ||
-                   factors.vectorD().minCoeff() < -1e-6 * factors.vectorD().maxCoeff()))
+      covariance(i, j) = model.covariance[free_[i] * n + free_[j]] / (scale(i) * scale(j));
+  const std::optional<Matrix> spread = root(covariance);
+  if (!spread)
     throw Error(model.device, "the covariance of the model's parameters is not positive");
-  Eigen::MatrixXd root = factors.matrixL();
-  root = factors.transpositionsP().transpose() * root;
-  const Eigen::VectorXd spread = factors.vectorD().cwiseMax(0).cwiseSqrt();
-  root = root * spread.asDiagonal();
-  root_.assign(root.data(), root.data() + root.size());  // column by column
+  root_ = spread->values();  // column by column
 }
 
 std::vector<double> ParameterDraws::draw(Random& random) const {

@@ -49,6 +49,8 @@ struct EnergyRoofline {
   std::optional<Estimate> idle_power_w;
   std::vector<EnergyRoof> roofs;  // fastest first, at least one
   std::size_t main = 0;           // the roof that is asked for
+
+  const EnergyRoof& main_roof() const { return roofs[main]; }
 };
 
 struct EnergyRooflineOptions {

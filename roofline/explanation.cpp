@@ -35,7 +35,7 @@ ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
     if (prediction.energy_j && prediction.energy_j->value > 0)
       layer.energy_share = *layer.energy_j / prediction.energy_j->value;
   }
-  layer.operations = total_flop(demand.work) + total_integer_ops(demand.work);
+  layer.operations = total_operations(demand.work);
   layer.bytes = total_bytes(demand.work);
   if (layer.bytes > 0) layer.intensity = layer.operations / layer.bytes;
   layer.terms = row.terms;

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,6 +11,7 @@
 #include "base/error.h"
 #include "roofline/coefficients.h"
 #include "roofline/draws.h"
+#include "roofline/linear_algebra.h"
 #include "roofline/step.h"
 
 namespace ridgeline {
@@ -33,26 +32,25 @@ class Space {
       if (prior.covariance[i * n + i] <= 0) continue;
       if (one_network || !is_of_network(prior.parameters[i])) free_.push_back(i);
     }
-    const auto size = static_cast<Eigen::Index>(free_.size());
-    Eigen::MatrixXd covariance(size, size);
-    for (Eigen::Index i = 0; i < size; ++i)
-      for (Eigen::Index j = 0; j < size; ++j)
+    Matrix covariance(size(), size());
+    for (std::size_t i = 0; i < size(); ++i)
+      for (std::size_t j = 0; j < size(); ++j)
         covariance(i, j) = prior.covariance[index(i) * n + index(j)] / (scale(i) * scale(j));
-    precision_ = covariance.ldlt().solve(Eigen::MatrixXd::Identity(size, size));
+    precision_ = inverse_symmetric(covariance);
   }
 
-  Eigen::Index size() const { return static_cast<Eigen::Index>(free_.size()); }
-  std::size_t index(Eigen::Index i) const { return free_[static_cast<std::size_t>(i)]; }
-  bool logarithmic(Eigen::Index i) const { return is_log_normal(prior_.parameters[index(i)]); }
-  double scale(Eigen::Index i) const {
+  std::size_t size() const { return free_.size(); }
+  std::size_t index(std::size_t i) const { return free_[i]; }
+  bool logarithmic(std::size_t i) const { return is_log_normal(prior_.parameters[index(i)]); }
+  double scale(std::size_t i) const {
     return logarithmic(i) ? prior_.parameters[index(i)].mean : 1;
   }
-  const Eigen::MatrixXd& precision() const { return precision_; }
+  const Matrix& precision() const { return precision_; }
 
-  std::vector<double> values(const Eigen::VectorXd& x) const {
+  std::vector<double> values(const Vector& x) const {
     std::vector<double> values;
     for (const Parameter& parameter : prior_.parameters) values.push_back(parameter.mean);
-    for (Eigen::Index i = 0; i < size(); ++i) {
+    for (std::size_t i = 0; i < size(); ++i) {
       double& value = values[index(i)];
       value = logarithmic(i) ? value * std::exp(x[i]) : value + x[i];
     }
@@ -62,7 +60,7 @@ class Space {
  private:
   const MachineModel& prior_;
   std::vector<std::size_t> free_;
-  Eigen::MatrixXd precision_;
+  Matrix precision_;
 };
 
 bool of_one_network(const std::vector<const Observation*>& observations) {
@@ -83,7 +81,7 @@ class Problem {
   const Space& space() const { return space_; }
 
   // Logarithms of predicted over measured, in sigmas: times first, then the powers that are known.
-  Eigen::VectorXd residuals(const Eigen::VectorXd& x) const {
+  Vector residuals(const Vector& x) const {
     const std::vector<double> values = space_.values(x);
     std::map<Runtime, Coefficients> by_runtime;
     std::vector<double> times, powers;
@@ -100,7 +98,7 @@ class Problem {
         powers.push_back(std::log(*step.power_w / *observation->power_w) / options_.power_noise);
     }
     times.insert(times.end(), powers.begin(), powers.end());
-    return Eigen::Map<Eigen::VectorXd>(times.data(), static_cast<Eigen::Index>(times.size()));
+    return times;
   }
 
   static double weight(double residual) {
@@ -108,8 +106,8 @@ class Problem {
     return size <= robust_from ? 1 : robust_from / size;
   }
 
-  double cost(const Eigen::VectorXd& residuals, const Eigen::VectorXd& x) const {
-    double sum = x.dot(space_.precision() * x);
+  double cost(const Vector& residuals, const Vector& x) const {
+    double sum = dot(x, product(space_.precision(), x));
     for (const double residual : residuals) {
       const double size = std::abs(residual);
       sum += size <= robust_from ? size * size : robust_from * (2 * size - robust_from);
@@ -117,12 +115,13 @@ class Problem {
     return sum;
   }
 
-  Eigen::MatrixXd slopes(const Eigen::VectorXd& x, const Eigen::VectorXd& at) const {
-    Eigen::MatrixXd jacobian(at.size(), x.size());
-    for (Eigen::Index i = 0; i < x.size(); ++i) {
-      Eigen::VectorXd moved = x;
+  Matrix slopes(const Vector& x, const Vector& at) const {
+    Matrix jacobian(at.size(), x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      Vector moved = x;
       moved[i] += difference;
-      jacobian.col(i) = (residuals(moved) - at) / difference;
+      const Vector there = residuals(moved);
+      for (std::size_t r = 0; r < at.size(); ++r) jacobian(r, i) = (there[r] - at[r]) / difference;
     }
     return jacobian;
   }
@@ -137,32 +136,40 @@ class Problem {
 };
 
 struct Solution {
-  Eigen::VectorXd x;
-  Eigen::MatrixXd covariance;
+  Vector x;
+  Matrix covariance;
 };
 
 Solution solve(const Problem& problem) {
-  const Eigen::Index size = problem.space().size();
-  Eigen::VectorXd x = Eigen::VectorXd::Zero(size);
-  Eigen::VectorXd residuals = problem.residuals(x);
+  const std::size_t size = problem.space().size();
+  Vector x(size, 0.0);
+  Vector residuals = problem.residuals(x);
   double cost = problem.cost(residuals, x);
   double damping = 1e-2;
-  Eigen::MatrixXd curvature;
+  Matrix curvature;
   for (int round = 0; round < most_rounds; ++round) {
-    const Eigen::MatrixXd jacobian = problem.slopes(x, residuals);
-    const Eigen::VectorXd weights =
-        residuals.unaryExpr([](double r) { return Problem::weight(r); });
-    curvature =
-        jacobian.transpose() * weights.asDiagonal() * jacobian + problem.space().precision();
-    const Eigen::VectorXd slope =
-        jacobian.transpose() * weights.asDiagonal() * residuals + problem.space().precision() * x;
+    const Matrix jacobian = problem.slopes(x, residuals);
+    Vector weights, weighted;
+    for (const double residual : residuals) {
+      weights.push_back(Problem::weight(residual));
+      weighted.push_back(weights.back() * residual);
+    }
+    curvature = weighted_gram(jacobian, weights);
+    const Matrix& precision = problem.space().precision();
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j) curvature(i, j) += precision(i, j);
+    Vector slope = transposed_product(jacobian, weighted);
+    const Vector pull = product(precision, x);  // of the prior
+    for (std::size_t i = 0; i < size; ++i) slope[i] += pull[i];
     bool better = false;
     double gain = 0;
     for (int attempt = 0; attempt < 8 && !better; ++attempt) {
-      Eigen::MatrixXd damped = curvature;
-      damped.diagonal() *= 1 + damping;
-      const Eigen::VectorXd next = x - damped.ldlt().solve(slope);
-      const Eigen::VectorXd next_residuals = problem.residuals(next);
+      Matrix damped = curvature;
+      for (std::size_t i = 0; i < size; ++i) damped(i, i) *= 1 + damping;
+      const Vector stride = solve_symmetric(damped, slope);
+      Vector next = x;
+      for (std::size_t i = 0; i < size; ++i) next[i] -= stride[i];
+      const Vector next_residuals = problem.residuals(next);
       const double next_cost = problem.cost(next_residuals, next);
       if (next_cost < cost) {
         better = true;
@@ -177,7 +184,7 @@ Solution solve(const Problem& problem) {
     }
     if (!better || gain < good_enough) break;
   }
-  return {x, curvature.ldlt().solve(Eigen::MatrixXd::Identity(size, size))};
+  return {x, inverse_symmetric(curvature)};
 }
 
 MachineModel posterior(const MachineModel& prior, const Space& space, const Solution& solution) {
@@ -192,11 +199,11 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
     }
     model.parameters[i].mean = values[i];
   }
-  const auto scale = [&](Eigen::Index i) {
+  const auto scale = [&](std::size_t i) {
     return space.logarithmic(i) ? values[space.index(i)] : 1.0;
   };
-  for (Eigen::Index i = 0; i < space.size(); ++i)
-    for (Eigen::Index j = 0; j < space.size(); ++j) {
+  for (std::size_t i = 0; i < space.size(); ++i)
+    for (std::size_t j = 0; j < space.size(); ++j) {
       const double value = (solution.covariance(i, j) + solution.covariance(j, i)) / 2;
       model.covariance[space.index(i) * n + space.index(j)] = value * scale(i) * scale(j);
     }

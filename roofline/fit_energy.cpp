@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,17 +12,15 @@
 #include "base/error.h"
 #include "base/normal_interval.h"
 #include "base/units.h"
+#include "roofline/linear_algebra.h"
 
 namespace ridgeline {
 namespace {
 
-using Matrix3 = Eigen::Matrix3d;
-using Vector3 = Eigen::Vector3d;
-using Design = Eigen::Matrix<double, Eigen::Dynamic, 3>;
-
-constexpr Eigen::Index coefficients = 3;
-constexpr std::array<const char*, coefficients> names{"energy per FLOP", "energy per byte",
-                                                      "constant power"};
+constexpr std::size_t unknowns = 3;
+using Vector3 = std::array<double, unknowns>;
+constexpr std::array<const char*, unknowns> names{"energy per FLOP", "energy per byte",
+                                                  "constant power"};
 // A coefficient whose part of the energy is not known to half of all energy is not known.
 constexpr double least_known_share = 0.5;
 constexpr double same_ratio = 1.1;  // largest over smallest: no difference to fit on
@@ -31,12 +28,12 @@ constexpr int reweightings = 4;
 constexpr double least_expected = 0.1;  // of a row's reading, for its weight
 
 double energy_of(const EnergyRow& row, const Vector3& solution) {
-  return Vector3(row.flop, row.bytes, row.time_s).dot(solution);
+  return row.flop * solution[0] + row.bytes * solution[1] + row.time_s * solution[2];
 }
 
 struct System {
-  Design design;           // W, Q, T of each row over its sigma
-  Eigen::VectorXd energy;  // E over its sigma
+  Matrix design;  // W, Q, T of each row over its sigma
+  Vector energy;  // E over its sigma
 };
 
 void check_rows(std::span<const EnergyRow> rows, const FitEnergyOptions& options) {
@@ -50,10 +47,10 @@ void check_rows(std::span<const EnergyRow> rows, const FitEnergyOptions& options
     if (!(std::isfinite(row.time_s) && row.time_s > 0)) fail("time is not a positive number");
     if (!(std::isfinite(row.energy_j) && row.energy_j > 0)) fail("energy is not a positive number");
   }
-  if (rows.size() < coefficients)
+  if (rows.size() < unknowns)
     throw Error(options.where,
-                fmt::format("{} coefficients need at least {} rows with energy, there {}",
-                            coefficients, coefficients,
+                fmt::format("{} coefficients need at least {} rows with energy, there {}", unknowns,
+                            unknowns,
                             rows.empty()       ? "are none"
                             : rows.size() == 1 ? "is one"
                                                : "are two"),
@@ -63,60 +60,75 @@ void check_rows(std::span<const EnergyRow> rows, const FitEnergyOptions& options
 // `expected_j`: sigma follows what a row should have read, or noisy low readings would count most.
 System weighted(std::span<const EnergyRow> rows, const std::vector<double>& expected_j,
                 const FitEnergyOptions& options) {
-  const auto count = static_cast<Eigen::Index>(rows.size());
-  System system{Design(count, coefficients), Eigen::VectorXd(count)};
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const EnergyRow& row = rows[static_cast<std::size_t>(i)];
-    const double sigma =
-        std::hypot(options.relative_noise * expected_j[static_cast<std::size_t>(i)],
-                   options.power_step_w / std::sqrt(12.0) * row.time_s);
-    system.design.row(i) << row.flop / sigma, row.bytes / sigma, row.time_s / sigma;
-    system.energy(i) = row.energy_j / sigma;
+  System system{Matrix(rows.size(), unknowns), Vector(rows.size())};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const EnergyRow& row = rows[i];
+    const double sigma = std::hypot(options.relative_noise * expected_j[i],
+                                    options.power_step_w / std::sqrt(12.0) * row.time_s);
+    system.design(i, 0) = row.flop / sigma;
+    system.design(i, 1) = row.bytes / sigma;
+    system.design(i, 2) = row.time_s / sigma;
+    system.energy[i] = row.energy_j / sigma;
   }
   return system;
 }
 
 // W, Q and T differ by twenty decades: columns of length one keep the algebra exact.
-Vector3 column_scales(const Design& design) {
-  Vector3 scales = design.colwise().norm();
-  for (double& scale : scales)
-    if (!(scale > 0)) scale = 1;
+Vector3 column_scales(const Matrix& design) {
+  Vector3 scales;
+  for (std::size_t c = 0; c < unknowns; ++c) {
+    const double length = std::sqrt(dot(design.column(c), design.column(c)));
+    scales[c] = length > 0 ? length : 1;
+  }
   return scales;
+}
+
+// These columns of the design, each over its scale.
+Matrix scaled(const Matrix& design, const Vector3& scales,
+              const std::vector<std::size_t>& columns) {
+  Matrix part(design.rows(), columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    for (std::size_t r = 0; r < design.rows(); ++r)
+      part(r, i) = design(r, columns[i]) / scales[columns[i]];
+  return part;
+}
+
+double squared_misfit(const Matrix& design, const Vector& solution, const Vector& energy) {
+  Vector misfit = product(design, solution);
+  for (std::size_t i = 0; i < misfit.size(); ++i) misfit[i] -= energy[i];
+  return dot(misfit, misfit);
 }
 
 Vector3 non_negative_fit(const System& system) {
   const Vector3 scales = column_scales(system.design);
-  Vector3 best = Vector3::Zero();
-  double least = system.energy.squaredNorm();
-  for (unsigned subset = 1; subset < 1U << coefficients; ++subset) {
-    std::vector<Eigen::Index> columns;
-    for (Eigen::Index c = 0; c < coefficients; ++c)
+  Vector3 best{};
+  double least = dot(system.energy, system.energy);
+  for (unsigned subset = 1; subset < 1U << unknowns; ++subset) {
+    std::vector<std::size_t> columns;
+    for (std::size_t c = 0; c < unknowns; ++c)
       if ((subset >> c & 1U) != 0) columns.push_back(c);
-    const Eigen::MatrixXd part =
-        (system.design * scales.cwiseInverse().asDiagonal())(Eigen::indexing::all, columns);
-    const Eigen::VectorXd solution = part.colPivHouseholderQr().solve(system.energy);
-    const double residual = (part * solution - system.energy).squaredNorm();
-    if (solution.minCoeff() < 0 || !(residual < least)) continue;
+    const Matrix part = scaled(system.design, scales, columns);
+    const std::optional<Vector> solution = least_squares(part, system.energy);
+    if (!solution || *std::ranges::min_element(*solution) < 0) continue;
+    const double residual = squared_misfit(part, *solution, system.energy);
+    if (!(residual < least)) continue;
     least = residual;
-    best.setZero();
+    best = {};
     for (std::size_t i = 0; i < columns.size(); ++i)
-      best(columns[i]) = solution(static_cast<Eigen::Index>(i)) / scales(columns[i]);
+      best[columns[i]] = (*solution)[i] / scales[columns[i]];
   }
   return best;
 }
 
 // (AᵀA)⁻¹, of all three coefficients, also where the fit holds one at zero; none where the rows
 // leave a combination of them open.
-std::optional<Matrix3> covariance_of(const Design& design) {
+std::optional<Matrix> covariance_of(const Matrix& design) {
   const Vector3 scales = column_scales(design);
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(
-      Eigen::MatrixXd(design * scales.cwiseInverse().asDiagonal()), Eigen::ComputeThinV);
-  const Vector3 singular = svd.singularValues();
-  if (!(singular(2) > 1e-10 * singular(0))) return std::nullopt;
-  const Matrix3 directions = svd.matrixV();
-  const Matrix3 scaled =
-      directions * singular.cwiseAbs2().cwiseInverse().asDiagonal() * directions.transpose();
-  return scales.cwiseInverse().asDiagonal() * scaled * scales.cwiseInverse().asDiagonal();
+  std::optional<Matrix> covariance = inverse_gram(scaled(design, scales, {0, 1, 2}));
+  if (!covariance) return std::nullopt;
+  for (std::size_t r = 0; r < unknowns; ++r)
+    for (std::size_t c = 0; c < unknowns; ++c) (*covariance)(r, c) /= scales[r] * scales[c];
+  return covariance;
 }
 
 // Whether all rows have nearly one value of a / b; rows without b do not count.
@@ -167,21 +179,23 @@ bool one_ratio(std::span<const EnergyRow> rows, const A& a, const B& b) {
 }
 
 // How well the rows know each coefficient's part of the energy, at the sensor's own noise.
-bool identified(std::span<const EnergyRow> rows, const Matrix3& covariance) {
-  Vector3 amounts = Vector3::Zero();
+bool identified(std::span<const EnergyRow> rows, const Matrix& covariance) {
+  Vector3 amounts{};
   double energy = 0;
   for (const EnergyRow& row : rows) {
-    amounts += Vector3(row.flop, row.bytes, row.time_s);
+    amounts[0] += row.flop;
+    amounts[1] += row.bytes;
+    amounts[2] += row.time_s;
     energy += row.energy_j;
   }
-  for (Eigen::Index c = 0; c < coefficients; ++c) {
-    if (!(amounts(c) > 0)) return false;
-    if (!(std::sqrt(covariance(c, c)) * amounts(c) < least_known_share * energy)) return false;
+  for (std::size_t c = 0; c < unknowns; ++c) {
+    if (!(amounts[c] > 0)) return false;
+    if (!(std::sqrt(covariance(c, c)) * amounts[c] < least_known_share * energy)) return false;
   }
   return true;
 }
 
-Estimate fitted(double value, double variance) {
+Estimate fitted_estimate(double value, double variance) {
   const double half = sigma_of_90 * std::sqrt(variance);
   return {value, std::max(0.0, value - half), value + half, Source::fitted};
 }
@@ -193,7 +207,7 @@ EnergyFit fit_energy(std::span<const EnergyRow> rows, const FitEnergyOptions& op
   std::vector<double> expected;
   for (const EnergyRow& row : rows) expected.push_back(row.energy_j);
   System system = weighted(rows, expected, options);
-  const std::optional<Matrix3> open = covariance_of(system.design);
+  const std::optional<Matrix> open = covariance_of(system.design);
   if (!open || !identified(rows, *open)) fail_unidentified(rows, options);
 
   Vector3 solution = non_negative_fit(system);
@@ -205,18 +219,19 @@ EnergyFit fit_energy(std::span<const EnergyRow> rows, const FitEnergyOptions& op
   }
 
   // Rows that scatter more than their noise says widen the intervals; fewer rows prove nothing.
-  const double misfit = (system.design * solution - system.energy).squaredNorm();
-  const auto freedom = static_cast<double>(rows.size()) - coefficients;
-  const Matrix3 covariance = covariance_of(system.design).value_or(*open) *
-                             (freedom > 0 ? std::max(1.0, misfit / freedom) : 1.0);
+  const double misfit =
+      squared_misfit(system.design, {solution.begin(), solution.end()}, system.energy);
+  const auto freedom = static_cast<double>(rows.size()) - static_cast<double>(unknowns);
+  const double widening = freedom > 0 ? std::max(1.0, misfit / freedom) : 1.0;
+  const Matrix covariance = covariance_of(system.design).value_or(*open);
 
   EnergyFit fit;
-  fit.joule_per_flop = fitted(solution(0), covariance(0, 0));
-  fit.joule_per_byte = fitted(solution(1), covariance(1, 1));
-  fit.constant_power_w = fitted(solution(2), covariance(2, 2));
-  for (Eigen::Index r = 0; r < coefficients; ++r)
-    for (Eigen::Index c = 0; c < coefficients; ++c)
-      fit.covariance[static_cast<std::size_t>(r * coefficients + c)] = covariance(r, c);
+  fit.joule_per_flop = fitted_estimate(solution[0], widening * covariance(0, 0));
+  fit.joule_per_byte = fitted_estimate(solution[1], widening * covariance(1, 1));
+  fit.constant_power_w = fitted_estimate(solution[2], widening * covariance(2, 2));
+  for (std::size_t r = 0; r < unknowns; ++r)
+    for (std::size_t c = 0; c < unknowns; ++c)
+      fit.covariance[r * unknowns + c] = widening * covariance(r, c);
   fit.rows = rows.size();
   double squares = 0;
   for (const EnergyRow& row : rows)

@@ -13,9 +13,6 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t index_of(DType dtype) { return static_cast<std::size_t>(dtype); }
-constexpr std::size_t index_of(KernelKind kind) { return static_cast<std::size_t>(kind); }
-
 bool is_product(KernelKind kind) {
   return kind == KernelKind::convolution || kind == KernelKind::linear ||
          kind == KernelKind::product || kind == KernelKind::attention ||

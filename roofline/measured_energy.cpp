@@ -2,8 +2,8 @@
 // A row's rates and power are those of one second: W = FLOP/s, Q = B/s, E = power.
 #include "roofline/measured_energy.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -11,6 +11,7 @@
 #include "base/normal_interval.h"
 #include "base/random.h"
 #include "roofline/draws.h"
+#include "roofline/linear_algebra.h"
 
 namespace ridgeline {
 namespace {
@@ -73,13 +74,13 @@ const Slope* slope_of(const Roofline& roofline, const SweepRow& like) {
 }
 
 Ceilings ceilings_with(const Ceilings& base, double flops_per_s, double bytes_per_s,
-                       const Eigen::Vector3d& coefficients) {
+                       const std::array<double, 3>& coefficients) {
   Ceilings ceilings = base;
   ceilings.peaks.front().flops_per_s = flops_per_s;
   ceilings.bandwidths.front().bytes_per_s = bytes_per_s;
-  ceilings.flop_energies.front().joule_per_flop = coefficients(0);
-  ceilings.byte_energies.front().joule_per_byte = coefficients(1);
-  ceilings.busy_power->power_w = coefficients(2);
+  ceilings.flop_energies.front().joule_per_flop = coefficients[0];
+  ceilings.byte_energies.front().joule_per_byte = coefficients[1];
+  ceilings.busy_power->power_w = coefficients[2];
   return ceilings;
 }
 
@@ -90,24 +91,24 @@ std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const E
     const double sigma = std::log(estimate.high / estimate.low) / (2 * sigma_of_90);
     return estimate.value * std::exp(sigma * normal(random));
   };
-  const Eigen::Vector3d mean(fit.joule_per_flop.value, fit.joule_per_byte.value,
-                             fit.constant_power_w.value);
+  const std::array<double, 3> mean{fit.joule_per_flop.value, fit.joule_per_byte.value,
+                                   fit.constant_power_w.value};
   // The coefficients differ by ten decades: the root is taken of the correlations.
-  Eigen::Matrix3d covariance;
-  for (Eigen::Index r = 0; r < 3; ++r)
-    for (Eigen::Index c = 0; c < 3; ++c)
-      covariance(r, c) = fit.covariance[static_cast<std::size_t>(3 * r + c)];
-  const Eigen::Vector3d sigma = covariance.diagonal().cwiseSqrt();
-  const Eigen::Vector3d inverse = sigma.cwiseInverse();
-  const Eigen::Matrix3d root =
-      (inverse.asDiagonal() * covariance * inverse.asDiagonal()).llt().matrixL();
+  const auto covariance = [&](std::size_t r, std::size_t c) { return fit.covariance[3 * r + c]; };
+  const auto sigma = [&](std::size_t i) { return std::sqrt(covariance(i, i)); };
+  Matrix correlation(3, 3);
+  for (std::size_t r = 0; r < 3; ++r)
+    for (std::size_t c = 0; c < 3; ++c)
+      correlation(r, c) = covariance(r, c) / (sigma(r) * sigma(c));
+  const Matrix spread = root(correlation).value_or(Matrix(3, 3));
   std::vector<Ceilings> result;
   for (int i = 0; i < draws; ++i) {
     const double flops_per_s = rate(flops), bytes_per_s = rate(bytes);
-    Eigen::Vector3d noise;
-    for (double& each : noise) each = normal(random);
-    const Eigen::Vector3d coefficients =
-        (mean + sigma.cwiseProduct(root * noise)).cwiseMax(Eigen::Vector3d::Zero());
+    const Vector noise{normal(random), normal(random), normal(random)};
+    const Vector shock = product(spread, noise);
+    std::array<double, 3> coefficients;
+    for (std::size_t c = 0; c < 3; ++c)
+      coefficients[c] = std::max(0.0, mean[c] + sigma(c) * shock[c]);
     result.push_back(ceilings_with(base, flops_per_s, bytes_per_s, coefficients));
   }
   return result;

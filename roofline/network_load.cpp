@@ -79,8 +79,7 @@ KernelKind kind_of(const Demand& demand) {
 double elements_of(const Demand& demand, KernelKind kind, DType dtype) {
   const double outputs = demand.work.bytes_written / bytes_of(dtype);
   if (kind == KernelKind::depthwise) return demand.work.macs;  // taps
-  if (kind == KernelKind::pool)
-    return std::max(outputs, total_flop(demand.work) + total_integer_ops(demand.work));
+  if (kind == KernelKind::pool) return std::max(outputs, total_operations(demand.work));
   return outputs;
 }
 
@@ -99,8 +98,7 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
   const FlopCount arithmetic = main_arithmetic(demand.work);
   load.dtype = arithmetic.dtype;
   load.matrix_ops = 2 * demand.work.macs;
-  load.vector_ops =
-      std::max(0.0, total_flop(demand.work) + total_integer_ops(demand.work) - load.matrix_ops);
+  load.vector_ops = std::max(0.0, total_operations(demand.work) - load.matrix_ops);
   load.elements = elements_of(demand, load.kind, load.dtype);
   load.activation_bytes = demand.work.bytes_read + demand.work.bytes_written;
   load.weight_bytes = demand.work.weight_bytes_read + demand.work.weight_bytes_written;

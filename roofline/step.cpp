@@ -11,9 +11,6 @@
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t index_of(KernelKind kind) { return static_cast<std::size_t>(kind); }
-constexpr std::size_t index_of(DType dtype) { return static_cast<std::size_t>(dtype); }
-
 // Halvings of an interval until the clock is known to a millionth.
 constexpr int halvings = 20;
 

@@ -4,7 +4,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace alexnet_parts {
 
 Operand features(NetworkBuilder& net, Operand x) {
   const auto scope = net.scope("features");
@@ -27,19 +27,21 @@ void alexnet(NetworkBuilder& net) {
   net.output(net.linear("6", x, net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "alexnet",
-    .family = "alexnet",
-    .source = "torchvision",
-    .address = "https://pytorch.org/vision/stable/models/alexnet.html",
-    .options = image_options,
-    .image = 224,
-    .classes = 1000,
-    .build = alexnet,
-}};
+}  // namespace alexnet_parts
 
-}  // namespace
-
-std::span<const Workload> alexnet_workloads() { return rows; }
+std::span<const Workload> alexnet_workloads() {
+  using namespace alexnet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "alexnet",
+      .family = "alexnet",
+      .source = "torchvision",
+      .address = "https://pytorch.org/vision/stable/models/alexnet.html",
+      .options = image_options,
+      .image = 224,
+      .classes = 1000,
+      .build = alexnet,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

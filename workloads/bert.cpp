@@ -6,7 +6,7 @@
 #include "workloads/language.h"
 
 namespace ridgeline {
-namespace {
+namespace bert_parts {
 
 struct BertForm {
   std::int64_t layers, heads, width, hidden;
@@ -64,29 +64,31 @@ void bert(NetworkBuilder& net, const BertForm& form) {
   net.output(net.activation("activation", net.linear("dense", x, form.width), Function::tanh));
 }
 
-constexpr Workload rows[] = {
-    {.name = "bert_base",
-     .family = "bert",
-     .source = "Hugging Face",
-     .address = "https://huggingface.co/google-bert/bert-base-uncased/blob/main/config.json",
-     .options = encoder_options,
-     .build =
-         [](NetworkBuilder& net) {
-           bert(net, {12, 12, 768, 3072});
-         }},
-    {.name = "bert_large",
-     .family = "bert",
-     .source = "Hugging Face",
-     .address = "https://huggingface.co/google-bert/bert-large-uncased/blob/main/config.json",
-     .options = encoder_options,
-     .build =
-         [](NetworkBuilder& net) {
-           bert(net, {24, 16, 1024, 4096});
-         }},
-};
+}  // namespace bert_parts
 
-}  // namespace
-
-std::span<const Workload> bert_workloads() { return rows; }
+std::span<const Workload> bert_workloads() {
+  using namespace bert_parts;
+  static constexpr Workload rows[] = {
+      {.name = "bert_base",
+       .family = "bert",
+       .source = "Hugging Face",
+       .address = "https://huggingface.co/google-bert/bert-base-uncased/blob/main/config.json",
+       .options = encoder_options,
+       .build =
+           [](NetworkBuilder& net) {
+             bert(net, {12, 12, 768, 3072});
+           }},
+      {.name = "bert_large",
+       .family = "bert",
+       .source = "Hugging Face",
+       .address = "https://huggingface.co/google-bert/bert-large-uncased/blob/main/config.json",
+       .options = encoder_options,
+       .build =
+           [](NetworkBuilder& net) {
+             bert(net, {24, 16, 1024, 4096});
+           }},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -9,7 +9,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace densenet_parts {
 
 constexpr std::int64_t growth = 32;
 
@@ -55,19 +55,21 @@ void densenet121(NetworkBuilder& net) {
   net.output(net.linear("classifier", x, net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "densenet121",
-    .family = "densenet",
-    .source = "torchvision",
-    .address = "https://pytorch.org/vision/stable/models/densenet.html",
-    .options = image_options,
-    .image = 224,
-    .classes = 1000,
-    .build = densenet121,
-}};
+}  // namespace densenet_parts
 
-}  // namespace
-
-std::span<const Workload> densenet_workloads() { return rows; }
+std::span<const Workload> densenet_workloads() {
+  using namespace densenet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "densenet121",
+      .family = "densenet",
+      .source = "torchvision",
+      .address = "https://pytorch.org/vision/stable/models/densenet.html",
+      .options = image_options,
+      .image = 224,
+      .classes = 1000,
+      .build = densenet121,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -10,7 +10,7 @@
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
-namespace {
+namespace efficientnet_parts {
 
 constexpr Function swish = Function::swish;
 
@@ -80,13 +80,15 @@ constexpr Workload row(std::string_view name, std::int64_t image, void (*build)(
           .build = build};
 }
 
-constexpr Workload rows[] = {
-    row("efficientnet_b0", 224, [](NetworkBuilder& net) { efficientnet(net, 1.0); }),
-    row("efficientnet_b1", 240, [](NetworkBuilder& net) { efficientnet(net, 1.1); }),
-};
+}  // namespace efficientnet_parts
 
-}  // namespace
-
-std::span<const Workload> efficientnet_workloads() { return rows; }
+std::span<const Workload> efficientnet_workloads() {
+  using namespace efficientnet_parts;
+  static constexpr Workload rows[] = {
+      row("efficientnet_b0", 224, [](NetworkBuilder& net) { efficientnet(net, 1.0); }),
+      row("efficientnet_b1", 240, [](NetworkBuilder& net) { efficientnet(net, 1.1); }),
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -6,7 +6,7 @@
 #include "workloads/language.h"
 
 namespace ridgeline {
-namespace {
+namespace gpt2_parts {
 
 constexpr std::int64_t layers = 12;
 constexpr std::int64_t heads = 12;
@@ -68,17 +68,19 @@ void gpt2(NetworkBuilder& net) {
   finish(net, x, table, made);
 }
 
-constexpr Workload rows[] = {{
-    .name = "gpt2",
-    .family = "gpt",
-    .source = "Hugging Face",
-    .address = "https://huggingface.co/openai-community/gpt2/blob/main/config.json",
-    .options = decoder_options,
-    .build = gpt2,
-}};
+}  // namespace gpt2_parts
 
-}  // namespace
-
-std::span<const Workload> gpt2_workloads() { return rows; }
+std::span<const Workload> gpt2_workloads() {
+  using namespace gpt2_parts;
+  static constexpr Workload rows[] = {{
+      .name = "gpt2",
+      .family = "gpt",
+      .source = "Hugging Face",
+      .address = "https://huggingface.co/openai-community/gpt2/blob/main/config.json",
+      .options = decoder_options,
+      .build = gpt2,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -4,7 +4,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace inception_v3_parts {
 
 constexpr ConvolutionOptions one_by_one{};
 constexpr ConvolutionOptions three{.kernel = 3, .padding = 1};
@@ -112,19 +112,21 @@ void inception_v3(NetworkBuilder& net) {
   net.output(net.linear("fc", net.flatten("flatten", x), net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "inception_v3",
-    .family = "inception",
-    .source = "torchvision, no aux head",
-    .address = "https://pytorch.org/vision/stable/models/inception.html",
-    .options = image_options,
-    .image = 299,
-    .classes = 1000,
-    .build = inception_v3,
-}};
+}  // namespace inception_v3_parts
 
-}  // namespace
-
-std::span<const Workload> inception_v3_workloads() { return rows; }
+std::span<const Workload> inception_v3_workloads() {
+  using namespace inception_v3_parts;
+  static constexpr Workload rows[] = {{
+      .name = "inception_v3",
+      .family = "inception",
+      .source = "torchvision, no aux head",
+      .address = "https://pytorch.org/vision/stable/models/inception.html",
+      .options = image_options,
+      .image = 299,
+      .classes = 1000,
+      .build = inception_v3,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -8,7 +8,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace inception_v4_parts {
 
 constexpr ConvolutionOptions one_by_one{};
 constexpr ConvolutionOptions three{.kernel = 3, .padding = 1};
@@ -135,20 +135,22 @@ void inception_v4(NetworkBuilder& net) {
   net.output(net.linear("last_linear", x, net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "inception_v4",
-    .family = "inception",
-    .source = "timm",
-    .address = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
-               "inception_v4.py",
-    .options = image_options,
-    .image = 299,
-    .classes = 1000,
-    .build = inception_v4,
-}};
+}  // namespace inception_v4_parts
 
-}  // namespace
-
-std::span<const Workload> inception_v4_workloads() { return rows; }
+std::span<const Workload> inception_v4_workloads() {
+  using namespace inception_v4_parts;
+  static constexpr Workload rows[] = {{
+      .name = "inception_v4",
+      .family = "inception",
+      .source = "timm",
+      .address = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
+                 "inception_v4.py",
+      .options = image_options,
+      .image = 299,
+      .classes = 1000,
+      .build = inception_v4,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

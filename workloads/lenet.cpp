@@ -4,7 +4,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace lenet_parts {
 
 void lenet5(NetworkBuilder& net) {
   Operand x = image_input(net, 1);
@@ -18,20 +18,22 @@ void lenet5(NetworkBuilder& net) {
   net.output(net.linear("fc3", x, net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "lenet5",
-    .family = "lenet",
-    .source = "paper, LeCun et al. 1998",
-    .address = "https://doi.org/10.1109/5.726791",
-    // No image: the first fully connected layer fits 32x32 only.
-    .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::classes},
-    .image = 32,
-    .classes = 10,
-    .build = lenet5,
-}};
+}  // namespace lenet_parts
 
-}  // namespace
-
-std::span<const Workload> lenet_workloads() { return rows; }
+std::span<const Workload> lenet_workloads() {
+  using namespace lenet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "lenet5",
+      .family = "lenet",
+      .source = "paper, LeCun et al. 1998",
+      .address = "https://doi.org/10.1109/5.726791",
+      // No image: the first fully connected layer fits 32x32 only.
+      .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::classes},
+      .image = 32,
+      .classes = 10,
+      .build = lenet5,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -8,7 +8,7 @@
 #include "workloads/language.h"
 
 namespace ridgeline {
-namespace {
+namespace llama_parts {
 
 struct LlamaForm {
   std::int64_t layers, heads, kv_heads, width, hidden, vocabulary, positions;
@@ -97,23 +97,25 @@ constexpr LlamaForm llama_3_2_1b{.layers = 16,
                                  .positions = 131072,
                                  .projection_bias = false};
 
-constexpr Workload rows[] = {
-    {.name = "qwen2-1.5b",
-     .family = "llama",
-     .source = "Hugging Face",
-     .address = "https://huggingface.co/Qwen/Qwen2-1.5B/blob/main/config.json",
-     .options = decoder_options,
-     .build = [](NetworkBuilder& net) { llama(net, qwen2_1_5b); }},
-    {.name = "llama-3.2-1b",
-     .family = "llama",
-     .source = "Hugging Face",
-     .address = "https://huggingface.co/meta-llama/Llama-3.2-1B/blob/main/config.json",
-     .options = decoder_options,
-     .build = [](NetworkBuilder& net) { llama(net, llama_3_2_1b); }},
-};
+}  // namespace llama_parts
 
-}  // namespace
-
-std::span<const Workload> llama_workloads() { return rows; }
+std::span<const Workload> llama_workloads() {
+  using namespace llama_parts;
+  static constexpr Workload rows[] = {
+      {.name = "qwen2-1.5b",
+       .family = "llama",
+       .source = "Hugging Face",
+       .address = "https://huggingface.co/Qwen/Qwen2-1.5B/blob/main/config.json",
+       .options = decoder_options,
+       .build = [](NetworkBuilder& net) { llama(net, qwen2_1_5b); }},
+      {.name = "llama-3.2-1b",
+       .family = "llama",
+       .source = "Hugging Face",
+       .address = "https://huggingface.co/meta-llama/Llama-3.2-1B/blob/main/config.json",
+       .options = decoder_options,
+       .build = [](NetworkBuilder& net) { llama(net, llama_3_2_1b); }},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -5,7 +5,7 @@
 #include "workloads/language.h"
 
 namespace ridgeline {
-namespace {
+namespace lstm_parts {
 
 constexpr std::int64_t width = 256;
 constexpr std::int64_t vocabulary = 29423;
@@ -24,17 +24,19 @@ void lstm(NetworkBuilder& net) {
   net.output_state(cell);
 }
 
-constexpr Workload rows[] = {{
-    .name = "lstm",
-    .family = "lstm",
-    .source = "Pagoda",
-    .address = "https://github.com/dream-lab/pagoda",
-    .options = {WorkloadOption::batch, WorkloadOption::seq, WorkloadOption::dtype},
-    .build = lstm,
-}};
+}  // namespace lstm_parts
 
-}  // namespace
-
-std::span<const Workload> lstm_workloads() { return rows; }
+std::span<const Workload> lstm_workloads() {
+  using namespace lstm_parts;
+  static constexpr Workload rows[] = {{
+      .name = "lstm",
+      .family = "lstm",
+      .source = "Pagoda",
+      .address = "https://github.com/dream-lab/pagoda",
+      .options = {WorkloadOption::batch, WorkloadOption::seq, WorkloadOption::dtype},
+      .build = lstm,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

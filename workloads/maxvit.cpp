@@ -9,7 +9,7 @@
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
-namespace {
+namespace maxvit_parts {
 
 constexpr std::int64_t partition = 7;
 constexpr std::int64_t tokens = partition * partition;
@@ -112,19 +112,21 @@ void maxvit_t(NetworkBuilder& net) {
   net.output(net.linear("5", x, net.settings().classes, false));
 }
 
-constexpr Workload rows[] = {{
-    .name = "maxvit_t",
-    .family = "maxvit",
-    .source = "torchvision",
-    .address = "https://pytorch.org/vision/stable/models/maxvit.html",
-    .options = image_options,
-    .image = 224,
-    .classes = 1000,
-    .build = maxvit_t,
-}};
+}  // namespace maxvit_parts
 
-}  // namespace
-
-std::span<const Workload> maxvit_workloads() { return rows; }
+std::span<const Workload> maxvit_workloads() {
+  using namespace maxvit_parts;
+  static constexpr Workload rows[] = {{
+      .name = "maxvit_t",
+      .family = "maxvit",
+      .source = "torchvision",
+      .address = "https://pytorch.org/vision/stable/models/maxvit.html",
+      .options = image_options,
+      .image = 224,
+      .classes = 1000,
+      .build = maxvit_t,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

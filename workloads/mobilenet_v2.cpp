@@ -7,7 +7,7 @@
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
-namespace {
+namespace mobilenet_v2_parts {
 
 constexpr Function relu6 = Function::clip;
 
@@ -56,19 +56,21 @@ void mobilenet_v2(NetworkBuilder& net) {
   net.output(net.linear("1", net.dropout("0", x), net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "mobilenet_v2",
-    .family = "mobilenet_v2",
-    .source = "torchvision",
-    .address = "https://pytorch.org/vision/stable/models/mobilenetv2.html",
-    .options = image_options,
-    .image = 224,
-    .classes = 1000,
-    .build = mobilenet_v2,
-}};
+}  // namespace mobilenet_v2_parts
 
-}  // namespace
-
-std::span<const Workload> mobilenet_v2_workloads() { return rows; }
+std::span<const Workload> mobilenet_v2_workloads() {
+  using namespace mobilenet_v2_parts;
+  static constexpr Workload rows[] = {{
+      .name = "mobilenet_v2",
+      .family = "mobilenet_v2",
+      .source = "torchvision",
+      .address = "https://pytorch.org/vision/stable/models/mobilenetv2.html",
+      .options = image_options,
+      .image = 224,
+      .classes = 1000,
+      .build = mobilenet_v2,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -7,7 +7,7 @@
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
-namespace {
+namespace mobilenet_v3_parts {
 
 struct MobileBlock {
   std::int64_t kernel, expanded, channels;
@@ -95,13 +95,15 @@ constexpr Workload row(std::string_view name, void (*build)(NetworkBuilder&)) {
           .build = build};
 }
 
-constexpr Workload rows[] = {
-    row("mobilenet_v3_small", [](NetworkBuilder& net) { mobilenet_v3(net, small, 1024); }),
-    row("mobilenet_v3_large", [](NetworkBuilder& net) { mobilenet_v3(net, large, 1280); }),
-};
+}  // namespace mobilenet_v3_parts
 
-}  // namespace
-
-std::span<const Workload> mobilenet_v3_workloads() { return rows; }
+std::span<const Workload> mobilenet_v3_workloads() {
+  using namespace mobilenet_v3_parts;
+  static constexpr Workload rows[] = {
+      row("mobilenet_v3_small", [](NetworkBuilder& net) { mobilenet_v3(net, small, 1024); }),
+      row("mobilenet_v3_large", [](NetworkBuilder& net) { mobilenet_v3(net, large, 1280); }),
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -7,7 +7,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace mobilevit_parts {
 
 Operand unit(NetworkBuilder& net, std::string_view name, Operand x, std::int64_t channels,
              const ConvolutionOptions& options, bool active = true) {
@@ -96,20 +96,22 @@ void mobilevit_s(NetworkBuilder& net) {
   net.output(net.linear("fc", x, net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "mobilevit_s",
-    .family = "mobilevit",
-    .source = "timm",
-    .address = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
-               "mobilevit.py",
-    .options = image_attention_options,
-    .image = 256,
-    .classes = 1000,
-    .build = mobilevit_s,
-}};
+}  // namespace mobilevit_parts
 
-}  // namespace
-
-std::span<const Workload> mobilevit_workloads() { return rows; }
+std::span<const Workload> mobilevit_workloads() {
+  using namespace mobilevit_parts;
+  static constexpr Workload rows[] = {{
+      .name = "mobilevit_s",
+      .family = "mobilevit",
+      .source = "timm",
+      .address = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
+                 "mobilevit.py",
+      .options = image_attention_options,
+      .image = 256,
+      .classes = 1000,
+      .build = mobilevit_s,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

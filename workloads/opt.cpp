@@ -6,7 +6,7 @@
 #include "workloads/language.h"
 
 namespace ridgeline {
-namespace {
+namespace opt_parts {
 
 constexpr std::int64_t layers = 24;
 constexpr std::int64_t heads = 32;
@@ -56,17 +56,19 @@ void opt(NetworkBuilder& net) {
   finish(net, x, table, made);
 }
 
-constexpr Workload rows[] = {{
-    .name = "opt-1.3b",
-    .family = "opt",
-    .source = "Hugging Face",
-    .address = "https://huggingface.co/facebook/opt-1.3b/blob/main/config.json",
-    .options = decoder_options,
-    .build = opt,
-}};
+}  // namespace opt_parts
 
-}  // namespace
-
-std::span<const Workload> opt_workloads() { return rows; }
+std::span<const Workload> opt_workloads() {
+  using namespace opt_parts;
+  static constexpr Workload rows[] = {{
+      .name = "opt-1.3b",
+      .family = "opt",
+      .source = "Hugging Face",
+      .address = "https://huggingface.co/facebook/opt-1.3b/blob/main/config.json",
+      .options = decoder_options,
+      .build = opt,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -10,7 +10,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace resnet_parts {
 
 // What is added to the block's result: its input, fitted by a 1x1 convolution where sizes differ.
 Operand shortcut(NetworkBuilder& net, Operand x, std::int64_t channels, std::int64_t stride,
@@ -64,26 +64,7 @@ constexpr Workload row(std::string_view name, void (*build)(NetworkBuilder&)) {
           .build = build};
 }
 
-constexpr Workload rows[] = {
-    row("resnet18",
-        [](NetworkBuilder& net) {
-          resnet(net, {2, 2, 2, 2}, {});
-        }),
-    row("resnet34",
-        [](NetworkBuilder& net) {
-          resnet(net, {3, 4, 6, 3}, {});
-        }),
-    row("resnet50",
-        [](NetworkBuilder& net) {
-          resnet(net, {3, 4, 6, 3}, {.bottleneck = true});
-        }),
-    row("resnet101",
-        [](NetworkBuilder& net) {
-          resnet(net, {3, 4, 23, 3}, {.bottleneck = true});
-        }),
-};
-
-}  // namespace
+}  // namespace resnet_parts
 
 Operand residual_stem(NetworkBuilder& net, Operand x, const ResidualForm& form) {
   x = net.conv("conv1", x, 64, {.kernel = 7, .stride = 2, .padding = 3});
@@ -93,6 +74,7 @@ Operand residual_stem(NetworkBuilder& net, Operand x, const ResidualForm& form) 
 
 Operand residual_stage(NetworkBuilder& net, std::string_view name, Operand x, std::int64_t channels,
                        int blocks, std::int64_t stride, const ResidualForm& form) {
+  using namespace resnet_parts;
   const auto stage = net.scope(name);
   for (int block = 0; block < blocks; ++block) {
     const auto scope = net.scope(fmt::format("{}", block));
@@ -103,6 +85,27 @@ Operand residual_stage(NetworkBuilder& net, std::string_view name, Operand x, st
   return x;
 }
 
-std::span<const Workload> resnet_workloads() { return rows; }
+std::span<const Workload> resnet_workloads() {
+  using namespace resnet_parts;
+  static constexpr Workload rows[] = {
+      row("resnet18",
+          [](NetworkBuilder& net) {
+            resnet(net, {2, 2, 2, 2}, {});
+          }),
+      row("resnet34",
+          [](NetworkBuilder& net) {
+            resnet(net, {3, 4, 6, 3}, {});
+          }),
+      row("resnet50",
+          [](NetworkBuilder& net) {
+            resnet(net, {3, 4, 6, 3}, {.bottleneck = true});
+          }),
+      row("resnet101",
+          [](NetworkBuilder& net) {
+            resnet(net, {3, 4, 23, 3}, {.bottleneck = true});
+          }),
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

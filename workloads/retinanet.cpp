@@ -10,7 +10,7 @@
 #include "workloads/resnet.h"
 
 namespace ridgeline {
-namespace {
+namespace retinanet_parts {
 
 constexpr std::int64_t width = 256;
 constexpr std::int64_t anchors = 9;
@@ -83,19 +83,22 @@ void retinanet(NetworkBuilder& net) {
   net.output(net.concat("cat", boxes, 1));
 }
 
-constexpr Workload rows[] = {{
-    .name = "retinanet",
-    .family = "retinanet",
-    .source = "MLPerf",
-    .address = "https://github.com/mlcommons/training/tree/master/single_stage_detector/ssd/model",
-    .options = image_options,
-    .image = 800,
-    .classes = 264,
-    .build = retinanet,
-}};
+}  // namespace retinanet_parts
 
-}  // namespace
-
-std::span<const Workload> retinanet_workloads() { return rows; }
+std::span<const Workload> retinanet_workloads() {
+  using namespace retinanet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "retinanet",
+      .family = "retinanet",
+      .source = "MLPerf",
+      .address =
+          "https://github.com/mlcommons/training/tree/master/single_stage_detector/ssd/model",
+      .options = image_options,
+      .image = 800,
+      .classes = 264,
+      .build = retinanet,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

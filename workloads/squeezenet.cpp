@@ -6,7 +6,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace squeezenet_parts {
 
 Operand fire(NetworkBuilder& net, int index, Operand x, std::int64_t squeezed,
              std::int64_t expanded) {
@@ -43,19 +43,21 @@ void squeezenet1_1(NetworkBuilder& net) {
   net.output(net.flatten("flatten", x));
 }
 
-constexpr Workload rows[] = {{
-    .name = "squeezenet1_1",
-    .family = "squeezenet",
-    .source = "torchvision",
-    .address = "https://pytorch.org/vision/stable/models/squeezenet.html",
-    .options = image_options,
-    .image = 224,
-    .classes = 1000,
-    .build = squeezenet1_1,
-}};
+}  // namespace squeezenet_parts
 
-}  // namespace
-
-std::span<const Workload> squeezenet_workloads() { return rows; }
+std::span<const Workload> squeezenet_workloads() {
+  using namespace squeezenet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "squeezenet1_1",
+      .family = "squeezenet",
+      .source = "torchvision",
+      .address = "https://pytorch.org/vision/stable/models/squeezenet.html",
+      .options = image_options,
+      .image = 224,
+      .classes = 1000,
+      .build = squeezenet1_1,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

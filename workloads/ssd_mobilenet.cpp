@@ -9,7 +9,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace ssd_mobilenet_parts {
 
 // The names of TensorFlow's scopes: "pointwise", "pointwise/BatchNorm", "pointwise/ReLU".
 Operand unit(NetworkBuilder& net, const std::string& name, Operand x, std::int64_t channels,
@@ -72,20 +72,22 @@ void ssd_mobilenet_v1(NetworkBuilder& net) {
   net.output(net.concat("cat", boxes, 1));
 }
 
-constexpr Workload rows[] = {{
-    .name = "ssd_mobilenet_v1",
-    .family = "ssd",
-    .source = "MLPerf Inference",
-    .address = "https://github.com/mlcommons/inference/tree/master/retired_benchmarks/vision/"
-               "classification_and_detection",
-    .options = image_options,
-    .image = 300,
-    .classes = 91,
-    .build = ssd_mobilenet_v1,
-}};
+}  // namespace ssd_mobilenet_parts
 
-}  // namespace
-
-std::span<const Workload> ssd_mobilenet_workloads() { return rows; }
+std::span<const Workload> ssd_mobilenet_workloads() {
+  using namespace ssd_mobilenet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "ssd_mobilenet_v1",
+      .family = "ssd",
+      .source = "MLPerf Inference",
+      .address = "https://github.com/mlcommons/inference/tree/master/retired_benchmarks/vision/"
+                 "classification_and_detection",
+      .options = image_options,
+      .image = 300,
+      .classes = 91,
+      .build = ssd_mobilenet_v1,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -9,7 +9,7 @@
 #include "workloads/resnet.h"
 
 namespace ridgeline {
-namespace {
+namespace ssd_resnet_parts {
 
 struct ExtraForm {
   std::int64_t middle, channels, stride, padding;
@@ -58,20 +58,22 @@ void ssd_resnet34(NetworkBuilder& net) {
   net.output(net.softmax("softmax", net.concat("cat", scores, 2)));
 }
 
-constexpr Workload rows[] = {{
-    .name = "ssd_resnet34",
-    .family = "ssd",
-    .source = "MLPerf Inference",
-    .address = "https://github.com/mlcommons/inference/tree/master/retired_benchmarks/vision/"
-               "classification_and_detection",
-    .options = image_options,
-    .image = 1200,
-    .classes = 81,
-    .build = ssd_resnet34,
-}};
+}  // namespace ssd_resnet_parts
 
-}  // namespace
-
-std::span<const Workload> ssd_resnet_workloads() { return rows; }
+std::span<const Workload> ssd_resnet_workloads() {
+  using namespace ssd_resnet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "ssd_resnet34",
+      .family = "ssd",
+      .source = "MLPerf Inference",
+      .address = "https://github.com/mlcommons/inference/tree/master/retired_benchmarks/vision/"
+                 "classification_and_detection",
+      .options = image_options,
+      .image = 1200,
+      .classes = 81,
+      .build = ssd_resnet34,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -9,7 +9,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace swin_parts {
 
 constexpr std::int64_t window = 7;
 constexpr std::int64_t tokens = window * window;
@@ -103,19 +103,21 @@ void swin_t(NetworkBuilder& net) {
   net.output(net.linear("head", x, net.settings().classes));
 }
 
-constexpr Workload rows[] = {{
-    .name = "swin_t",
-    .family = "swin",
-    .source = "torchvision",
-    .address = "https://pytorch.org/vision/stable/models/swin_transformer.html",
-    .options = image_options,
-    .image = 224,
-    .classes = 1000,
-    .build = swin_t,
-}};
+}  // namespace swin_parts
 
-}  // namespace
-
-std::span<const Workload> swin_workloads() { return rows; }
+std::span<const Workload> swin_workloads() {
+  using namespace swin_parts;
+  static constexpr Workload rows[] = {{
+      .name = "swin_t",
+      .family = "swin",
+      .source = "torchvision",
+      .address = "https://pytorch.org/vision/stable/models/swin_transformer.html",
+      .options = image_options,
+      .image = 224,
+      .classes = 1000,
+      .build = swin_t,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -8,7 +8,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace unet_parts {
 
 constexpr int depth = 4;
 
@@ -46,19 +46,21 @@ void unet(NetworkBuilder& net) {
   net.output(net.conv("out", x, net.settings().classes, {.bias = true}));
 }
 
-constexpr Workload rows[] = {{
-    .name = "unet",
-    .family = "unet",
-    .source = "paper, Ronneberger 2015",
-    .address = "https://arxiv.org/abs/1505.04597",
-    .options = image_options,
-    .image = 572,
-    .classes = 2,
-    .build = unet,
-}};
+}  // namespace unet_parts
 
-}  // namespace
-
-std::span<const Workload> unet_workloads() { return rows; }
+std::span<const Workload> unet_workloads() {
+  using namespace unet_parts;
+  static constexpr Workload rows[] = {{
+      .name = "unet",
+      .family = "unet",
+      .source = "paper, Ronneberger 2015",
+      .address = "https://arxiv.org/abs/1505.04597",
+      .options = image_options,
+      .image = 572,
+      .classes = 2,
+      .build = unet,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -8,7 +8,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace vgg_parts {
 
 // Convolutions of each of the five stages.
 void vgg(NetworkBuilder& net, std::initializer_list<int> depths) {
@@ -45,23 +45,25 @@ constexpr Workload row(std::string_view name, void (*build)(NetworkBuilder&)) {
           .build = build};
 }
 
-constexpr Workload rows[] = {
-    row("vgg11",
-        [](NetworkBuilder& net) {
-          vgg(net, {1, 1, 2, 2, 2});
-        }),
-    row("vgg16",
-        [](NetworkBuilder& net) {
-          vgg(net, {2, 2, 3, 3, 3});
-        }),
-    row("vgg19",
-        [](NetworkBuilder& net) {
-          vgg(net, {2, 2, 4, 4, 4});
-        }),
-};
+}  // namespace vgg_parts
 
-}  // namespace
-
-std::span<const Workload> vgg_workloads() { return rows; }
+std::span<const Workload> vgg_workloads() {
+  using namespace vgg_parts;
+  static constexpr Workload rows[] = {
+      row("vgg11",
+          [](NetworkBuilder& net) {
+            vgg(net, {1, 1, 2, 2, 2});
+          }),
+      row("vgg16",
+          [](NetworkBuilder& net) {
+            vgg(net, {2, 2, 3, 3, 3});
+          }),
+      row("vgg19",
+          [](NetworkBuilder& net) {
+            vgg(net, {2, 2, 4, 4, 4});
+          }),
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -6,7 +6,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace vision_transformer_parts {
 
 struct VisionForm {
   std::int64_t patch, layers, heads, width, hidden;
@@ -80,23 +80,25 @@ constexpr Workload row(std::string_view name, void (*build)(NetworkBuilder&)) {
           .build = build};
 }
 
-constexpr Workload rows[] = {
-    row("vit_b_16",
-        [](NetworkBuilder& net) {
-          vision_transformer(net, {16, 12, 12, 768, 3072});
-        }),
-    row("vit_b_32",
-        [](NetworkBuilder& net) {
-          vision_transformer(net, {32, 12, 12, 768, 3072});
-        }),
-    row("vit_l_16",
-        [](NetworkBuilder& net) {
-          vision_transformer(net, {16, 24, 16, 1024, 4096});
-        }),
-};
+}  // namespace vision_transformer_parts
 
-}  // namespace
-
-std::span<const Workload> vision_transformer_workloads() { return rows; }
+std::span<const Workload> vision_transformer_workloads() {
+  using namespace vision_transformer_parts;
+  static constexpr Workload rows[] = {
+      row("vit_b_16",
+          [](NetworkBuilder& net) {
+            vision_transformer(net, {16, 12, 12, 768, 3072});
+          }),
+      row("vit_b_32",
+          [](NetworkBuilder& net) {
+            vision_transformer(net, {32, 12, 12, 768, 3072});
+          }),
+      row("vit_l_16",
+          [](NetworkBuilder& net) {
+            vision_transformer(net, {16, 24, 16, 1024, 4096});
+          }),
+  };
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -7,7 +7,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace yolov3_parts {
 
 Operand convolutional(NetworkBuilder& net, int section, Operand x, std::int64_t filters,
                       std::int64_t size) {
@@ -53,19 +53,21 @@ void yolov3_tiny(NetworkBuilder& net) {
   predict(net, 22, convolutional(net, 21, x, 256, 3));
 }
 
-constexpr Workload rows[] = {{
-    .name = "yolov3_tiny",
-    .family = "yolo",
-    .source = "darknet",
-    .address = "https://github.com/pjreddie/darknet/blob/master/cfg/yolov3-tiny.cfg",
-    .options = image_options,
-    .image = 416,
-    .classes = 80,
-    .build = yolov3_tiny,
-}};
+}  // namespace yolov3_parts
 
-}  // namespace
-
-std::span<const Workload> yolov3_workloads() { return rows; }
+std::span<const Workload> yolov3_workloads() {
+  using namespace yolov3_parts;
+  static constexpr Workload rows[] = {{
+      .name = "yolov3_tiny",
+      .family = "yolo",
+      .source = "darknet",
+      .address = "https://github.com/pjreddie/darknet/blob/master/cfg/yolov3-tiny.cfg",
+      .options = image_options,
+      .image = 416,
+      .classes = 80,
+      .build = yolov3_tiny,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

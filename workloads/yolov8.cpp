@@ -10,7 +10,7 @@
 #include "workloads/image.h"
 
 namespace ridgeline {
-namespace {
+namespace yolov8_parts {
 
 constexpr std::int64_t bins = 16;  // of the distribution that each side of a box is read from
 
@@ -127,19 +127,21 @@ void yolov8n(NetworkBuilder& net) {
   detect(net, {fine, medium, coarse});
 }
 
-constexpr Workload rows[] = {{
-    .name = "yolov8n",
-    .family = "yolo",
-    .source = "Ultralytics",
-    .address = "https://docs.ultralytics.com/models/yolov8/",
-    .options = image_options,
-    .image = 640,
-    .classes = 80,
-    .build = yolov8n,
-}};
+}  // namespace yolov8_parts
 
-}  // namespace
-
-std::span<const Workload> yolov8_workloads() { return rows; }
+std::span<const Workload> yolov8_workloads() {
+  using namespace yolov8_parts;
+  static constexpr Workload rows[] = {{
+      .name = "yolov8n",
+      .family = "yolo",
+      .source = "Ultralytics",
+      .address = "https://docs.ultralytics.com/models/yolov8/",
+      .options = image_options,
+      .image = 640,
+      .classes = 80,
+      .build = yolov8n,
+  }};
+  return rows;
+}
 
 }  // namespace ridgeline

@@ -11,8 +11,8 @@
 #include "analyzer/onnx/name_map.h"
 #include "analyzer/onnx/weight_inputs.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

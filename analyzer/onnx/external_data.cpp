@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

@@ -11,7 +11,7 @@
 #include "analyzer/onnx/order.h"
 #include "analyzer/onnx/walk.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

@@ -31,6 +31,9 @@ struct CannotInfer {
   std::string reason;
 };
 
+// Of an operator that lacks an optional input.
+inline constexpr std::size_t no_input = static_cast<std::size_t>(-1);
+
 class NodeContext {
  public:
   NodeContext(Walk& walk, const Node& node, std::int64_t opset);

@@ -9,7 +9,7 @@
 
 #include "analyzer/onnx/name_map.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

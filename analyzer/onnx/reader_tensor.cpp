@@ -7,7 +7,7 @@
 #include "analyzer/onnx/data_type.h"
 #include "analyzer/onnx/reader.h"
 #include "analyzer/onnx/tensor_data.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

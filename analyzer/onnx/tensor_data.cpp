@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

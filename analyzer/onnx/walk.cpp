@@ -8,7 +8,7 @@
 
 #include "analyzer/onnx/order.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

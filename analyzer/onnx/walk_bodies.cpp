@@ -8,7 +8,7 @@
 #include "analyzer/onnx/order.h"
 #include "analyzer/onnx/walk.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -148,7 +148,7 @@ double Walk::flop_of_layers(std::size_t first, std::size_t last) const {
   for (std::size_t i = first; i < last; ++i)
     for (const Part& part : layers_[i].parts) {
       const Work work = count_part(part, default_weights());
-      total += layers_[i].repeats * (total_flop(work) + total_integer_ops(work));
+      total += layers_[i].repeats * total_operations(work);
     }
   return total;
 }

@@ -6,7 +6,7 @@
 
 #include "analyzer/onnx/walk.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 #include "devices/nvpmodel/knob.h"
 
 namespace ridgeline::nvpmodel {

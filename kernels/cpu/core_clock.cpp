@@ -10,7 +10,7 @@
 namespace ridgeline::cpu {
 namespace {
 
-constexpr double probe_s = 2e-4;  // as long as the probe under load (runner.cpp)
+constexpr double idle_probe_s = 2e-4;  // as long as the probe under load (runner.cpp)
 
 // Those that load need a working set.
 bool fits(const Kernel& kernel) {
@@ -43,7 +43,7 @@ double CoreClock::read_hz() {
     const double start_s = steady_seconds();
     kernel_->body(repeats_, state_->lines.data(), 0, 0);
     const double taken_s = steady_seconds() - start_s;
-    if (taken_s >= probe_s) return static_cast<double>(repeats_) * kernel_->cycles / taken_s;
+    if (taken_s >= idle_probe_s) return static_cast<double>(repeats_) * kernel_->cycles / taken_s;
     repeats_ *= 2;
   }
 }

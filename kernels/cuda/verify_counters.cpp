@@ -9,8 +9,8 @@
 namespace ridgeline::cuda {
 namespace {
 
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_array = 256 * mebibyte;
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_counted_array = 256 * mib;
 constexpr double walked_per_l2 = 32;  // bytes through DRAM, at least, over those of L2
 constexpr std::uint32_t trips = 64;   // of kernels that stay on the chip
 
@@ -91,8 +91,8 @@ class Verifier {
   VerifiedKernel run(const Kernel& kernel) {
     const DeviceFacts& facts = gpu_.facts();
     if (kernel.role != Role::compute && elements_.bytes() == 0) {
-      const std::uint64_t wanted = 3 * std::max(4 * facts.l2_bytes, least_array);
-      elements_ = DeviceBuffer(gpu_, std::min(wanted, facts.free_bytes / 2) / mebibyte * mebibyte);
+      const std::uint64_t wanted = 3 * std::max(4 * facts.l2_bytes, least_counted_array);
+      elements_ = DeviceBuffer(gpu_, std::min(wanted, facts.free_bytes / 2) / mib * mib);
       fill_elements(gpu_, elements_);
     }
     VerifiedKernel result{setup_for(kernel, facts, elements_.bytes())};

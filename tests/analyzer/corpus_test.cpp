@@ -14,7 +14,6 @@
 #include "analyzer/analysis.h"
 #include "analyzer/onnx/import.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "tests/analyzer/written_json.h"
 #include "tests/support/schema_validator.h"
 

@@ -15,7 +15,7 @@
 namespace ridgeline::testing {
 namespace {
 
-constexpr Runtime runtimes[] = {
+constexpr Runtime all_runtimes[] = {
     Runtime::ideal,          Runtime::tensorrt,   Runtime::torch_eager, Runtime::torch_eager_hooks,
     Runtime::torch_compiled, Runtime::cuda_graph, Runtime::onnxruntime};
 
@@ -23,7 +23,7 @@ TEST(Lowering, NeverChangesMacsAndNeverAddsBytes) {
   for (const Workload& workload : all_workloads()) {
     const Graph graph = build_workload(workload.name);
     const Work whole = work_of(graph);
-    for (const Runtime runtime : runtimes) {
+    for (const Runtime runtime : all_runtimes) {
       SCOPED_TRACE(std::string(workload.name) + " on " + std::string(to_string(runtime)));
       const auto demands = lower(graph, runtime);
       const Work lowered = work_of(demands);
@@ -42,7 +42,7 @@ TEST(Lowering, NoRuntimeMovesLessThanTheIdealOne) {
     for (const WorkloadOptions& options : {WorkloadOptions{}, eager}) {
       const Graph graph = build_workload(workload.name, options);
       const double least = total_bytes(work_of(lower(graph, Runtime::ideal)));
-      for (const Runtime runtime : runtimes)
+      for (const Runtime runtime : all_runtimes)
         EXPECT_LE(least, total_bytes(work_of(lower(graph, runtime))) * (1 + 1e-12))
             << workload.name << " on " << to_string(runtime);
     }
@@ -66,7 +66,7 @@ TEST(Lowering, EveryCountedLayerIsInExactlyOneKernel) {
 
 TEST(Lowering, ProducersComeBeforeTheirReaders) {
   for (const Workload& workload : all_workloads())
-    for (const Runtime runtime : runtimes) {
+    for (const Runtime runtime : all_runtimes) {
       std::set<std::string> seen;
       for (const Demand& demand : lower(build_workload(workload.name), runtime)) {
         for (const TensorUse& use : demand.reads)
@@ -189,7 +189,7 @@ TEST(Lowering, AnAttentionModuleTellsTheSizeOfItsScores) {
 
 // A runtime that compiles or replays has no host between its kernels.
 TEST(Lowering, OnlyRuntimesThatWalkCallTheHost) {
-  for (const Runtime runtime : runtimes) {
+  for (const Runtime runtime : all_runtimes) {
     int calls = 0;
     for (const Demand& demand : lower(build_workload("mobilenet_v2"), runtime))
       calls += demand.host_calls.functions + demand.host_calls.modules;

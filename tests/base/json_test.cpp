@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "base/text.h"
 #include "tests/base/error_line.h"
 #include "tests/support/temporary_directory.h"
 

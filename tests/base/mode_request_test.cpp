@@ -10,7 +10,7 @@
 namespace ridgeline::testing {
 namespace {
 
-std::string parse_error(const std::string& text) {
+std::string request_error(const std::string& text) {
   return error_line([&] { parse_mode_request(text, "--mode"); });
 }
 
@@ -64,11 +64,11 @@ TEST(ModeRequest, RoundTripOfTextAndJson) {
 }
 
 TEST(ModeRequest, WhatCannotBeRead) {
-  EXPECT_EQ(parse_error(""), "--mode: empty mode (write for example 30W or gpu=612MHz,cores=4)");
-  EXPECT_EQ(parse_error("gpuu=612MHz"),
+  EXPECT_EQ(request_error(""), "--mode: empty mode (write for example 30W or gpu=612MHz,cores=4)");
+  EXPECT_EQ(request_error("gpuu=612MHz"),
             "--mode: unknown knob \"gpuu\", known are gpu, emc, cpu, cores, sm, cap (did you mean "
             "gpu?)");
-  EXPECT_EQ(parse_error("gpu=612W"),
+  EXPECT_EQ(request_error("gpu=612W"),
             "--mode: \"612W\" is not a frequency, unknown unit \"W\" (write for example 612MHz)");
   for (const char* text : {"gpu=",
                            "=",
@@ -90,8 +90,8 @@ TEST(ModeRequest, WhatCannotBeRead) {
                            "99999999W",
                            "a\n",
                            "gpu=nan"}) {
-    EXPECT_EQ(parse_error(text).substr(0, 8), "--mode: ") << text;
-    EXPECT_EQ(parse_error(text).find('\n'), std::string::npos) << text;
+    EXPECT_EQ(request_error(text).substr(0, 8), "--mode: ") << text;
+    EXPECT_EQ(request_error(text).find('\n'), std::string::npos) << text;
   }
 }
 

@@ -191,7 +191,7 @@ TEST(ExplainCommand, TrainingTakesLonger) {
 
 TEST(ExplainCommand, SameInputSameBytes) { EXPECT_EQ(output(orin), output(orin)); }
 
-struct Fault {
+struct ExplainFault {
   Words arguments;
   int exit_code;
   const char* message;
@@ -201,7 +201,7 @@ TEST(ExplainCommand, FaultsAreOneLine) {
   const TemporaryDirectory folder;
   const std::string here = folder.path();
   const std::string device = "jetson-agx-orin-64gb";
-  const Fault faults[] = {
+  const ExplainFault faults[] = {
       {{}, 2, "'explain' needs a model"},
       {{"resnet50", "--on", "jetson-agx-orn"}, 2, "did you mean"},
       {{"resnet50", "--on", device, "--mode", "gpu=5GHz"}, 2, "above the highest clock"},
@@ -220,7 +220,7 @@ TEST(ExplainCommand, FaultsAreOneLine) {
       {{"resnet50", "--on", device, "--svg", here + "/no/such/folder.svg"}, 1, "folder"},
       {{"resnet50", "--on", device, "--svg", "-", "--json"}, 2, "standard output cannot hold both"},
   };
-  for (const Fault& fault : faults) {
+  for (const ExplainFault& fault : faults) {
     const ProcessResult result = explain_run(fault.arguments);
     EXPECT_EQ(result.exit_code, fault.exit_code) << result.err;
     EXPECT_EQ(result.out, "") << result.err;

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text_table.h"
 #include "cli/command.h"
-#include "cli/option_text.h"
+#include "cli/global_options.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -54,7 +54,8 @@ TEST(Help, OfACommandShowsEveryOption) {
     const ProcessResult result = run_ridgeline({name, "--help"});
     expect_quiet_success(result);
     EXPECT_THAT(result.out, StartsWith("usage: ridgeline " + name));
-    for (const cli::OptionText& option : cli::own_options(command)) {
+    const cli::OptionsDescription own = cli::own_options(command);
+    for (const cli::Option& option : own.options()) {
       EXPECT_THAT(result.out, HasSubstr("  " + option.spelling())) << name;
       EXPECT_THAT(option.description, Not(IsEmpty())) << name << " --" << option.long_name;
     }

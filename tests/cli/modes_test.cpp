@@ -20,15 +20,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string output(const std::vector<std::string>& arguments) {
+std::string modes_output(const std::vector<std::string>& arguments) {
   const ProcessResult result = run_ridgeline(arguments);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return result.out;
 }
 
-Json json_of(std::vector<std::string> arguments) {
+Json modes_json(std::vector<std::string> arguments) {
   arguments.push_back("--json");
-  return parse_json(output(arguments), "output");
+  return parse_json(modes_output(arguments), "output");
 }
 
 // A whole nvpmodel file of our own making.
@@ -44,7 +44,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(ModesCommand, StockModesAndTheNumberOfAll) {
-  EXPECT_EQ(output({"modes", "jetson-agx-orin-64gb"}),
+  EXPECT_EQ(modes_output({"modes", "jetson-agx-orin-64gb"}),
             R"(NVIDIA Jetson AGX Orin 64GB; modes of JetPack 6, 5.1
 
 mode  id  SMs  GPU MHz   EMC MHz   CPU MHz   cores  budget  reach
@@ -80,7 +80,7 @@ TEST(ModesCommand, WordsOfTheSchemasAreTheTokenTables) {
 }
 
 TEST(ModesCommand, JsonFitsItsSchema) {
-  const Json list = json_of({"modes", "jetson-agx-orin-64gb"});
+  const Json list = modes_json({"modes", "jetson-agx-orin-64gb"});
   EXPECT_THAT(schema_violations(list, "modes.schema.json"), IsEmpty());
   EXPECT_EQ(list["schema"], "ridgeline.modes/1");
   EXPECT_EQ(list["stock"].size(), 4U);
@@ -95,11 +95,11 @@ TEST(ModesCommand, JsonFitsItsSchema) {
             (Json{{"tpc_pg_mask", 240}, {"gpu_units", 8}, {"count", 15312}}));
   EXPECT_TRUE(list["modes"].is_null());
 
-  const Json old = json_of({"modes", "jetson-agx-orin-64gb", "--jetpack", "5.0"});
+  const Json old = modes_json({"modes", "jetson-agx-orin-64gb", "--jetpack", "5.0"});
   EXPECT_EQ(old["custom"]["per_mask"][0]["count"], 18096);
   EXPECT_EQ(old["custom"]["inferred"], true);
 
-  const Json all = json_of({"modes", "jetson-agx-orin-64gb", "--filter", "cores=8,sm=8"});
+  const Json all = modes_json({"modes", "jetson-agx-orin-64gb", "--filter", "cores=8,sm=8"});
   EXPECT_THAT(schema_violations(all, "modes.schema.json"), IsEmpty());
   ASSERT_EQ(all["modes"].size(), 29U * 11 * 4);
   EXPECT_THAT(all["stock"].size(), 1U);
@@ -114,14 +114,14 @@ TEST(ModesCommand, JsonFitsItsSchema) {
   EXPECT_EQ(named, 1);
 
   for (const char* name : {"jetson-agx-thor-t5000", "jetson-nano", "a100-40gb-pcie", "t4"})
-    EXPECT_THAT(schema_violations(json_of({"modes", name, "--all"}), "modes.schema.json"),
+    EXPECT_THAT(schema_violations(modes_json({"modes", name, "--all"}), "modes.schema.json"),
                 IsEmpty())
         << name;
 }
 
 TEST(ModesCommand, CsvOfAFilter) {
   const std::string text =
-      output({"modes", "jetson-agx-orin-64gb", "--filter",
+      modes_output({"modes", "jetson-agx-orin-64gb", "--filter",
               "gpu=612MHz/816MHz,emc=max,cpu=1728MHz,cores=8/12,sm=8", "--csv"});
   EXPECT_EQ(text,
             "name,tpc_pg_mask,gpu_units,gpu_hz,memory_hz,cpu_hz,cpu_cores,cap_w,reach\n"
@@ -132,7 +132,7 @@ TEST(ModesCommand, CsvOfAFilter) {
 }
 
 TEST(ModesCommand, TextOfAFilter) {
-  const std::string text = output({"modes", "jetson-agx-orin-64gb", "--filter",
+  const std::string text = modes_output({"modes", "jetson-agx-orin-64gb", "--filter",
                                    "gpu=612MHz,emc=max,cpu=1728MHz,cores>=11,sm=8"});
   EXPECT_THAT(text, HasSubstr("mode  SMs  GPU MHz  EMC MHz  CPU MHz  cores  reach\n"
                               "        8      612     3199     1728     11  reboot\n"
@@ -140,19 +140,19 @@ TEST(ModesCommand, TextOfAFilter) {
 }
 
 TEST(ModesCommand, StockModesOffTheGridAreInTheCsvToo) {
-  const std::string text = output({"modes", "jetson-agx-xavier", "--all", "--csv"});
+  const std::string text = modes_output({"modes", "jetson-agx-xavier", "--all", "--csv"});
   EXPECT_THAT(text, HasSubstr("\n10W,5,4,520000000,"));
 }
 
 TEST(ModesCommand, ReachFromAnotherMode) {
-  const Json list = json_of({"modes", "jetson-agx-orin-64gb", "--from", "MAXN"});
+  const Json list = modes_json({"modes", "jetson-agx-orin-64gb", "--from", "MAXN"});
   EXPECT_EQ(list["from"], "MAXN");
   EXPECT_EQ(list["stock"][3]["reach"], "live");
   EXPECT_EQ(list["stock"][2]["reach"], "reboot");
 }
 
 TEST(ModesCommand, OneModeWithItsRoundingsAndCaps) {
-  EXPECT_EQ(output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=600MHz,cores=8,sm=8"}),
+  EXPECT_EQ(modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=600MHz,cores=8,sm=8"}),
             R"(NVIDIA Jetson AGX Orin 64GB; modes of JetPack 6, 5.1
 
 gpu=612MHz,emc=3199MHz,cpu=2201.6MHz,cores=8,sm=8
@@ -165,7 +165,7 @@ cores           8
 live from 30W
 gpu: 600 MHz is not lockable, the nearest step is 612 MHz
 )");
-  const Json one = json_of({"modes", "jetson-agx-orin-64gb", "--mode", "30W", "--block"});
+  const Json one = modes_json({"modes", "jetson-agx-orin-64gb", "--mode", "30W", "--block"});
   EXPECT_THAT(schema_violations(one, "modes.schema.json"), IsEmpty());
   EXPECT_EQ(one["mode"]["limits"],
             (Json{{"gpu", "nvpmodel"}, {"memory", "bpmp"}, {"cpu", "nvpmodel"}}));
@@ -176,11 +176,11 @@ TEST(ModesCommand, ABlockOrAPatchForAFile) {
   const TemporaryDirectory folder;
   folder.write("my.conf", orin_file());
   const std::string path = folder.file("my.conf");
-  const std::string block = output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4",
+  const std::string block = modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4",
                                     "--block", "--conf", path, "--name", "MINE", "--lock"});
   EXPECT_THAT(block, HasSubstr("< POWER_MODEL ID=4 NAME=MINE >\n"));
   EXPECT_THAT(block, HasSubstr("GPU MIN_FREQ 510000000\nGPU MAX_FREQ 510000000\n"));
-  const std::string patch = output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4",
+  const std::string patch = modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4",
                                     "--diff", "--conf", path, "--name", "MINE"});
   EXPECT_THAT(patch, HasSubstr("--- " + path + "\n+++ " + path + "\n@@ "));
   EXPECT_THAT(patch, HasSubstr("+GPU MAX_FREQ 510000000\n"));
@@ -190,9 +190,9 @@ TEST(ModesCheck, AStockFileHasNothingToTell) {
   const TemporaryDirectory folder;
   folder.write("my.conf", orin_file());
   const std::string path = folder.file("my.conf");
-  const std::string text = output({"modes", "check", path, "--on", "jetson-agx-orin-64gb"});
+  const std::string text = modes_output({"modes", "check", path, "--on", "jetson-agx-orin-64gb"});
   EXPECT_THAT(text, HasSubstr("0 errors, 0 warnings\n"));
-  const Json report = json_of({"modes", "check", path, "--on", "jetson-agx-orin-64gb"});
+  const Json report = modes_json({"modes", "check", path, "--on", "jetson-agx-orin-64gb"});
   EXPECT_THAT(schema_violations(report, "modes_check.schema.json"), IsEmpty());
   EXPECT_THAT(report["missing"], IsEmpty());
   for (const Json& mode : report["modes"]) EXPECT_EQ(mode["origin"], "stock");
@@ -204,7 +204,7 @@ TEST(ModesCheck, TellsWhatWasChangedAddedAndLeftOut) {
   text = replaced(text, "NAME=MODE_50W", "NAME=MINE");
   folder.write("my.conf", text);
   const std::string path = folder.file("my.conf");
-  const Json report = json_of({"modes", "check", path, "--on", "jetson-agx-orin-64gb"});
+  const Json report = modes_json({"modes", "check", path, "--on", "jetson-agx-orin-64gb"});
   EXPECT_THAT(schema_violations(report, "modes_check.schema.json"), IsEmpty());
   EXPECT_EQ(report["modes"][2]["origin"], "changed");
   EXPECT_EQ(report["modes"][2]["differences"], (Json{"gpu 612 MHz → 620 MHz"}));
@@ -221,19 +221,19 @@ TEST(ModesCheck, FindsTheGenerationOfTheFile) {
   const catalog::Configuration& old = catalog::configuration(device, "5");
   folder.write("my.conf", to_text(nvpmodel::generation_file(device, old)));
   const Json report =
-      json_of({"modes", "check", folder.file("my.conf"), "--on", "jetson-orin-nano-8gb"});
+      modes_json({"modes", "check", folder.file("my.conf"), "--on", "jetson-orin-nano-8gb"});
   EXPECT_EQ(report["configuration"], old.id);
   EXPECT_THAT(report["findings"], IsEmpty());
 }
 
-struct Fault {
+struct ModesFault {
   const char* name;
   const char* from;
   const char* to;
   const char* what;
 };
 
-class FaultyModes : public ::testing::TestWithParam<Fault> {};
+class FaultyModes : public ::testing::TestWithParam<ModesFault> {};
 
 // A mode that was edited; errors end with code 1 and their line.
 TEST_P(FaultyModes, AreToldWithTheirLine) {
@@ -251,21 +251,21 @@ TEST_P(FaultyModes, AreToldWithTheirLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cli, FaultyModes,
-    ::testing::Values(Fault{"KilohertzForHertz", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612000",
+    ::testing::Values(ModesFault{"KilohertzForHertz", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612000",
                             "GPU MAX_FREQ 612000 looks like kHz, this clock is in Hz"},
-                      Fault{"HertzForKilohertz", "CPU_A78_0 MAX_FREQ 1728000",
+                      ModesFault{"HertzForKilohertz", "CPU_A78_0 MAX_FREQ 1728000",
                             "CPU_A78_0 MAX_FREQ 1728000000",
                             "CPU_A78_0 MAX_FREQ 1728000000 looks like Hz, CPU clocks are in kHz"},
-                      Fault{"FirstCoreOff", "CPU_ONLINE CORE_0 1", "CPU_ONLINE CORE_0 0",
+                      ModesFault{"FirstCoreOff", "CPU_ONLINE CORE_0 1", "CPU_ONLINE CORE_0 0",
                             "core 0 cannot go offline"},
-                      Fault{"AllTpcsOff", "TPC_PG_MASK 240", "TPC_PG_MASK 255",
+                      ModesFault{"AllTpcsOff", "TPC_PG_MASK 240", "TPC_PG_MASK 255",
                             "TPC_PG_MASK 255 switches every TPC off"},
-                      Fault{"MinimumAboveMaximum", "GPU MIN_FREQ 0\nGPU MAX_FREQ 612000000",
+                      ModesFault{"MinimumAboveMaximum", "GPU MIN_FREQ 0\nGPU MAX_FREQ 612000000",
                             "GPU MIN_FREQ 714000000\nGPU MAX_FREQ 612000000",
                             "GPU: MIN_FREQ 714000000 is above MAX_FREQ 612000000"},
-                      Fault{"NotANumber", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612MHz",
+                      ModesFault{"NotANumber", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612MHz",
                             "\"612MHz\" of GPU MAX_FREQ is not a whole number"},
-                      Fault{"NoDefault", "< PM_CONFIG DEFAULT=2 >", "", "no PM_CONFIG section"}),
+                      ModesFault{"NoDefault", "< PM_CONFIG DEFAULT=2 >", "", "no PM_CONFIG section"}),
     [](const auto& param) { return param.param.name; });
 
 struct BadCall {

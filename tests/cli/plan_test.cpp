@@ -27,13 +27,13 @@ ProcessResult plan_run(Words arguments) {
   return run_ridgeline(arguments);
 }
 
-Words with(Words words, const Words& more) {
+Words plan_with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-Json json_of(const Words& arguments) {
-  const ProcessResult result = plan_run(with(arguments, {"--json"}));
+Json plan_json(const Words& arguments) {
+  const ProcessResult result = plan_run(plan_with(arguments, {"--json"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return parse_json(result.out, "output");
 }
@@ -42,7 +42,7 @@ const Words nano{"resnet50", "--on", "jetson-orin-nano-8gb", "--runtime", "tenso
 
 TEST(PlanCommand, TextBeginsWithTheModeAndFitsEightyColumns) {
   const ProcessResult result =
-      plan_run(with(nano, {"--latency", "20ms", "--power", "15W", "--batch", "1,2", "--explain",
+      plan_run(plan_with(nano, {"--latency", "20ms", "--power", "15W", "--batch", "1,2", "--explain",
                            "--why", "25W"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("mode: gpu="));
@@ -59,17 +59,17 @@ TEST(PlanCommand, JsonValidates) {
   for (const Words& more : {Words{}, Words{"--fps", "10", "--why", "MAXN_SUPER"},
                             Words{"--stock-only", "--max-slowdown", "30%"},
                             Words{"--reach", "live", "--rate", "10/s", "--latency", "200ms@p95"}})
-    EXPECT_THAT(schema_violations(json_of(with(nano, more)), "plan.schema.json"), IsEmpty());
+    EXPECT_THAT(schema_violations(plan_json(plan_with(nano, more)), "plan.schema.json"), IsEmpty());
 }
 
 TEST(PlanCommand, EveryNumberIsThatOfExplain) {
   for (const Words& more :
        {Words{"--latency", "20ms"}, Words{"--batch", "1,2,4", "--dtype", "fp16,int8"},
         Words{"--stock-only"}, Words{"--fps", "5"}}) {
-    const Json chosen = json_of(with(nano, more)).at("chosen");
+    const Json chosen = plan_json(plan_with(nano, more)).at("chosen");
     const ProcessResult result = run_ridgeline(
-        with(Words{"explain"},
-             with(nano, {"--json", "--mode", chosen.at("mode").at("request").get<std::string>(),
+        plan_with(Words{"explain"},
+             plan_with(nano, {"--json", "--mode", chosen.at("mode").at("request").get<std::string>(),
                          "--batch", std::to_string(chosen.at("batch").get<int>()), "--dtype",
                          chosen.at("dtype").get<std::string>()})));
     ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -83,7 +83,7 @@ TEST(PlanCommand, EveryNumberIsThatOfExplain) {
 }
 
 TEST(PlanCommand, CsvHasEveryModeAndOneChoice) {
-  const ProcessResult result = plan_run(with(nano, {"--csv", "--filter", "emc=max,cores=4"}));
+  const ProcessResult result = plan_run(plan_with(nano, {"--csv", "--filter", "emc=max,cores=4"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   std::istringstream lines(result.out);
   std::string line;
@@ -99,19 +99,19 @@ TEST(PlanCommand, WritesThePictureAndTheBlock) {
   const TemporaryDirectory folder;
   const std::string svg = folder.path() + "/plan.svg", block = folder.path() + "/custom.conf";
   const ProcessResult result =
-      plan_run(with(nano, {"--latency", "20ms", "--svg", svg, "--nvpmodel", block}));
+      plan_run(plan_with(nano, {"--latency", "20ms", "--svg", svg, "--nvpmodel", block}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(read_text_file(svg), StartsWith("<svg"));
   EXPECT_THAT(read_text_file(block), StartsWith("< POWER_MODEL ID="));
 }
 
 TEST(PlanCommand, WithoutAnAnswerTheExitCodeIsThree) {
-  const ProcessResult result = plan_run(with(nano, {"--latency", "1ms", "--json"}));
+  const ProcessResult result = plan_run(plan_with(nano, {"--latency", "1ms", "--json"}));
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_THAT(result.err, HasSubstr("nearest is"));
   EXPECT_THAT(result.err, HasSubstr("relax latency to"));
-  EXPECT_EQ(plan_run(with(nano, {"--filter", "gpu>5GHz"})).exit_code, 3);
+  EXPECT_EQ(plan_run(plan_with(nano, {"--filter", "gpu>5GHz"})).exit_code, 3);
 }
 
 struct BadInput {
@@ -146,7 +146,7 @@ TEST(PlanCommand, BadInputIsOneLine) {
       {{"--svg", "/no/such/folder/a.svg"}, "/no/such/folder"},
   };
   for (const BadInput& bad : table) {
-    const ProcessResult result = plan_run(with(nano, bad.words));
+    const ProcessResult result = plan_run(plan_with(nano, bad.words));
     EXPECT_TRUE(result.exit_code == 2 || result.exit_code == 1) << bad.says;
     EXPECT_THAT(result.err, HasSubstr(bad.says));
     EXPECT_THAT(result.out, IsEmpty());
@@ -164,7 +164,7 @@ TEST(PlanCommand, AMachineWithoutPowerIsPlannedForTimeOnly) {
   const ProcessResult energy = plan_run({"resnet18", "--on", profile});
   EXPECT_EQ(energy.exit_code, 4);
   EXPECT_THAT(energy.err, HasSubstr("--minimize time"));
-  const Json plan = json_of({"resnet18", "--on", profile, "--minimize", "time", "--batch", "1,4"});
+  const Json plan = plan_json({"resnet18", "--on", profile, "--minimize", "time", "--batch", "1,4"});
   EXPECT_TRUE(plan.at("chosen").at("energy_j").is_null());
   EXPECT_THAT(schema_violations(plan, "plan.schema.json"), IsEmpty());
 }

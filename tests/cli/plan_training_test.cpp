@@ -24,17 +24,17 @@ using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
-Words with(Words words, const Words& more) {
+Words training_with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 const Words train{"plan", "--train", "resnet18", "--on", "jetson-orin-nano-8gb"};
 const Words facts{"--dataset", "50000x150kB", "--storage", "ssd", "--workers", "4"};
-const Words both = with(train, {"--infer", "mobilenet_v2", "--rate", "20/s", "--latency", "150ms"});
+const Words both = training_with(train, {"--infer", "mobilenet_v2", "--rate", "20/s", "--latency", "150ms"});
 
-Json json_of(const Words& words) {
-  const ProcessResult result = run_ridgeline(with(words, {"--json"}));
+Json training_json(const Words& words) {
+  const ProcessResult result = run_ridgeline(training_with(words, {"--json"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const Json json = parse_json(result.out, "output");
   EXPECT_THAT(schema_violations(json, "plan.schema.json"), IsEmpty());
@@ -56,8 +56,8 @@ void expect_step_of_explain(const Json& step, const std::string& mode, const std
 
 TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
   for (const Words& words :
-       {with(with(train, facts), {"--epochs", "10", "--power", "12W", "--explain"}), both}) {
-    const ProcessResult result = run_ridgeline(with(words, {"--why", "25W"}));
+       {training_with(training_with(train, facts), {"--epochs", "10", "--power", "12W", "--explain"}), both}) {
+    const ProcessResult result = run_ridgeline(training_with(words, {"--why", "25W"}));
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("mode: gpu="));
     EXPECT_THAT(result.out, HasSubstr("why not 25W"));
@@ -65,7 +65,7 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
   }
   // Lines are wrapped where they are full.
-  std::string text = run_ridgeline(with(with(train, facts), {"--epochs", "3"})).out;
+  std::string text = run_ridgeline(training_with(training_with(train, facts), {"--epochs", "3"})).out;
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;)
     text.replace(at, 3, " ");
   for (const char* part :
@@ -75,7 +75,7 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
 }
 
 TEST(PlanTraining, AMinibatchIsThatOfExplain) {
-  const Json plan = json_of(with(with(train, facts), {"--batch", "8,16", "--max-slowdown", "30%",
+  const Json plan = training_json(training_with(training_with(train, facts), {"--batch", "8,16", "--max-slowdown", "30%",
                                                       "--epochs", "5", "--battery", "50Wh"}));
   const Json& chosen = plan.at("chosen");
   expect_step_of_explain(chosen, chosen.at("mode").at("request"),
@@ -89,14 +89,14 @@ TEST(PlanTraining, AMinibatchIsThatOfExplain) {
 }
 
 TEST(PlanTraining, BesideInferenceBothStepsAreThoseOfExplain) {
-  const Json plan = json_of(with(both, {"--power", "14W", "--jitter", "2ms"}));
+  const Json plan = training_json(training_with(both, {"--power", "14W", "--jitter", "2ms"}));
   const Json& training = plan.at("concurrent").at("training");
   const std::string mode = plan.at("chosen").at("mode").at("request");
   expect_step_of_explain(training, mode, std::to_string(training.at("minibatch").get<int>()));
   EXPECT_LE(plan.at("concurrent").at("latency_s").at("value").get<double>(), 0.15);
   EXPECT_LE(plan.at("concurrent").at("mean_power_w").at("value").get<double>(), 14);
   EXPECT_TRUE(plan.at("training").is_null());
-  const Json fed = json_of(with(both, {"--dataset", "1Mx150kB", "--storage", "hdd", "--workers",
+  const Json fed = training_json(training_with(both, {"--dataset", "1Mx150kB", "--storage", "hdd", "--workers",
                                        "1", "--filter", "cores=4", "--minibatch", "4"}));
   EXPECT_GT(fed.at("concurrent").at("lost_to_input").get<double>(), 0);
 }
@@ -113,15 +113,15 @@ TEST(PlanTraining, StorageOfAProfile) {
       {"jpeg", "libjpeg-turbo 2.1.5", 500, 375, 100000, 1, Status::ok, "", rate(2e-3), rate(3e9)}};
   const std::string path = folder.path() + "/board.json";
   save_profile(profile, path);
-  const Json plan = json_of(
-      with(train, {"--dataset", "50000x200kB", "--workers", "4", "--storage", path, "--strict"}));
+  const Json plan = training_json(
+      training_with(train, {"--dataset", "50000x200kB", "--workers", "4", "--storage", path, "--strict"}));
   const Json& training = plan.at("training");
   EXPECT_EQ(training.at("storage").at("source"), "measured");
   EXPECT_NEAR(training.at("decode").at("clocks").get<double>(), 12e6, 1);
   EXPECT_TRUE(training.at("epochs").is_null());
   const std::string without =
       std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
-  const ProcessResult none = run_ridgeline(with(train, {"--storage", without}));
+  const ProcessResult none = run_ridgeline(training_with(train, {"--storage", without}));
   EXPECT_EQ(none.exit_code, 4);
   EXPECT_THAT(none.err, HasSubstr("ridgeline measure --only storage"));
 }
@@ -129,9 +129,9 @@ TEST(PlanTraining, StorageOfAProfile) {
 TEST(PlanTraining, TablesPicturesAndBlocks) {
   const TemporaryDirectory folder;
   const std::string svg = folder.path() + "/plan.svg", block = folder.path() + "/custom.conf";
-  for (const Words& words : {with(train, facts), both}) {
+  for (const Words& words : {training_with(train, facts), both}) {
     const ProcessResult result = run_ridgeline(
-        with(words, {"--csv", "--filter", "emc=max,cores=4", "--svg", svg, "--nvpmodel", block}));
+        training_with(words, {"--csv", "--filter", "emc=max,cores=4", "--svg", svg, "--nvpmodel", block}));
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("mode,label,stock,reach"));
     EXPECT_THAT(result.out, HasSubstr("trained_samples_per_s"));
@@ -145,53 +145,53 @@ TEST(PlanTraining, TablesPicturesAndBlocks) {
 }
 
 TEST(PlanTraining, WithoutAnAnswerOrWithoutFacts) {
-  const ProcessResult slow = run_ridgeline(with(with(train, facts), {"--epoch-time", "1s"}));
+  const ProcessResult slow = run_ridgeline(training_with(training_with(train, facts), {"--epoch-time", "1s"}));
   EXPECT_EQ(slow.exit_code, 3);
   EXPECT_THAT(slow.err, HasSubstr("relax epoch-time to"));
-  EXPECT_EQ(run_ridgeline(with(both, {"--power", "3W"})).exit_code, 3);
-  const ProcessResult strict = run_ridgeline(with(with(train, facts), {"--strict"}));
+  EXPECT_EQ(run_ridgeline(training_with(both, {"--power", "3W"})).exit_code, 3);
+  const ProcessResult strict = run_ridgeline(training_with(training_with(train, facts), {"--strict"}));
   EXPECT_EQ(strict.exit_code, 4);
   EXPECT_THAT(strict.err, HasSubstr("--decode is not given"));
-  EXPECT_EQ(run_ridgeline(with(both, {"--strict"})).exit_code, 4);
-  const Json plan = json_of(train);
+  EXPECT_EQ(run_ridgeline(training_with(both, {"--strict"})).exit_code, 4);
+  const Json plan = training_json(train);
   EXPECT_EQ(plan.at("training").at("assumed").size(), 4U);
   EXPECT_EQ(plan.at("training").at("workers"), 0);
 }
 
-struct BadInput {
+struct BadTraining {
   Words words;
   const char* says;
 };
 
 TEST(PlanTraining, BadInputIsOneLine) {
-  const BadInput table[] = {
-      {with(train, {"--dataset", "many"}), "samples × bytes of one, for example 50000x150kB"},
-      {with(train, {"--dataset", "50000x150"}), "the unit is missing (write 150kB or MB)"},
-      {with(train, {"--dataset", "50000x"}), "the bytes of one sample are missing"},
-      {with(train, {"--dataset", "0x150kB"}), "is not a number of samples"},
-      {with(train, {"--storage", "sdd"}), "did you mean"},
-      {with(train, {"--storage", "no/such.json"}), "no/such.json"},
-      {with(train, {"--decode", "3ms"}), "the clock of the core is missing"},
-      {with(train, {"--decode", "3@2GHz"}), "the unit is missing"},
-      {with(train, {"--workers", "-1"}), "--workers"},
-      {with(train, {"--epochs", "0"}), "must be more than zero"},
-      {with(train, {"--epoch-time", "10"}), "the unit is missing (write 10ms or s)"},
-      {with(train, {"--training-time", "1h"}), "needs --epochs"},
-      {with(train, {"--battery", "50Wh"}), "--epochs 10"},
-      {with(train, {"--latency", "10ms"}), "needs --infer"},
-      {with(train, {"--runtime", "tensorrt"}), "does not train"},
-      {with(train, {"resnet50"}), "cannot stand beside --train"},
-      {with(train, {"--infer", "mobilenet_v2", "--latency", "50ms"}), "write for example --rate"},
-      {with(train, {"--infer", "mobilenet_v2", "--rate", "60/s"}), "needs a limit of latency"},
-      {with(both, {"--epochs", "3"}), "has no meaning beside --infer"},
-      {with(both, {"--workers", "3"}), "needs --dataset"},
-      {with(both, {"--jitter", "90ms"}), "contradicts rate, jitter and batch"},
-      {with(both, {"--fps", "30"}), "cannot be combined with --rate"},
+  const BadTraining table[] = {
+      {training_with(train, {"--dataset", "many"}), "samples × bytes of one, for example 50000x150kB"},
+      {training_with(train, {"--dataset", "50000x150"}), "the unit is missing (write 150kB or MB)"},
+      {training_with(train, {"--dataset", "50000x"}), "the bytes of one sample are missing"},
+      {training_with(train, {"--dataset", "0x150kB"}), "is not a number of samples"},
+      {training_with(train, {"--storage", "sdd"}), "did you mean"},
+      {training_with(train, {"--storage", "no/such.json"}), "no/such.json"},
+      {training_with(train, {"--decode", "3ms"}), "the clock of the core is missing"},
+      {training_with(train, {"--decode", "3@2GHz"}), "the unit is missing"},
+      {training_with(train, {"--workers", "-1"}), "--workers"},
+      {training_with(train, {"--epochs", "0"}), "must be more than zero"},
+      {training_with(train, {"--epoch-time", "10"}), "the unit is missing (write 10ms or s)"},
+      {training_with(train, {"--training-time", "1h"}), "needs --epochs"},
+      {training_with(train, {"--battery", "50Wh"}), "--epochs 10"},
+      {training_with(train, {"--latency", "10ms"}), "needs --infer"},
+      {training_with(train, {"--runtime", "tensorrt"}), "does not train"},
+      {training_with(train, {"resnet50"}), "cannot stand beside --train"},
+      {training_with(train, {"--infer", "mobilenet_v2", "--latency", "50ms"}), "write for example --rate"},
+      {training_with(train, {"--infer", "mobilenet_v2", "--rate", "60/s"}), "needs a limit of latency"},
+      {training_with(both, {"--epochs", "3"}), "has no meaning beside --infer"},
+      {training_with(both, {"--workers", "3"}), "needs --dataset"},
+      {training_with(both, {"--jitter", "90ms"}), "contradicts rate, jitter and batch"},
+      {training_with(both, {"--fps", "30"}), "cannot be combined with --rate"},
       {{"plan", "resnet18", "--workers", "4"}, "needs --train"},
       {{"plan", "resnet18", "--optimizer", "adam"}, "needs --train"},
       {{"plan", "--train", "resnet1", "--on", "jetson-orin-nano-8gb"}, "resnet18"},
   };
-  for (const BadInput& bad : table) {
+  for (const BadTraining& bad : table) {
     const ProcessResult result = run_ridgeline(bad.words);
     EXPECT_THAT(result.exit_code, AnyOf(1, 2)) << bad.says;
     EXPECT_THAT(result.err, HasSubstr(bad.says));

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/json.h"
 #include "tests/kernels/cuda/measured.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"

@@ -23,12 +23,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::string header =
+const std::string table_header =
     "source,device,mode,model,options,batch,dtype,runtime,task,time_ms,power_w,power_kind\n";
 
 // A board in four modes; times of the right size, made up.
 std::string small_table() {
-  std::string text = header;
+  std::string text = table_header;
   const char* modes[] = {"15W,resnet50,,1,fp16,torch-eager,inference,40,12",
                          "30W,resnet50,,1,fp16,torch-eager,inference,25,16",
                          "50W,resnet50,,1,fp16,torch-eager,inference,29,20",
@@ -126,14 +126,14 @@ TEST_F(ValidateCommand, SkippedRowsAreListedAndAreNoFailure) {
   EXPECT_THAT(result["skipped"][0]["reason"].get<std::string>(), HasSubstr("3d_unet"));
   EXPECT_THAT(result["skipped"][1]["reason"].get<std::string>(), HasSubstr("abacus"));
   EXPECT_THAT(result["skipped"][2]["reason"].get<std::string>(), HasSubstr("contradiction"));
-  const Json only = json(header + "lab,abacus,,resnet50,,1,fp16,tensorrt,inference,9,,\n");
+  const Json only = json(table_header + "lab,abacus,,resnet50,,1,fp16,tensorrt,inference,9,,\n");
   EXPECT_EQ(only["rows"], 0);
   EXPECT_TRUE(only["time_mape"].is_null());
 }
 
 TEST_F(ValidateCommand, BadTablesAreRefusedInOneLine) {
   expect_error("device,mode,model,batch,dtype,runtime\n", "misses the column time_ms");
-  expect_error(header + "lab,a10-24gb,,resnet50,,1,fp16,tensorrt,inference,soon,,\n",
+  expect_error(table_header + "lab,a10-24gb,,resnet50,,1,fp16,tensorrt,inference,soon,,\n",
                ":2:time_ms: \"soon\" is not a number");
   std::string seconds = small_table();
   for (const char* time : {",40,", ",25,", ",29,", ",16,"}) {

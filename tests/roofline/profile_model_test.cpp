@@ -11,7 +11,7 @@
 namespace ridgeline::testing {
 namespace {
 
-Profile example() {
+Profile example_profile() {
   return load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
 }
 
@@ -24,7 +24,7 @@ double fastest(const ProfileMode& mode, Unit unit, DType dtype, int threads) {
 }
 
 TEST(ProfileModel, RatesComeBackAsCeilings) {
-  const Profile profile = example();
+  const Profile profile = example_profile();
   const ProfileMode& mode = profile.modes.front();
   const ProfiledMachine machine = profiled_machine(profile, mode);
   const Ceilings ceilings = ceilings_of(with_priors(machine.model), machine.point);
@@ -47,19 +47,19 @@ TEST(ProfileModel, RatesComeBackAsCeilings) {
 }
 
 TEST(ProfileModel, OneThread) {
-  const Profile profile = example();
+  const Profile profile = example_profile();
   const ProfiledMachine one = profiled_machine(profile, profile.modes.front(), 1);
   EXPECT_EQ(one.point.cpu_cores, 1);
   EXPECT_EQ(mean_of(one.model, "cpu0_cores"), 1);
 }
 
 TEST(ProfileModel, WithoutRatesItSaysSo) {
-  Profile profile = example();
+  Profile profile = example_profile();
   profile.modes.front().compute.clear();
   EXPECT_EQ(error_line([&] { profiled_machine(profile, profile.modes.front()); }),
             profile.machine.name +
                 ": the profile has no compute rate of the CPU (measure again without --only)");
-  profile = example();
+  profile = example_profile();
   for (ComputeRow& row : profile.modes.front().compute) row.clock_hz.reset();
   profile.modes.front().mode.cpu_hz.clear();
   EXPECT_EQ(error_line([&] { profiled_machine(profile, profile.modes.front()); }),

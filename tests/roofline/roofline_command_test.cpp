@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string example =
+const std::string example_file =
     std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
 
 ProcessResult roofline(std::vector<std::string> arguments, const ProcessSettings& settings = {}) {
@@ -36,39 +36,39 @@ std::size_t line_count(const std::string& text) {
 }
 
 TEST(RooflineCommand, DrawsInBrailleOrAscii) {
-  const ProcessResult utf8 = roofline({example}, {.environment = {{"LC_ALL", "C.UTF-8"}}});
+  const ProcessResult utf8 = roofline({example_file}, {.environment = {{"LC_ALL", "C.UTF-8"}}});
   EXPECT_EQ(utf8.exit_code, 0) << utf8.err;
   EXPECT_TRUE(contains(utf8.out, "│"));
   EXPECT_TRUE(contains(utf8.out, "762 GFLOP/s"));
-  const ProcessResult plain = roofline({example}, {.environment = {{"LC_ALL", "C"}}});
+  const ProcessResult plain = roofline({example_file}, {.environment = {{"LC_ALL", "C"}}});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   for (const char c : plain.out) ASSERT_GE(c, 0);
 }
 
 TEST(RooflineCommand, FitsTwentyColumns) {
-  const ProcessResult result = roofline({example}, {.environment = {{"COLUMNS", "20"}}});
+  const ProcessResult result = roofline({example_file}, {.environment = {{"COLUMNS", "20"}}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(contains(result.out, "762 GFLOP/s"));
 }
 
 TEST(RooflineCommand, JsonCsvAndSvg) {
-  const ProcessResult json = roofline({example, "--json", "--point", "gemm=2e9:48MB:3.1ms"});
+  const ProcessResult json = roofline({example_file, "--json", "--point", "gemm=2e9:48MB:3.1ms"});
   EXPECT_EQ(json.exit_code, 0) << json.err;
   EXPECT_EQ(schema_violations(parse_json(json.out, "out"), "roofline.schema.json"),
             std::vector<std::string>{});
-  const ProcessResult csv = roofline({example, "--csv"});
+  const ProcessResult csv = roofline({example_file, "--csv"});
   EXPECT_EQ(csv.out.rfind("kind,name,", 0), 0U);
-  const ProcessResult svg = roofline({example, "--svg", "-"});
+  const ProcessResult svg = roofline({example_file, "--svg", "-"});
   EXPECT_EQ(svg.out.rfind("<svg ", 0), 0U);
   const TemporaryDirectory directory;
-  const ProcessResult both = roofline({example, "--json", "--svg", directory.file("r.svg")});
+  const ProcessResult both = roofline({example_file, "--json", "--svg", directory.file("r.svg")});
   EXPECT_EQ(both.exit_code, 0) << both.err;
   EXPECT_EQ(both.out.front(), '{');
   EXPECT_TRUE(fs::exists(directory.file("r.svg")));
 }
 
 TEST(RooflineCommand, SaysWhenAPointIsAboveTheRoof) {
-  const ProcessResult result = roofline({example, "--point", "dream=2e9:48MB:1us"});
+  const ProcessResult result = roofline({example_file, "--point", "dream=2e9:48MB:1us"});
   EXPECT_TRUE(contains(result.out, "dream: above the roof: check FLOP and bytes")) << result.out;
 }
 
@@ -82,7 +82,7 @@ TEST(RooflineCommand, BadOptionsAreUsageErrorsOfOneLine) {
                                              {"--width", "0"},
                                              {"--mode", "nope"},
                                              {"--svg", "-", "--json"}}) {
-    std::vector<std::string> arguments{example};
+    std::vector<std::string> arguments{example_file};
     arguments.insert(arguments.end(), words.begin(), words.end());
     const ProcessResult result = roofline(arguments);
     EXPECT_EQ(result.exit_code, 2) << words[0] << " " << words[1] << ": " << result.err;
@@ -105,7 +105,7 @@ TEST(RooflineCommand, BadFilesAreErrorsOfOneLine) {
 
 TEST(RooflineCommand, AnUnwritablePathLeavesNothing) {
   const TemporaryDirectory directory;
-  const ProcessResult result = roofline({example, "--svg", directory.file("no/such/dir/r.svg")});
+  const ProcessResult result = roofline({example_file, "--svg", directory.file("no/such/dir/r.svg")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(line_count(result.err), 1U) << result.err;
   EXPECT_EQ(result.out, "");
@@ -119,7 +119,7 @@ TEST(RooflineCommand, UsesTheNewestProfileOfTheStore) {
   EXPECT_EQ(none.exit_code, 4);
   EXPECT_EQ(none.err, "ridgeline: no profile of this machine yet (run 'ridgeline measure')\n");
   fs::create_directories(home.file("ridgeline/profiles"));
-  fs::copy(example, home.file("ridgeline/profiles/2026-01-02T030405Z.json"));
+  fs::copy(example_file, home.file("ridgeline/profiles/2026-01-02T030405Z.json"));
   EXPECT_EQ(roofline({}, settings).exit_code, 0);
 }
 
@@ -128,7 +128,7 @@ TEST(RooflineCommand, TakesLessThanATenthOfASecond) {
   double best_s = 1e9;
   for (int i = 0; i < 5; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(roofline({example, "--svg", "-"}).exit_code, 0);
+    EXPECT_EQ(roofline({example_file, "--svg", "-"}).exit_code, 0);
     best_s = std::min(
         best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }

@@ -13,7 +13,7 @@
 namespace ridgeline::testing {
 namespace {
 
-Roofline example(bool all = false) {
+Roofline example_roofline(bool all = false) {
   const Profile profile =
       load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
   RooflineOptions options;
@@ -26,7 +26,7 @@ Roofline example(bool all = false) {
 TEST(RooflineJson, ObeysItsSchema) {
   check_schema_file("roofline.schema.json");
   for (const bool all : {false, true}) {
-    const Json json = to_json(example(all));
+    const Json json = to_json(example_roofline(all));
     EXPECT_EQ(json.begin().key(), "schema");
     EXPECT_EQ(schema_violations(json, "roofline.schema.json"), std::vector<std::string>{});
   }
@@ -44,11 +44,11 @@ TEST(RooflineJson, SchemaListsTheKindsOfPoints) {
 }
 
 TEST(RooflineJson, SameInputSameBytes) {
-  EXPECT_EQ(dump_json(to_json(example())), dump_json(to_json(example())));
+  EXPECT_EQ(dump_json(to_json(example_roofline())), dump_json(to_json(example_roofline())));
 }
 
 TEST(RooflineCsv, OneRowPerThingAndAsManyCellsAsTitles) {
-  const Roofline roofline = example();
+  const Roofline roofline = example_roofline();
   std::istringstream lines(to_csv(roofline));
   std::string line;
   std::size_t rows = 0;

@@ -127,19 +127,20 @@ void linear_attention_gate(NodeContext& context) {
   emit_elementwise(context, ElementFunction::sigmoid, element_count(context.shape(3)));
 }
 
-constexpr Operator rows[] = {
-    {"", "Attention", attention},
-    {"", "RotaryEmbedding", rotary_embedding},
-    {"", "LinearAttention", linear_attention},
-    {"com.microsoft", "RotaryEmbedding", contrib_rotary_embedding},
-    {"com.microsoft", "MRotaryEmbedding", contrib_rotary_embedding},
-    {"com.microsoft", "GemmaRotaryEmbedding", gemma_rotary_embedding},
-    {"com.microsoft", "LinearAttention", linear_attention},
-    {"com.microsoft", "LinearAttentionGate", linear_attention_gate},
-};
-
 }  // namespace
 
-std::span<const Operator> attention_operators() { return rows; }
+std::span<const Operator> attention_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Attention", attention},
+      {"", "RotaryEmbedding", rotary_embedding},
+      {"", "LinearAttention", linear_attention},
+      {"com.microsoft", "RotaryEmbedding", contrib_rotary_embedding},
+      {"com.microsoft", "MRotaryEmbedding", contrib_rotary_embedding},
+      {"com.microsoft", "GemmaRotaryEmbedding", gemma_rotary_embedding},
+      {"com.microsoft", "LinearAttention", linear_attention},
+      {"com.microsoft", "LinearAttentionGate", linear_attention_gate},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -155,14 +155,15 @@ void paged_attention(NodeContext& context) {
                  {1, heads.q_heads, heads.kv_heads, tokens, keys, heads.size, v_size, true, false});
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "GroupQueryAttention", group_query_attention},
-    {"com.microsoft", "SparseAttention", sparse_attention},
-    {"com.microsoft", "PagedAttention", paged_attention},
-};
-
 }  // namespace
 
-std::span<const Operator> attention_grouped_operators() { return rows; }
+std::span<const Operator> attention_grouped_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "GroupQueryAttention", group_query_attention},
+      {"com.microsoft", "SparseAttention", sparse_attention},
+      {"com.microsoft", "PagedAttention", paged_attention},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -148,14 +148,15 @@ void packed_multi_head_attention(NodeContext& context) {
                            is_additive_mask(context, 6)});
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "MultiHeadAttention", multi_head_attention},
-    {"com.microsoft", "DecoderMaskedMultiHeadAttention", decoder_masked_multi_head_attention},
-    {"com.microsoft", "PackedMultiHeadAttention", packed_multi_head_attention},
-};
-
 }  // namespace
 
-std::span<const Operator> attention_multi_head_operators() { return rows; }
+std::span<const Operator> attention_multi_head_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "MultiHeadAttention", multi_head_attention},
+      {"com.microsoft", "DecoderMaskedMultiHeadAttention", decoder_masked_multi_head_attention},
+      {"com.microsoft", "PackedMultiHeadAttention", packed_multi_head_attention},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -12,8 +12,6 @@
 namespace ridgeline::onnx {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 // Where an operator has what.
 struct ProjectedInputs {
   std::size_t bias, mask, past, attention_bias, past_length;
@@ -104,19 +102,19 @@ void projected_attention(NodeContext& context, const ProjectedInputs& inputs) {
       inputs.result);
 }
 
-void attention(NodeContext& context) {
+void microsoft_attention(NodeContext& context) {
   projected_attention(context, {2, 3, 4, 5, 6, context.type(0), std::nullopt});
 }
 
 void decoder_masked_self_attention(NodeContext& context) {
   context.not_data(7);  // how many beams there are
-  attention(context);
+  microsoft_attention(context);
 }
 
 void quantized_attention(NodeContext& context) {
   for (const std::size_t scale : {3u, 4u, 6u, 7u})
     if (context.has(scale) && context.shape(scale).empty()) context.not_data(scale);
-  projected_attention(context, {2, 5, 8, none, none, context.type(3), DType::int8});
+  projected_attention(context, {2, 5, 8, no_input, no_input, context.type(3), DType::int8});
 }
 
 // Tokens without padding, [tokens, width]; scores are those of the padded batch, the most there
@@ -161,16 +159,17 @@ void longformer_attention(NodeContext& context) {
                  {input[0], heads, heads, input[1], seen, head_size, head_size, false, true});
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "Attention", attention},
-    {"com.microsoft", "DecoderMaskedSelfAttention", decoder_masked_self_attention},
-    {"com.microsoft", "QAttention", quantized_attention},
-    {"com.microsoft", "PackedAttention", packed_attention},
-    {"com.microsoft", "LongformerAttention", longformer_attention},
-};
-
 }  // namespace
 
-std::span<const Operator> attention_projected_operators() { return rows; }
+std::span<const Operator> attention_projected_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "Attention", microsoft_attention},
+      {"com.microsoft", "DecoderMaskedSelfAttention", decoder_masked_self_attention},
+      {"com.microsoft", "QAttention", quantized_attention},
+      {"com.microsoft", "PackedAttention", packed_attention},
+      {"com.microsoft", "LongformerAttention", longformer_attention},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

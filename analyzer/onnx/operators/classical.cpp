@@ -107,22 +107,23 @@ void zip_map(NodeContext& context) {
   context.emit(View{});
 }
 
-constexpr Operator rows[] = {
-    {"ai.onnx.ml", "Scaler", scaler},
-    {"ai.onnx.ml", "Normalizer", normalizer},
-    {"ai.onnx.ml", "Binarizer", binarizer},
-    {"ai.onnx.ml", "Imputer", imputer},
-    {"ai.onnx.ml", "LabelEncoder", label_encoder},
-    {"ai.onnx.ml", "CategoryMapper", label_encoder},
-    {"ai.onnx.ml", "OneHotEncoder", one_hot_encoder},
-    {"ai.onnx.ml", "FeatureVectorizer", feature_vectorizer},
-    {"ai.onnx.ml", "LinearRegressor", linear_regressor},
-    {"ai.onnx.ml", "LinearClassifier", linear_classifier},
-    {"ai.onnx.ml", "ZipMap", zip_map},
-};
-
 }  // namespace
 
-std::span<const Operator> classical_operators() { return rows; }
+std::span<const Operator> classical_operators() {
+  static constexpr Operator rows[] = {
+      {"ai.onnx.ml", "Scaler", scaler},
+      {"ai.onnx.ml", "Normalizer", normalizer},
+      {"ai.onnx.ml", "Binarizer", binarizer},
+      {"ai.onnx.ml", "Imputer", imputer},
+      {"ai.onnx.ml", "LabelEncoder", label_encoder},
+      {"ai.onnx.ml", "CategoryMapper", label_encoder},
+      {"ai.onnx.ml", "OneHotEncoder", one_hot_encoder},
+      {"ai.onnx.ml", "FeatureVectorizer", feature_vectorizer},
+      {"ai.onnx.ml", "LinearRegressor", linear_regressor},
+      {"ai.onnx.ml", "LinearClassifier", linear_classifier},
+      {"ai.onnx.ml", "ZipMap", zip_map},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

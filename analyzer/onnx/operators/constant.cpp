@@ -120,14 +120,15 @@ void one_hot(NodeContext& context) {
   context.set(0, context.type(2), shape);
 }
 
-constexpr Operator rows[] = {
-    {"", "Constant", constant}, {"", "ConstantOfShape", constant_of_shape},
-    {"", "EyeLike", eye_like},  {"", "Range", range},
-    {"", "OneHot", one_hot},    {"com.microsoft", "Range", range},
-};
-
 }  // namespace
 
-std::span<const Operator> constant_operators() { return rows; }
+std::span<const Operator> constant_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Constant", constant}, {"", "ConstantOfShape", constant_of_shape},
+      {"", "EyeLike", eye_like},  {"", "Range", range},
+      {"", "OneHot", one_hot},    {"com.microsoft", "Range", range},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

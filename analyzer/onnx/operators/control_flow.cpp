@@ -7,7 +7,7 @@
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/walk.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -299,14 +299,15 @@ void scan_rule(NodeContext& context) {
   }
 }
 
-constexpr Operator rows[] = {
-    {"", "If", if_rule},
-    {"", "Loop", loop_rule},
-    {"", "Scan", scan_rule},
-};
-
 }  // namespace
 
-std::span<const Operator> control_flow_operators() { return rows; }
+std::span<const Operator> control_flow_operators() {
+  static constexpr Operator rows[] = {
+      {"", "If", if_rule},
+      {"", "Loop", loop_rule},
+      {"", "Scan", scan_rule},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

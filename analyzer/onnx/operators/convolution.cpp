@@ -14,8 +14,6 @@
 namespace ridgeline::onnx {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 // Where an operator has its tensors.
 struct ConvolutionInputs {
   std::size_t data = 0, weights = 1, bias = 2;
@@ -86,7 +84,7 @@ void fused_conv(NodeContext& context) { fused_convolution(context, false); }
 void nhwc_conv(NodeContext& context) { fused_convolution(context, true); }
 
 void conv_integer(NodeContext& context) {
-  const Convolution op = convolution_of(context, {0, 1, none, false});
+  const Convolution op = convolution_of(context, {0, 1, no_input, false});
   context.set(0, ElementType::int32, output_shape(op, false));
   emit_in(context, op, context.type(0));
 }
@@ -236,26 +234,27 @@ void reorder_output(NodeContext& context) {
   context.emit(Copy{});
 }
 
-constexpr Operator rows[] = {
-    {"", "Conv", conv},
-    {"", "ConvInteger", conv_integer},
-    {"", "ConvTranspose", conv_transpose},
-    {"", "DeformConv", deform_conv},
-    {"", "QLinearConv", qlinear_conv},
-    {"", "CausalConvWithState", causal_conv_with_state},
-    {"com.microsoft", "CausalConvWithState", causal_conv_with_state},
-    {"com.microsoft", "ConvTransposeWithDynamicPads", conv_transpose_with_dynamic_pads},
-    {"com.microsoft", "FusedConv", fused_conv},
-    {"com.microsoft", "NhwcConv", nhwc_conv},
-    {"com.microsoft", "NhwcFusedConv", nhwc_conv},
-    {"com.microsoft", "QLinearConv", qlinear_conv},
-    {"com.microsoft.nchwc", "Conv", blocked_conv},
-    {"com.microsoft.nchwc", "ReorderInput", reorder_input},
-    {"com.microsoft.nchwc", "ReorderOutput", reorder_output},
-};
-
 }  // namespace
 
-std::span<const Operator> convolution_operators() { return rows; }
+std::span<const Operator> convolution_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Conv", conv},
+      {"", "ConvInteger", conv_integer},
+      {"", "ConvTranspose", conv_transpose},
+      {"", "DeformConv", deform_conv},
+      {"", "QLinearConv", qlinear_conv},
+      {"", "CausalConvWithState", causal_conv_with_state},
+      {"com.microsoft", "CausalConvWithState", causal_conv_with_state},
+      {"com.microsoft", "ConvTransposeWithDynamicPads", conv_transpose_with_dynamic_pads},
+      {"com.microsoft", "FusedConv", fused_conv},
+      {"com.microsoft", "NhwcConv", nhwc_conv},
+      {"com.microsoft", "NhwcFusedConv", nhwc_conv},
+      {"com.microsoft", "QLinearConv", qlinear_conv},
+      {"com.microsoft.nchwc", "Conv", blocked_conv},
+      {"com.microsoft.nchwc", "ReorderInput", reorder_input},
+      {"com.microsoft.nchwc", "ReorderOutput", reorder_output},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -209,12 +209,13 @@ void einsum(NodeContext& context) {
   if (count == 1 && !reduced) context.emit(Copy{element_count(shape)});
 }
 
-constexpr Operator rows[] = {
-    {"", "Einsum", einsum},
-};
-
 }  // namespace
 
-std::span<const Operator> einsum_operators() { return rows; }
+std::span<const Operator> einsum_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Einsum", einsum},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -206,35 +206,36 @@ void prelu(NodeContext& context) {
   emit_elementwise(context, ElementFunction::leaky_relu, element_count(data));
 }
 
-constexpr Operator rows[] = {
-    {"", "Add", binary<ElementFunction::add, add>},
-    {"", "Sub", binary<ElementFunction::subtract, subtract>},
-    {"", "Mul", binary<ElementFunction::multiply, multiply>},
-    {"", "Div", binary<ElementFunction::divide, divide>},
-    {"", "Mod", binary<ElementFunction::modulo, modulo>},
-    {"", "Pow", binary<ElementFunction::power, power>},
-    {"", "And", binary<ElementFunction::logical, both, BinaryResult::boolean>},
-    {"", "Or", binary<ElementFunction::logical, either, BinaryResult::boolean>},
-    {"", "Xor", binary<ElementFunction::logical, one_of, BinaryResult::boolean>},
-    {"", "Equal", binary<ElementFunction::compare, equal, BinaryResult::boolean>},
-    {"", "Greater", binary<ElementFunction::compare, greater, BinaryResult::boolean>},
-    {"", "GreaterOrEqual", binary<ElementFunction::compare, at_least, BinaryResult::boolean>},
-    {"", "Less", binary<ElementFunction::compare, less, BinaryResult::boolean>},
-    {"", "LessOrEqual", binary<ElementFunction::compare, at_most, BinaryResult::boolean>},
-    {"", "BitShift", binary<ElementFunction::bitwise, bit_shift>},
-    {"", "BitwiseAnd", binary<ElementFunction::bitwise, bit_and>},
-    {"", "BitwiseOr", binary<ElementFunction::bitwise, bit_or>},
-    {"", "BitwiseXor", binary<ElementFunction::bitwise, bit_xor>},
-    {"", "Sum", sum},
-    {"", "Mean", mean},
-    {"", "Max", maximum},
-    {"", "Min", minimum},
-    {"", "Where", where},
-    {"", "PRelu", prelu},
-};
-
 }  // namespace
 
-std::span<const Operator> elementwise_operators() { return rows; }
+std::span<const Operator> elementwise_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Add", binary<ElementFunction::add, add>},
+      {"", "Sub", binary<ElementFunction::subtract, subtract>},
+      {"", "Mul", binary<ElementFunction::multiply, multiply>},
+      {"", "Div", binary<ElementFunction::divide, divide>},
+      {"", "Mod", binary<ElementFunction::modulo, modulo>},
+      {"", "Pow", binary<ElementFunction::power, power>},
+      {"", "And", binary<ElementFunction::logical, both, BinaryResult::boolean>},
+      {"", "Or", binary<ElementFunction::logical, either, BinaryResult::boolean>},
+      {"", "Xor", binary<ElementFunction::logical, one_of, BinaryResult::boolean>},
+      {"", "Equal", binary<ElementFunction::compare, equal, BinaryResult::boolean>},
+      {"", "Greater", binary<ElementFunction::compare, greater, BinaryResult::boolean>},
+      {"", "GreaterOrEqual", binary<ElementFunction::compare, at_least, BinaryResult::boolean>},
+      {"", "Less", binary<ElementFunction::compare, less, BinaryResult::boolean>},
+      {"", "LessOrEqual", binary<ElementFunction::compare, at_most, BinaryResult::boolean>},
+      {"", "BitShift", binary<ElementFunction::bitwise, bit_shift>},
+      {"", "BitwiseAnd", binary<ElementFunction::bitwise, bit_and>},
+      {"", "BitwiseOr", binary<ElementFunction::bitwise, bit_or>},
+      {"", "BitwiseXor", binary<ElementFunction::bitwise, bit_xor>},
+      {"", "Sum", sum},
+      {"", "Mean", mean},
+      {"", "Max", maximum},
+      {"", "Min", minimum},
+      {"", "Where", where},
+      {"", "PRelu", prelu},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

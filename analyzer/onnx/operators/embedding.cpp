@@ -74,15 +74,16 @@ void gated_relative_position_bias(NodeContext& context) {
   emit_elementwise(context, ElementFunction::multiply, element_count(shape));
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "EmbedLayerNormalization", embed_layer_normalization},
-    {"com.microsoft", "QEmbedLayerNormalization", quantized_embed_layer_normalization},
-    {"com.microsoft", "RelativePositionBias", relative_position_bias},
-    {"com.microsoft", "GatedRelativePositionBias", gated_relative_position_bias},
-};
-
 }  // namespace
 
-std::span<const Operator> embedding_operators() { return rows; }
+std::span<const Operator> embedding_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "EmbedLayerNormalization", embed_layer_normalization},
+      {"com.microsoft", "QEmbedLayerNormalization", quantized_embed_layer_normalization},
+      {"com.microsoft", "RelativePositionBias", relative_position_bias},
+      {"com.microsoft", "GatedRelativePositionBias", gated_relative_position_bias},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

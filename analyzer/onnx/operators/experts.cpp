@@ -64,13 +64,14 @@ void mixture_of_experts(NodeContext& context) { mixture(context, {2, 4, 6, 1}); 
 
 void quantized_mixture_of_experts(NodeContext& context) { mixture(context, {2, 5, 8, 2}); }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "MoE", mixture_of_experts},
-    {"com.microsoft", "QMoE", quantized_mixture_of_experts},
-};
-
 }  // namespace
 
-std::span<const Operator> expert_operators() { return rows; }
+std::span<const Operator> expert_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "MoE", mixture_of_experts},
+      {"com.microsoft", "QMoE", quantized_mixture_of_experts},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -149,18 +149,19 @@ void gather_block_quantized(NodeContext& context) {
   context.emit(Elementwise{ElementFunction::dequantize, element_count(shape)});
 }
 
-constexpr Operator rows[] = {
-    {"", "Gather", gather},
-    {"", "GatherElements", gather_elements},
-    {"", "GatherND", gather_nd},
-    {"ai.onnx.ml", "ArrayFeatureExtractor", array_feature_extractor},
-    {"com.microsoft", "GatherND", gather_nd},
-    {"com.microsoft", "TorchEmbedding", gather},
-    {"com.microsoft", "GatherBlockQuantized", gather_block_quantized},
-};
-
 }  // namespace
 
-std::span<const Operator> gather_operators() { return rows; }
+std::span<const Operator> gather_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Gather", gather},
+      {"", "GatherElements", gather_elements},
+      {"", "GatherND", gather_nd},
+      {"ai.onnx.ml", "ArrayFeatureExtractor", array_feature_extractor},
+      {"com.microsoft", "GatherND", gather_nd},
+      {"com.microsoft", "TorchEmbedding", gather},
+      {"com.microsoft", "GatherBlockQuantized", gather_block_quantized},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

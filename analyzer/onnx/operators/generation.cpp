@@ -12,7 +12,7 @@
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/walk.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -259,15 +259,16 @@ void greedy_search(NodeContext& context) {
   emit_choice(context, sizes, words);
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "BeamSearch", beam_search},
-    {"com.microsoft", "WhisperBeamSearch", beam_search},
-    {"com.microsoft", "GreedySearch", greedy_search},
-    {"com.microsoft", "Sampling", greedy_search},
-};
-
 }  // namespace
 
-std::span<const Operator> generation_operators() { return rows; }
+std::span<const Operator> generation_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "BeamSearch", beam_search},
+      {"com.microsoft", "WhisperBeamSearch", beam_search},
+      {"com.microsoft", "GreedySearch", greedy_search},
+      {"com.microsoft", "Sampling", greedy_search},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

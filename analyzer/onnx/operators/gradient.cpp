@@ -188,47 +188,48 @@ void resize_gradient(NodeContext& context) {
   context.emit(Resize{Interpolation::linear, 2, element_count(context.shape(0)), 1});
 }
 
-constexpr Operator rows[] = {
-    {"", "AveragePoolGrad", pool_gradient},
-    {"", "MaxPoolGrad", pool_gradient},
-    {"com.microsoft", "AveragePoolGrad", pool_gradient},
-    {"com.microsoft", "MaxPoolGrad", pool_gradient},
-    {"com.microsoft", "ReluGrad", relu_gradient},
-    {"com.microsoft", "LeakyReluGrad", leaky_relu_gradient},
-    {"com.microsoft", "SigmoidGrad", sigmoid_gradient},
-    {"com.microsoft", "TanhGrad", tanh_gradient},
-    {"com.microsoft", "GeluGrad", gelu_gradient},
-    {"com.microsoft", "FastGeluGrad", gelu_tanh_gradient},
-    {"com.microsoft", "BiasGeluGrad_dX", bias_gelu_gradient},
-    {"com.microsoft", "BiasFastGeluGrad_dX", bias_gelu_tanh_gradient},
-    {"com.microsoft", "QuickGeluGrad", quick_gelu_gradient},
-    {"com.microsoft", "DropoutGrad", dropout_gradient},
-    {"com.microsoft", "BitmaskDropoutGrad", dropout_gradient},
-    {"com.microsoft", "SoftmaxGrad", softmax_gradient},
-    {"com.microsoft", "SoftmaxGrad_13", softmax_gradient},
-    {"com.microsoft", "LogSoftmaxGrad", log_softmax_gradient},
-    {"com.microsoft", "LogSoftmaxGrad_13", log_softmax_gradient},
-    {"com.microsoft", "SoftmaxDropoutGrad", softmax_dropout_gradient},
-    {"com.microsoft", "SoftmaxCrossEntropyGrad", cross_entropy_gradient},
-    {"com.microsoft", "SoftmaxCrossEntropyLossGrad", cross_entropy_gradient},
-    {"com.microsoft", "SoftmaxCrossEntropyLossInternalGrad", cross_entropy_gradient},
-    {"com.microsoft", "SparseSoftmaxCrossEntropyGrad", cross_entropy_gradient},
-    {"com.microsoft", "ConvGrad", conv_gradient},
-    {"com.microsoft", "ConvTransposeGrad", conv_transpose_gradient},
-    {"com.microsoft", "LayerNormalizationGrad", layer_norm_gradient},
-    {"com.microsoft", "InvertibleLayerNormalizationGrad", layer_norm_gradient},
-    {"com.microsoft", "SimplifiedLayerNormalizationGrad", rms_norm_gradient},
-    {"com.microsoft", "BatchNormalizationGrad", batch_norm_gradient},
-    {"com.microsoft", "GatherGrad", gather_gradient},
-    {"com.microsoft", "GatherNDGrad", gather_gradient},
-    {"com.microsoft", "GatherElementsGrad", gather_elements_gradient},
-    {"com.microsoft", "SliceGrad", slice_gradient},
-    {"com.microsoft", "DivGrad", divide_gradient},
-    {"com.microsoft", "ResizeGrad", resize_gradient},
-};
-
 }  // namespace
 
-std::span<const Operator> gradient_operators() { return rows; }
+std::span<const Operator> gradient_operators() {
+  static constexpr Operator rows[] = {
+      {"", "AveragePoolGrad", pool_gradient},
+      {"", "MaxPoolGrad", pool_gradient},
+      {"com.microsoft", "AveragePoolGrad", pool_gradient},
+      {"com.microsoft", "MaxPoolGrad", pool_gradient},
+      {"com.microsoft", "ReluGrad", relu_gradient},
+      {"com.microsoft", "LeakyReluGrad", leaky_relu_gradient},
+      {"com.microsoft", "SigmoidGrad", sigmoid_gradient},
+      {"com.microsoft", "TanhGrad", tanh_gradient},
+      {"com.microsoft", "GeluGrad", gelu_gradient},
+      {"com.microsoft", "FastGeluGrad", gelu_tanh_gradient},
+      {"com.microsoft", "BiasGeluGrad_dX", bias_gelu_gradient},
+      {"com.microsoft", "BiasFastGeluGrad_dX", bias_gelu_tanh_gradient},
+      {"com.microsoft", "QuickGeluGrad", quick_gelu_gradient},
+      {"com.microsoft", "DropoutGrad", dropout_gradient},
+      {"com.microsoft", "BitmaskDropoutGrad", dropout_gradient},
+      {"com.microsoft", "SoftmaxGrad", softmax_gradient},
+      {"com.microsoft", "SoftmaxGrad_13", softmax_gradient},
+      {"com.microsoft", "LogSoftmaxGrad", log_softmax_gradient},
+      {"com.microsoft", "LogSoftmaxGrad_13", log_softmax_gradient},
+      {"com.microsoft", "SoftmaxDropoutGrad", softmax_dropout_gradient},
+      {"com.microsoft", "SoftmaxCrossEntropyGrad", cross_entropy_gradient},
+      {"com.microsoft", "SoftmaxCrossEntropyLossGrad", cross_entropy_gradient},
+      {"com.microsoft", "SoftmaxCrossEntropyLossInternalGrad", cross_entropy_gradient},
+      {"com.microsoft", "SparseSoftmaxCrossEntropyGrad", cross_entropy_gradient},
+      {"com.microsoft", "ConvGrad", conv_gradient},
+      {"com.microsoft", "ConvTransposeGrad", conv_transpose_gradient},
+      {"com.microsoft", "LayerNormalizationGrad", layer_norm_gradient},
+      {"com.microsoft", "InvertibleLayerNormalizationGrad", layer_norm_gradient},
+      {"com.microsoft", "SimplifiedLayerNormalizationGrad", rms_norm_gradient},
+      {"com.microsoft", "BatchNormalizationGrad", batch_norm_gradient},
+      {"com.microsoft", "GatherGrad", gather_gradient},
+      {"com.microsoft", "GatherNDGrad", gather_gradient},
+      {"com.microsoft", "GatherElementsGrad", gather_elements_gradient},
+      {"com.microsoft", "SliceGrad", slice_gradient},
+      {"com.microsoft", "DivGrad", divide_gradient},
+      {"com.microsoft", "ResizeGrad", resize_gradient},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

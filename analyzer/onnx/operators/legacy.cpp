@@ -39,13 +39,14 @@ void image_scaler(NodeContext& context) {
   context.emit(Elementwise{ElementFunction::add, count});
 }
 
-constexpr Operator rows[] = {
-    {"", "Crop", crop},
-    {"", "ImageScaler", image_scaler},
-};
-
 }  // namespace
 
-std::span<const Operator> legacy_operators() { return rows; }
+std::span<const Operator> legacy_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Crop", crop},
+      {"", "ImageScaler", image_scaler},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -65,18 +65,19 @@ void sparse_softmax_cross_entropy(NodeContext& context) {
   context.emit(Reduce{Reduction::mean, element_count(context.shape(1)), 1});
 }
 
-constexpr Operator rows[] = {
-    {"", "SoftmaxCrossEntropyLoss", softmax_cross_entropy_loss},
-    {"", "NegativeLogLikelihoodLoss", negative_log_likelihood_loss},
-    {"com.microsoft", "SoftmaxCrossEntropyLossInternal", softmax_cross_entropy_loss},
-    {"com.microsoft", "NegativeLogLikelihoodLossInternal", negative_log_likelihood_loss},
-    {"com.microsoft", "NegativeLogLikelihoodLossInternal2", negative_log_likelihood_loss},
-    {"com.microsoft", "SoftmaxCrossEntropy", softmax_cross_entropy},
-    {"com.microsoft", "SparseSoftmaxCrossEntropy", sparse_softmax_cross_entropy},
-};
-
 }  // namespace
 
-std::span<const Operator> loss_operators() { return rows; }
+std::span<const Operator> loss_operators() {
+  static constexpr Operator rows[] = {
+      {"", "SoftmaxCrossEntropyLoss", softmax_cross_entropy_loss},
+      {"", "NegativeLogLikelihoodLoss", negative_log_likelihood_loss},
+      {"com.microsoft", "SoftmaxCrossEntropyLossInternal", softmax_cross_entropy_loss},
+      {"com.microsoft", "NegativeLogLikelihoodLossInternal", negative_log_likelihood_loss},
+      {"com.microsoft", "NegativeLogLikelihoodLossInternal2", negative_log_likelihood_loss},
+      {"com.microsoft", "SoftmaxCrossEntropy", softmax_cross_entropy},
+      {"com.microsoft", "SparseSoftmaxCrossEntropy", sparse_softmax_cross_entropy},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -137,20 +137,21 @@ void gemm_float8(NodeContext& context) {
   emit_activation(context, context.text("activation", ""), element_count(product.shape));
 }
 
-constexpr Operator rows[] = {
-    {"", "MatMul", matmul},
-    {"", "Gemm", gemm},
-    {"com.microsoft", "FusedGemm", gemm},
-    {"com.microsoft", "FusedMatMul", fused_matmul},
-    {"com.microsoft", "FusedMatMulActivation", fused_matmul},
-    {"com.microsoft", "TransposeMatMul", fused_matmul},
-    {"com.microsoft", "SparseToDenseMatMul", fused_matmul},
-    {"com.microsoft", "GemmFastGelu", gemm_fast_gelu},
-    {"com.microsoft", "GemmFloat8", gemm_float8},
-};
-
 }  // namespace
 
-std::span<const Operator> matmul_operators() { return rows; }
+std::span<const Operator> matmul_operators() {
+  static constexpr Operator rows[] = {
+      {"", "MatMul", matmul},
+      {"", "Gemm", gemm},
+      {"com.microsoft", "FusedGemm", gemm},
+      {"com.microsoft", "FusedMatMul", fused_matmul},
+      {"com.microsoft", "FusedMatMulActivation", fused_matmul},
+      {"com.microsoft", "TransposeMatMul", fused_matmul},
+      {"com.microsoft", "SparseToDenseMatMul", fused_matmul},
+      {"com.microsoft", "GemmFastGelu", gemm_fast_gelu},
+      {"com.microsoft", "GemmFloat8", gemm_float8},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

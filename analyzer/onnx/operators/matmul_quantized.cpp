@@ -208,25 +208,26 @@ void matmul_nbits_qkv(NodeContext& context) {
   context.set(2, context.type(0), emit_projection(context, 9, k, n_kv).shape);
 }
 
-constexpr Operator rows[] = {
-    {"", "MatMulInteger", matmul_integer},
-    {"", "QLinearMatMul", qlinear_matmul},
-    {"com.microsoft", "DynamicQuantizeMatMul", dynamic_quantize_matmul},
-    {"com.microsoft", "MatMulBlockQuantizedFp4Weight", matmul_fp4_weight},
-    {"com.microsoft", "MatMulBlockQuantizedFp8Weight", matmul_fp8_weight},
-    {"com.microsoft", "MatMulBnb4", matmul_bnb4},
-    {"com.microsoft", "MatMulFpQ4", matmul_fpq4},
-    {"com.microsoft", "MatMulInteger16", matmul_integer16},
-    {"com.microsoft", "MatMulIntegerToFloat", matmul_integer_to_float},
-    {"com.microsoft", "MatMulNBits", matmul_nbits},
-    {"com.microsoft", "MatMulNBitsMlp", matmul_nbits_mlp},
-    {"com.microsoft", "MatMulNBitsQkv", matmul_nbits_qkv},
-    {"com.microsoft", "QGemm", qgemm},
-    {"com.microsoft", "QOrderedMatMul", qordered_matmul},
-};
-
 }  // namespace
 
-std::span<const Operator> matmul_quantized_operators() { return rows; }
+std::span<const Operator> matmul_quantized_operators() {
+  static constexpr Operator rows[] = {
+      {"", "MatMulInteger", matmul_integer},
+      {"", "QLinearMatMul", qlinear_matmul},
+      {"com.microsoft", "DynamicQuantizeMatMul", dynamic_quantize_matmul},
+      {"com.microsoft", "MatMulBlockQuantizedFp4Weight", matmul_fp4_weight},
+      {"com.microsoft", "MatMulBlockQuantizedFp8Weight", matmul_fp8_weight},
+      {"com.microsoft", "MatMulBnb4", matmul_bnb4},
+      {"com.microsoft", "MatMulFpQ4", matmul_fpq4},
+      {"com.microsoft", "MatMulInteger16", matmul_integer16},
+      {"com.microsoft", "MatMulIntegerToFloat", matmul_integer_to_float},
+      {"com.microsoft", "MatMulNBits", matmul_nbits},
+      {"com.microsoft", "MatMulNBitsMlp", matmul_nbits_mlp},
+      {"com.microsoft", "MatMulNBitsQkv", matmul_nbits_qkv},
+      {"com.microsoft", "QGemm", qgemm},
+      {"com.microsoft", "QOrderedMatMul", qordered_matmul},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -228,22 +228,23 @@ void compress(NodeContext& context) {
   context.emit(Gather{element_count(shape)});
 }
 
-constexpr Operator rows[] = {
-    {"", "Transpose", transpose},
-    {"", "Concat", concat},
-    {"", "Split", split},
-    {"", "DepthToSpace", depth_to_space},
-    {"", "SpaceToDepth", space_to_depth},
-    {"", "ReverseSequence", reverse_sequence},
-    {"", "Trilu", triangle},
-    {"", "Compress", compress},
-    {"com.microsoft", "Trilu", triangle},
-    {"com.microsoft", "ConcatTraining", concat_training},
-    {"com.microsoft", "SplitTraining", split},
-};
-
 }  // namespace
 
-std::span<const Operator> movement_operators() { return rows; }
+std::span<const Operator> movement_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Transpose", transpose},
+      {"", "Concat", concat},
+      {"", "Split", split},
+      {"", "DepthToSpace", depth_to_space},
+      {"", "SpaceToDepth", space_to_depth},
+      {"", "ReverseSequence", reverse_sequence},
+      {"", "Trilu", triangle},
+      {"", "Compress", compress},
+      {"com.microsoft", "Trilu", triangle},
+      {"com.microsoft", "ConcatTraining", concat_training},
+      {"com.microsoft", "SplitTraining", split},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -145,23 +145,24 @@ void local_response_normalization(NodeContext& context) {
                          std::min(size, std::max<std::int64_t>(data[1], 1))});
 }
 
-constexpr Operator rows[] = {
-    {"", "BatchNormalization", batch_normalization},
-    {"", "InstanceNormalization", instance_normalization},
-    {"", "GroupNormalization", group_normalization},
-    {"", "LayerNormalization", layer_normalization},
-    {"", "RMSNormalization", rms_normalization},
-    {"", "SimplifiedLayerNormalization", rms_normalization},
-    {"", "LpNormalization", lp_normalization},
-    {"", "MeanVarianceNormalization", mean_variance_normalization},
-    {"", "LRN", local_response_normalization},
-    {"com.microsoft", "BatchNormInternal", batch_norm_internal},
-    {"com.microsoft", "LayerNormalization", layer_normalization},
-    {"com.microsoft", "SimplifiedLayerNormalization", rms_normalization},
-};
-
 }  // namespace
 
-std::span<const Operator> normalization_operators() { return rows; }
+std::span<const Operator> normalization_operators() {
+  static constexpr Operator rows[] = {
+      {"", "BatchNormalization", batch_normalization},
+      {"", "InstanceNormalization", instance_normalization},
+      {"", "GroupNormalization", group_normalization},
+      {"", "LayerNormalization", layer_normalization},
+      {"", "RMSNormalization", rms_normalization},
+      {"", "SimplifiedLayerNormalization", rms_normalization},
+      {"", "LpNormalization", lp_normalization},
+      {"", "MeanVarianceNormalization", mean_variance_normalization},
+      {"", "LRN", local_response_normalization},
+      {"com.microsoft", "BatchNormInternal", batch_norm_internal},
+      {"com.microsoft", "LayerNormalization", layer_normalization},
+      {"com.microsoft", "SimplifiedLayerNormalization", rms_normalization},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

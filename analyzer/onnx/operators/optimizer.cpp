@@ -140,25 +140,26 @@ void gradient(NodeContext&) {
   throw CannotInfer{"the gradient of a sub-graph is not derived here; export the training graph"};
 }
 
-constexpr Operator rows[] = {
-    {"ai.onnx.preview.training", "Adam", adam},
-    {"ai.onnx.preview.training", "Momentum", momentum},
-    {"ai.onnx.preview.training", "Adagrad", adagrad},
-    {"ai.onnx.preview.training", "Gradient", gradient},
-    {"com.microsoft", "AdamOptimizer", adam_optimizer},
-    {"com.microsoft", "AdamWOptimizer", adamw_optimizer},
-    {"com.microsoft", "SGDOptimizer", sgd_optimizer},
-    {"com.microsoft", "SGDOptimizerV2", sgd_optimizer_v2},
-    {"com.microsoft", "LambOptimizer", lamb_optimizer},
-    {"com.microsoft", "InPlaceAccumulator", accumulate},
-    {"com.microsoft", "InPlaceAccumulatorV2", accumulate_v2},
-    {"com.microsoft", "InplaceClipGradNorm", clip_gradient_norm},
-    {"com.microsoft", "ZeroGradient", zero_gradient},
-    {"com.microsoft", "ReduceAllL2", norm_of_all},
-};
-
 }  // namespace
 
-std::span<const Operator> optimizer_operators() { return rows; }
+std::span<const Operator> optimizer_operators() {
+  static constexpr Operator rows[] = {
+      {"ai.onnx.preview.training", "Adam", adam},
+      {"ai.onnx.preview.training", "Momentum", momentum},
+      {"ai.onnx.preview.training", "Adagrad", adagrad},
+      {"ai.onnx.preview.training", "Gradient", gradient},
+      {"com.microsoft", "AdamOptimizer", adam_optimizer},
+      {"com.microsoft", "AdamWOptimizer", adamw_optimizer},
+      {"com.microsoft", "SGDOptimizer", sgd_optimizer},
+      {"com.microsoft", "SGDOptimizerV2", sgd_optimizer_v2},
+      {"com.microsoft", "LambOptimizer", lamb_optimizer},
+      {"com.microsoft", "InPlaceAccumulator", accumulate},
+      {"com.microsoft", "InPlaceAccumulatorV2", accumulate_v2},
+      {"com.microsoft", "InplaceClipGradNorm", clip_gradient_norm},
+      {"com.microsoft", "ZeroGradient", zero_gradient},
+      {"com.microsoft", "ReduceAllL2", norm_of_all},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -114,27 +114,28 @@ void max_roi_pool(NodeContext& context) {
   context.emit(Pool{Pooling::max, element_count(shape), taps});
 }
 
-constexpr Operator rows[] = {
-    {"", "MaxPool", max_pool},
-    {"", "AveragePool", average_pool},
-    {"", "LpPool", lp_pool},
-    {"", "GlobalMaxPool", global_max_pool},
-    {"", "GlobalAveragePool", global_average_pool},
-    {"", "GlobalLpPool", global_lp_pool},
-    {"", "MaxUnpool", max_unpool},
-    {"", "MaxRoiPool", max_roi_pool},
-    {"com.microsoft", "MaxpoolWithMask", max_pool},
-    {"com.microsoft", "NhwcMaxPool", nhwc_max_pool},
-    {"com.microsoft", "QLinearAveragePool", qlinear_average_pool},
-    {"com.microsoft", "QLinearGlobalAveragePool", qlinear_global_average_pool},
-    {"com.microsoft.nchwc", "MaxPool", max_pool},
-    {"com.microsoft.nchwc", "AveragePool", average_pool},
-    {"com.microsoft.nchwc", "GlobalMaxPool", global_max_pool},
-    {"com.microsoft.nchwc", "GlobalAveragePool", global_average_pool},
-};
-
 }  // namespace
 
-std::span<const Operator> pooling_operators() { return rows; }
+std::span<const Operator> pooling_operators() {
+  static constexpr Operator rows[] = {
+      {"", "MaxPool", max_pool},
+      {"", "AveragePool", average_pool},
+      {"", "LpPool", lp_pool},
+      {"", "GlobalMaxPool", global_max_pool},
+      {"", "GlobalAveragePool", global_average_pool},
+      {"", "GlobalLpPool", global_lp_pool},
+      {"", "MaxUnpool", max_unpool},
+      {"", "MaxRoiPool", max_roi_pool},
+      {"com.microsoft", "MaxpoolWithMask", max_pool},
+      {"com.microsoft", "NhwcMaxPool", nhwc_max_pool},
+      {"com.microsoft", "QLinearAveragePool", qlinear_average_pool},
+      {"com.microsoft", "QLinearGlobalAveragePool", qlinear_global_average_pool},
+      {"com.microsoft.nchwc", "MaxPool", max_pool},
+      {"com.microsoft.nchwc", "AveragePool", average_pool},
+      {"com.microsoft.nchwc", "GlobalMaxPool", global_max_pool},
+      {"com.microsoft.nchwc", "GlobalAveragePool", global_average_pool},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -81,20 +81,21 @@ void quantize_to_fp8(NodeContext& context) {
   context.emit(Elementwise{ElementFunction::quantize, element_count(shape)});
 }
 
-constexpr Operator rows[] = {
-    {"", "QuantizeLinear", quantize_linear},
-    {"", "DequantizeLinear", dequantize_linear},
-    {"", "DynamicQuantizeLinear", dynamic_quantize_linear},
-    {"com.microsoft", "QuantizeLinear", quantize_linear},
-    {"com.microsoft", "DequantizeLinear", dequantize_linear},
-    {"com.microsoft", "QuantizeWithOrder", quantize_with_order},
-    {"com.microsoft", "DequantizeWithOrder", dequantize_with_order},
-    {"trt", "TRT_FP8QuantizeLinear", quantize_to_fp8},
-    {"trt", "TRT_FP8DequantizeLinear", dequantize_linear},
-};
-
 }  // namespace
 
-std::span<const Operator> quantization_operators() { return rows; }
+std::span<const Operator> quantization_operators() {
+  static constexpr Operator rows[] = {
+      {"", "QuantizeLinear", quantize_linear},
+      {"", "DequantizeLinear", dequantize_linear},
+      {"", "DynamicQuantizeLinear", dynamic_quantize_linear},
+      {"com.microsoft", "QuantizeLinear", quantize_linear},
+      {"com.microsoft", "DequantizeLinear", dequantize_linear},
+      {"com.microsoft", "QuantizeWithOrder", quantize_with_order},
+      {"com.microsoft", "DequantizeWithOrder", dequantize_with_order},
+      {"trt", "TRT_FP8QuantizeLinear", quantize_to_fp8},
+      {"trt", "TRT_FP8DequantizeLinear", dequantize_linear},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

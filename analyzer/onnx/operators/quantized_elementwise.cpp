@@ -128,22 +128,23 @@ void cdist(NodeContext& context) {
   context.emit(Reduce{Reduction::l1, pairs, out});
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "QLinearAdd", qlinear_binary<ElementFunction::add>},
-    {"com.microsoft", "QLinearMul", qlinear_binary<ElementFunction::multiply>},
-    {"com.microsoft", "QLinearSigmoid", qlinear_unary<ElementFunction::sigmoid>},
-    {"com.microsoft", "QLinearLeakyRelu", qlinear_unary<ElementFunction::leaky_relu>},
-    {"com.microsoft", "QLinearWhere", qlinear_where},
-    {"com.microsoft", "QLinearConcat", qlinear_concat},
-    {"com.microsoft", "MulInteger", mul_integer},
-    {"com.microsoft", "ComplexMul", complex_mul},
-    {"com.microsoft", "ComplexMulConj", complex_mul},
-    {"com.microsoft", "GatedAdd", gated_add},
-    {"com.microsoft", "CDist", cdist},
-};
-
 }  // namespace
 
-std::span<const Operator> quantized_elementwise_operators() { return rows; }
+std::span<const Operator> quantized_elementwise_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "QLinearAdd", qlinear_binary<ElementFunction::add>},
+      {"com.microsoft", "QLinearMul", qlinear_binary<ElementFunction::multiply>},
+      {"com.microsoft", "QLinearSigmoid", qlinear_unary<ElementFunction::sigmoid>},
+      {"com.microsoft", "QLinearLeakyRelu", qlinear_unary<ElementFunction::leaky_relu>},
+      {"com.microsoft", "QLinearWhere", qlinear_where},
+      {"com.microsoft", "QLinearConcat", qlinear_concat},
+      {"com.microsoft", "MulInteger", mul_integer},
+      {"com.microsoft", "ComplexMul", complex_mul},
+      {"com.microsoft", "ComplexMulConj", complex_mul},
+      {"com.microsoft", "GatedAdd", gated_add},
+      {"com.microsoft", "CDist", cdist},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

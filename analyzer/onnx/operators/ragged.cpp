@@ -64,16 +64,17 @@ void unfold(NodeContext& context) {
   context.emit(Copy{});
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "RemovePadding", remove_padding},
-    {"com.microsoft", "RestorePadding", restore_padding},
-    {"com.microsoft", "FlattenAndUnpad", flatten_and_unpad},
-    {"com.microsoft", "PadAndUnflatten", pad_and_unflatten},
-    {"com.microsoft", "UnfoldTensor", unfold},
-};
-
 }  // namespace
 
-std::span<const Operator> ragged_operators() { return rows; }
+std::span<const Operator> ragged_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "RemovePadding", remove_padding},
+      {"com.microsoft", "RestorePadding", restore_padding},
+      {"com.microsoft", "FlattenAndUnpad", flatten_and_unpad},
+      {"com.microsoft", "PadAndUnflatten", pad_and_unflatten},
+      {"com.microsoft", "UnfoldTensor", unfold},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

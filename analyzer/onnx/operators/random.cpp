@@ -33,14 +33,15 @@ void bernoulli(NodeContext& context) {
   set_random(context, drawn_type(context, context.type(0)), context.shape(0));
 }
 
-constexpr Operator rows[] = {
-    {"", "RandomNormal", random_of_shape}, {"", "RandomUniform", random_of_shape},
-    {"", "RandomNormalLike", random_like}, {"", "RandomUniformLike", random_like},
-    {"", "Bernoulli", bernoulli},
-};
-
 }  // namespace
 
-std::span<const Operator> random_operators() { return rows; }
+std::span<const Operator> random_operators() {
+  static constexpr Operator rows[] = {
+      {"", "RandomNormal", random_of_shape}, {"", "RandomUniform", random_of_shape},
+      {"", "RandomNormalLike", random_like}, {"", "RandomUniformLike", random_like},
+      {"", "Bernoulli", bernoulli},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

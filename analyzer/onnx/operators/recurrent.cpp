@@ -77,15 +77,16 @@ void dynamic_quantize_lstm(NodeContext& context) {
   context.emit(layer, DType::int8);
 }
 
-constexpr Operator rows[] = {
-    {"", "LSTM", lstm},
-    {"", "GRU", gru},
-    {"", "RNN", rnn},
-    {"com.microsoft", "DynamicQuantizeLSTM", dynamic_quantize_lstm},
-};
-
 }  // namespace
 
-std::span<const Operator> recurrent_operators() { return rows; }
+std::span<const Operator> recurrent_operators() {
+  static constexpr Operator rows[] = {
+      {"", "LSTM", lstm},
+      {"", "GRU", gru},
+      {"", "RNN", rnn},
+      {"com.microsoft", "DynamicQuantizeLSTM", dynamic_quantize_lstm},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -193,29 +193,30 @@ void is_all_finite(NodeContext& context) {
     emit_elementwise(context, ElementFunction::compare, element_count(context.shape(i)));
 }
 
-constexpr Operator rows[] = {
-    {"", "ReduceSum", reduce<Reduction::sum>},
-    {"", "ReduceMean", reduce<Reduction::mean>},
-    {"", "ReduceMax", reduce<Reduction::max>},
-    {"", "ReduceMin", reduce<Reduction::min>},
-    {"", "ReduceProd", reduce<Reduction::product>},
-    {"", "ReduceL1", reduce<Reduction::l1>},
-    {"", "ReduceL2", reduce<Reduction::l2>},
-    {"", "ReduceSumSquare", reduce<Reduction::sum_square>},
-    {"", "ReduceLogSum", reduce<Reduction::log_sum>},
-    {"", "ReduceLogSumExp", reduce<Reduction::log_sum_exp>},
-    {"", "ArgMax", arg_extremum},
-    {"", "ArgMin", arg_extremum},
-    {"", "CumSum", running<false>},
-    {"", "CumProd", running<true>},
-    {"com.microsoft", "ReduceSumTraining", reduce<Reduction::sum>},
-    {"com.microsoft", "IsAllFinite", is_all_finite},
-    {"com.microsoft", "QLinearReduceMean", reduce_quantized<Reduction::mean>},
-    {"com.microsoft", "ReduceSumInteger", reduce_quantized<Reduction::sum>},
-};
-
 }  // namespace
 
-std::span<const Operator> reduce_operators() { return rows; }
+std::span<const Operator> reduce_operators() {
+  static constexpr Operator rows[] = {
+      {"", "ReduceSum", reduce<Reduction::sum>},
+      {"", "ReduceMean", reduce<Reduction::mean>},
+      {"", "ReduceMax", reduce<Reduction::max>},
+      {"", "ReduceMin", reduce<Reduction::min>},
+      {"", "ReduceProd", reduce<Reduction::product>},
+      {"", "ReduceL1", reduce<Reduction::l1>},
+      {"", "ReduceL2", reduce<Reduction::l2>},
+      {"", "ReduceSumSquare", reduce<Reduction::sum_square>},
+      {"", "ReduceLogSum", reduce<Reduction::log_sum>},
+      {"", "ReduceLogSumExp", reduce<Reduction::log_sum_exp>},
+      {"", "ArgMax", arg_extremum},
+      {"", "ArgMin", arg_extremum},
+      {"", "CumSum", running<false>},
+      {"", "CumProd", running<true>},
+      {"com.microsoft", "ReduceSumTraining", reduce<Reduction::sum>},
+      {"com.microsoft", "IsAllFinite", is_all_finite},
+      {"com.microsoft", "QLinearReduceMean", reduce_quantized<Reduction::mean>},
+      {"com.microsoft", "ReduceSumInteger", reduce_quantized<Reduction::sum>},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -7,7 +7,7 @@
 #include "analyzer/onnx/operators/folding.h"
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/operators/steering.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -72,13 +72,14 @@ void expand(NodeContext& context) {
   fold_repeated(context);
 }
 
-constexpr Operator rows[] = {
-    {"", "Tile", tile},
-    {"", "Expand", expand},
-};
-
 }  // namespace
 
-std::span<const Operator> repetition_operators() { return rows; }
+std::span<const Operator> repetition_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Tile", tile},
+      {"", "Expand", expand},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

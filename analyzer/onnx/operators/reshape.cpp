@@ -10,7 +10,7 @@
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/operators/steering.h"
 #include "analyzer/onnx/walk.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -113,12 +113,13 @@ void reshape(NodeContext& context) {
   pass_contents(context, 0, 0);
 }
 
-constexpr Operator rows[] = {
-    {"", "Reshape", reshape},
-};
-
 }  // namespace
 
-std::span<const Operator> reshape_operators() { return rows; }
+std::span<const Operator> reshape_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Reshape", reshape},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

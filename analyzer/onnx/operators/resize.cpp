@@ -161,14 +161,15 @@ void upsample(NodeContext& context) {
                                    static_cast<float>(context.real("width_scale", 0))}));
 }
 
-constexpr Operator rows[] = {
-    {"", "Resize", resize},
-    {"", "Upsample", upsample},
-    {"com.microsoft.nchwc", "Upsample", upsample},
-};
-
 }  // namespace
 
-std::span<const Operator> resize_operators() { return rows; }
+std::span<const Operator> resize_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Resize", resize},
+      {"", "Upsample", upsample},
+      {"com.microsoft.nchwc", "Upsample", upsample},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

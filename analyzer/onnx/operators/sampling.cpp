@@ -123,16 +123,17 @@ void crop_and_resize(NodeContext& context) {
   context.emit(op);
 }
 
-constexpr Operator rows[] = {
-    {"", "AffineGrid", affine_grid},
-    {"", "GridSample", grid_sample},
-    {"", "RoiAlign", roi_align},
-    {"com.microsoft", "CropAndResize", crop_and_resize},
-    {"com.microsoft", "GridSample", grid_sample},
-};
-
 }  // namespace
 
-std::span<const Operator> sampling_operators() { return rows; }
+std::span<const Operator> sampling_operators() {
+  static constexpr Operator rows[] = {
+      {"", "AffineGrid", affine_grid},
+      {"", "GridSample", grid_sample},
+      {"", "RoiAlign", roi_align},
+      {"com.microsoft", "CropAndResize", crop_and_resize},
+      {"com.microsoft", "GridSample", grid_sample},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

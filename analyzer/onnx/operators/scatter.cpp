@@ -97,15 +97,16 @@ void tensor_scatter(NodeContext& context) {
   context.emit(Scatter{element_count(context.shape(1)), false});
 }
 
-constexpr Operator rows[] = {
-    {"", "Scatter", scatter_elements},
-    {"", "ScatterElements", scatter_elements},
-    {"", "ScatterND", scatter_nd},
-    {"", "TensorScatter", tensor_scatter},
-};
-
 }  // namespace
 
-std::span<const Operator> scatter_operators() { return rows; }
+std::span<const Operator> scatter_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Scatter", scatter_elements},
+      {"", "ScatterElements", scatter_elements},
+      {"", "ScatterND", scatter_nd},
+      {"", "TensorScatter", tensor_scatter},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -142,19 +142,20 @@ void multinomial(NodeContext& context) {
   context.emit(Elementwise{ElementFunction::random, multiplied(context, {from[0], samples})});
 }
 
-constexpr Operator rows[] = {
-    {"", "TopK", top_k},
-    {"", "NonMaxSuppression", non_max_suppression},
-    {"", "NonZero", non_zero},
-    {"", "Unique", unique},
-    {"", "Multinomial", multinomial},
-    {"com.microsoft", "Unique", unique_of_vector},
-    {"", "EfficientNMS_TRT", efficient_nms},
-    {"TRT", "EfficientNMS_TRT", efficient_nms},
-};
-
 }  // namespace
 
-std::span<const Operator> selection_operators() { return rows; }
+std::span<const Operator> selection_operators() {
+  static constexpr Operator rows[] = {
+      {"", "TopK", top_k},
+      {"", "NonMaxSuppression", non_max_suppression},
+      {"", "NonZero", non_zero},
+      {"", "Unique", unique},
+      {"", "Multinomial", multinomial},
+      {"com.microsoft", "Unique", unique_of_vector},
+      {"", "EfficientNMS_TRT", efficient_nms},
+      {"TRT", "EfficientNMS_TRT", efficient_nms},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -10,7 +10,7 @@
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"
 #include "analyzer/onnx/walk.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -159,20 +159,21 @@ void sequence_map(NodeContext& context) {
     context.set_sequence(i, outputs[i]->type, outputs[i]->shape, length);
 }
 
-constexpr Operator rows[] = {
-    {"", "SequenceConstruct", sequence_construct},
-    {"", "SequenceEmpty", sequence_empty},
-    {"", "SequenceAt", sequence_at},
-    {"", "SequenceInsert", sequence_insert},
-    {"", "SequenceErase", sequence_erase},
-    {"", "SequenceLength", sequence_length},
-    {"", "SplitToSequence", split_to_sequence},
-    {"", "ConcatFromSequence", concat_from_sequence},
-    {"", "SequenceMap", sequence_map},
-};
-
 }  // namespace
 
-std::span<const Operator> sequence_operators() { return rows; }
+std::span<const Operator> sequence_operators() {
+  static constexpr Operator rows[] = {
+      {"", "SequenceConstruct", sequence_construct},
+      {"", "SequenceEmpty", sequence_empty},
+      {"", "SequenceAt", sequence_at},
+      {"", "SequenceInsert", sequence_insert},
+      {"", "SequenceErase", sequence_erase},
+      {"", "SequenceLength", sequence_length},
+      {"", "SplitToSequence", split_to_sequence},
+      {"", "ConcatFromSequence", concat_from_sequence},
+      {"", "SequenceMap", sequence_map},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

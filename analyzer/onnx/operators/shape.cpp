@@ -28,13 +28,14 @@ void size(NodeContext& context) {
   context.set_contents(0, {static_cast<long double>(element_count(context.shape(0)))});
 }
 
-constexpr Operator rows[] = {
-    {"", "Shape", shape},
-    {"", "Size", size},
-};
-
 }  // namespace
 
-std::span<const Operator> shape_operators() { return rows; }
+std::span<const Operator> shape_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Shape", shape},
+      {"", "Size", size},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -170,23 +170,24 @@ void image_decoder(NodeContext&) {
   throw CannotInfer{"the size of an encoded image stands in its data"};
 }
 
-constexpr Operator rows[] = {
-    {"", "DFT", discrete_fourier_transform},
-    {"", "STFT", short_time_fourier_transform},
-    {"", "HannWindow", raised_cosine_window},
-    {"", "HammingWindow", raised_cosine_window},
-    {"", "BlackmanWindow", blackman_window},
-    {"", "MelWeightMatrix", mel_weight_matrix},
-    {"", "Col2Im", col2im},
-    {"", "Det", determinant},
-    {"", "ImageDecoder", image_decoder},
-    {"com.microsoft", "Inverse", inverse},
-    {"com.microsoft", "Rfft", real_fourier_transform},
-    {"com.microsoft", "Irfft", inverse_real_fourier_transform},
-};
-
 }  // namespace
 
-std::span<const Operator> signal_operators() { return rows; }
+std::span<const Operator> signal_operators() {
+  static constexpr Operator rows[] = {
+      {"", "DFT", discrete_fourier_transform},
+      {"", "STFT", short_time_fourier_transform},
+      {"", "HannWindow", raised_cosine_window},
+      {"", "HammingWindow", raised_cosine_window},
+      {"", "BlackmanWindow", blackman_window},
+      {"", "MelWeightMatrix", mel_weight_matrix},
+      {"", "Col2Im", col2im},
+      {"", "Det", determinant},
+      {"", "ImageDecoder", image_decoder},
+      {"com.microsoft", "Inverse", inverse},
+      {"com.microsoft", "Rfft", real_fourier_transform},
+      {"com.microsoft", "Irfft", inverse_real_fourier_transform},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

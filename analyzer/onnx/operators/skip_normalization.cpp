@@ -101,17 +101,18 @@ void qordered_layer_normalization(NodeContext& context) {
   emit_in(context, Elementwise{ElementFunction::quantize, elements}, type);
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "GatedRMSNorm", gated_rms_norm},
-    {"com.microsoft", "GroupNorm", group_norm},
-    {"com.microsoft", "QOrderedLayerNormalization", qordered_layer_normalization},
-    {"com.microsoft", "SkipGroupNorm", skip_group_norm},
-    {"com.microsoft", "SkipLayerNormalization", skip_layer_normalization},
-    {"com.microsoft", "SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization},
-};
-
 }  // namespace
 
-std::span<const Operator> skip_normalization_operators() { return rows; }
+std::span<const Operator> skip_normalization_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "GatedRMSNorm", gated_rms_norm},
+      {"com.microsoft", "GroupNorm", group_norm},
+      {"com.microsoft", "QOrderedLayerNormalization", qordered_layer_normalization},
+      {"com.microsoft", "SkipGroupNorm", skip_group_norm},
+      {"com.microsoft", "SkipLayerNormalization", skip_layer_normalization},
+      {"com.microsoft", "SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -176,15 +176,16 @@ void center_crop_pad(NodeContext& context) {
   context.emit(Copy{element_count(kept)});
 }
 
-constexpr Operator rows[] = {
-    {"", "Slice", slice},
-    {"", "Pad", pad},
-    {"", "CenterCropPad", center_crop_pad},
-    {"com.microsoft", "Pad", pad},
-};
-
 }  // namespace
 
-std::span<const Operator> slicing_operators() { return rows; }
+std::span<const Operator> slicing_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Slice", slice},
+      {"", "Pad", pad},
+      {"", "CenterCropPad", center_crop_pad},
+      {"com.microsoft", "Pad", pad},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -46,15 +46,16 @@ void qlinear_softmax(NodeContext& context) {
   emit_elementwise(context, ElementFunction::quantize, elements);
 }
 
-constexpr Operator rows[] = {
-    {"", "Softmax", softmax<false>},
-    {"", "LogSoftmax", softmax<true>},
-    {"com.microsoft", "BiasSoftmax", bias_softmax},
-    {"com.microsoft", "QLinearSoftmax", qlinear_softmax},
-};
-
 }  // namespace
 
-std::span<const Operator> softmax_operators() { return rows; }
+std::span<const Operator> softmax_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Softmax", softmax<false>},
+      {"", "LogSoftmax", softmax<true>},
+      {"com.microsoft", "BiasSoftmax", bias_softmax},
+      {"com.microsoft", "QLinearSoftmax", qlinear_softmax},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "base/text.h"
 
 namespace ridgeline::onnx {
 

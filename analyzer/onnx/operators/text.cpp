@@ -21,17 +21,18 @@ void regex_full_match(NodeContext& context) {
 
 void text_of_unknown_size(NodeContext&) { left_unknown(); }
 
-constexpr Operator rows[] = {
-    {"", "StringConcat", string_concat},
-    {"", "RegexFullMatch", regex_full_match},
-    {"", "StringNormalizer", text_of_unknown_size},
-    {"", "StringSplit", text_of_unknown_size},
-    {"", "TfIdfVectorizer", text_of_unknown_size},
-    {"com.microsoft", "Tokenizer", text_of_unknown_size},
-};
-
 }  // namespace
 
-std::span<const Operator> text_operators() { return rows; }
+std::span<const Operator> text_operators() {
+  static constexpr Operator rows[] = {
+      {"", "StringConcat", string_concat},
+      {"", "RegexFullMatch", regex_full_match},
+      {"", "StringNormalizer", text_of_unknown_size},
+      {"", "StringSplit", text_of_unknown_size},
+      {"", "TfIdfVectorizer", text_of_unknown_size},
+      {"com.microsoft", "Tokenizer", text_of_unknown_size},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

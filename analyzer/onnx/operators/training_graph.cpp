@@ -62,7 +62,7 @@ void mixed_precision_scale(NodeContext& context) {
   emit_elementwise(context, ElementFunction::multiply, count);
 }
 
-void scale(NodeContext& context) {
+void scale_gradient(NodeContext& context) {
   context.not_data(1);
   unary_like_input(context, ElementFunction::multiply);
 }
@@ -116,23 +116,24 @@ void fake_quantize(NodeContext& context) {
   emit_elementwise(context, ElementFunction::dequantize, count);
 }
 
-constexpr Operator rows[] = {
-    {"com.microsoft", "PassThrough", pass_through},
-    {"com.microsoft", "YieldOp", pass_through},
-    {"com.microsoft", "View", view},
-    {"com.microsoft", "Group", group},
-    {"com.microsoft", "All", one_answer},
-    {"com.microsoft", "IsFinite", is_finite},
-    {"com.microsoft", "MixedPrecisionScale", mixed_precision_scale},
-    {"com.microsoft", "Scale", scale},
-    {"com.microsoft", "ScaledSum", scaled_sum},
-    {"com.microsoft", "BatchScale", batch_scale},
-    {"com.microsoft", "BroadcastGradientArgs", broadcast_gradient_axes},
-    {"com.microsoft", "FakeQuant", fake_quantize},
-};
-
 }  // namespace
 
-std::span<const Operator> training_graph_operators() { return rows; }
+std::span<const Operator> training_graph_operators() {
+  static constexpr Operator rows[] = {
+      {"com.microsoft", "PassThrough", pass_through},
+      {"com.microsoft", "YieldOp", pass_through},
+      {"com.microsoft", "View", view},
+      {"com.microsoft", "Group", group},
+      {"com.microsoft", "All", one_answer},
+      {"com.microsoft", "IsFinite", is_finite},
+      {"com.microsoft", "MixedPrecisionScale", mixed_precision_scale},
+      {"com.microsoft", "Scale", scale_gradient},
+      {"com.microsoft", "ScaledSum", scaled_sum},
+      {"com.microsoft", "BatchScale", batch_scale},
+      {"com.microsoft", "BroadcastGradientArgs", broadcast_gradient_axes},
+      {"com.microsoft", "FakeQuant", fake_quantize},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -116,29 +116,30 @@ void clip(NodeContext& context) {
   });
 }
 
-constexpr Operator rows[] = {
-    {"", "Abs", unary<ElementFunction::absolute, absolute>},
-    {"", "Neg", unary<ElementFunction::negate, negated>},
-    {"", "Sign", unary<ElementFunction::sign, sign>},
-    {"", "Floor", unary<ElementFunction::round, floor>},
-    {"", "Ceil", unary<ElementFunction::round, ceil>},
-    {"", "Round", unary<ElementFunction::round, round>},
-    {"", "Reciprocal", unary<ElementFunction::reciprocal, reciprocal>},
-    {"", "Sqrt", unary<ElementFunction::sqrt, square_root>},
-    {"", "Exp", unary<ElementFunction::exp, exponential>},
-    {"", "Log", unary<ElementFunction::log, logarithm>},
-    {"", "Relu", unary<ElementFunction::relu, rectified>},
-    {"", "Not", logical_not},
-    {"", "BitwiseNot", bitwise_not},
-    {"", "IsNaN", is_special},
-    {"", "IsInf", is_special},
-    {"", "Cast", cast},
-    {"", "CastLike", cast_like},
-    {"", "Clip", clip},
-};
-
 }  // namespace
 
-std::span<const Operator> unary_operators() { return rows; }
+std::span<const Operator> unary_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Abs", unary<ElementFunction::absolute, absolute>},
+      {"", "Neg", unary<ElementFunction::negate, negated>},
+      {"", "Sign", unary<ElementFunction::sign, sign>},
+      {"", "Floor", unary<ElementFunction::round, floor>},
+      {"", "Ceil", unary<ElementFunction::round, ceil>},
+      {"", "Round", unary<ElementFunction::round, round>},
+      {"", "Reciprocal", unary<ElementFunction::reciprocal, reciprocal>},
+      {"", "Sqrt", unary<ElementFunction::sqrt, square_root>},
+      {"", "Exp", unary<ElementFunction::exp, exponential>},
+      {"", "Log", unary<ElementFunction::log, logarithm>},
+      {"", "Relu", unary<ElementFunction::relu, rectified>},
+      {"", "Not", logical_not},
+      {"", "BitwiseNot", bitwise_not},
+      {"", "IsNaN", is_special},
+      {"", "IsInf", is_special},
+      {"", "Cast", cast},
+      {"", "CastLike", cast_like},
+      {"", "Clip", clip},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

@@ -148,22 +148,23 @@ void optional(NodeContext& context) {
   identity(context);
 }
 
-constexpr Operator rows[] = {
-    {"", "Flatten", flatten},
-    {"", "Squeeze", squeeze},
-    {"", "Unsqueeze", unsqueeze},
-    {"", "Identity", identity},
-    {"", "BitCast", bit_cast},
-    {"", "Dropout", dropout},
-    {"", "Optional", optional},
-    {"", "OptionalGetElement", identity},
-    {"", "OptionalHasElement", optional_has_element},
-    {"com.microsoft", "BitmaskDropout", bitmask_dropout},
-    {"com.microsoft", "ExpandDims", expand_dims},
-};
-
 }  // namespace
 
-std::span<const Operator> view_operators() { return rows; }
+std::span<const Operator> view_operators() {
+  static constexpr Operator rows[] = {
+      {"", "Flatten", flatten},
+      {"", "Squeeze", squeeze},
+      {"", "Unsqueeze", unsqueeze},
+      {"", "Identity", identity},
+      {"", "BitCast", bit_cast},
+      {"", "Dropout", dropout},
+      {"", "Optional", optional},
+      {"", "OptionalGetElement", identity},
+      {"", "OptionalHasElement", optional_has_element},
+      {"com.microsoft", "BitmaskDropout", bitmask_dropout},
+      {"com.microsoft", "ExpandDims", expand_dims},
+  };
+  return rows;
+}
 
 }  // namespace ridgeline::onnx

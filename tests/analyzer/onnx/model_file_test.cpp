@@ -20,7 +20,7 @@ namespace {
 using onnx::ModelFile;
 using ::testing::HasSubstr;
 
-std::string error_of(const std::string& path) {
+std::string file_error(const std::string& path) {
   try {
     const ModelFile file(path);
   } catch (const Error& error) {
@@ -33,11 +33,11 @@ std::string error_of(const std::string& path) {
 TEST(OnnxModelFile, WhatIsNoFile) {
   const TemporaryDirectory folder;
   folder.write("empty.onnx", "");
-  EXPECT_THAT(error_of(folder.path()), HasSubstr("is a directory"));
-  EXPECT_THAT(error_of(folder.file("none.onnx")), HasSubstr("none.onnx: no such file"));
-  EXPECT_THAT(error_of(folder.file("empty.onnx")), HasSubstr("is empty"));
-  EXPECT_THAT(error_of(std::string("a\0b", 3)), HasSubstr("zero byte"));
-  EXPECT_THAT(error_of("/dev/null"), HasSubstr("is empty"));
+  EXPECT_THAT(file_error(folder.path()), HasSubstr("is a directory"));
+  EXPECT_THAT(file_error(folder.file("none.onnx")), HasSubstr("none.onnx: no such file"));
+  EXPECT_THAT(file_error(folder.file("empty.onnx")), HasSubstr("is empty"));
+  EXPECT_THAT(file_error(std::string("a\0b", 3)), HasSubstr("zero byte"));
+  EXPECT_THAT(file_error("/dev/null"), HasSubstr("is empty"));
 }
 
 TEST(OnnxModelFile, PipesAreRead) {

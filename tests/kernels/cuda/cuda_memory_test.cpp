@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double one_percent = 0.01;
+constexpr double memory_tolerance = 0.01;
 
 TestGpuSettings test_card() {
   TestGpuSettings settings = test_orin();
@@ -36,7 +36,7 @@ TEST(CudaMemory, AJetsonHasThreeWaysToItsDram) {
     ++rows[row.allocation];
     const double share = row.allocation == "pinned" ? 0.7 : row.allocation == "managed" ? 0.9 : 1;
     ASSERT_TRUE(row.bytes_per_s) << row.kernel << ": " << row.note;
-    EXPECT_NEAR(row.bytes_per_s->value / (share * settings.dram_bytes_per_s), 1, one_percent)
+    EXPECT_NEAR(row.bytes_per_s->value / (share * settings.dram_bytes_per_s), 1, memory_tolerance)
         << row.kernel << " " << row.allocation;
     EXPECT_EQ(row.working_set_bytes, std::uint64_t{768} << 20);
   }
@@ -58,7 +58,7 @@ TEST(CudaMemory, ACardHasCopyEngines) {
     const double share = row.host_memory == "pinned" ? 1 : settings.pageable_share;
     EXPECT_EQ(row.status, Status::ok) << row.note;
     ASSERT_TRUE(row.bytes_per_s) << row.kind;
-    EXPECT_NEAR(row.bytes_per_s->value / (share * speed), 1, one_percent)
+    EXPECT_NEAR(row.bytes_per_s->value / (share * speed), 1, memory_tolerance)
         << row.kind << " " << row.host_memory;
     EXPECT_EQ(row.bytes, std::uint64_t{64} << 20);
   }
