@@ -5,16 +5,13 @@ if(RIDGELINE_SANITIZE)
   return()
 endif()
 
-set(RIDGELINE_HEADERS "")
-foreach(folder base devices devices/nvpmodel devices/sensors kernels kernels/cpu
-        kernels/cpu/${RIDGELINE_ARCH} kernels/cuda kernels/input analyzer analyzer/onnx
-        analyzer/onnx/operators workloads roofline planner plots cli)
-  file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
-  list(APPEND RIDGELINE_HEADERS ${headers})
-endforeach()
+ridgeline_files(RIDGELINE_HEADERS .h)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cpu/${RIDGELINE_ARCH}/*.h)
+list(APPEND RIDGELINE_HEADERS ${headers})
 
 set(RIDGELINE_HEADER_UNITS "")
 foreach(header ${RIDGELINE_HEADERS})
+  file(RELATIVE_PATH header ${PROJECT_SOURCE_DIR} ${header})
   string(REGEX REPLACE "\\.h$" ".cpp" source ${PROJECT_SOURCE_DIR}/${header})
   if(EXISTS ${source})
     file(STRINGS ${source} first_include REGEX "^#include" LIMIT_COUNT 1)

@@ -37,19 +37,8 @@ list(FILTER foreign_objects INCLUDE REGEX "TARGET_OBJECTS")
 list(FILTER sources EXCLUDE REGEX "TARGET_OBJECTS")
 add_library(ridgeline_sanitized_objects OBJECT ${sources})
 target_link_libraries(ridgeline_sanitized_objects PRIVATE ridgeline_sanitized_options)
-include(PrecompiledHeaders)
-# After a precompiled header g++ 12 takes no intrinsics of <xmmintrin.h> without optimisation.
-foreach(source IN LISTS sources)
-  if(NOT EXISTS ${source})  # made later
-    continue()
-  endif()
-  file(STRINGS ${source} uses REGEX "#include <(Eigen/|.mmintrin)" LIMIT_COUNT 1)
-  if(uses)
-    set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  endif()
-endforeach()
-ridgeline_precompile(ridgeline_sanitized_objects <algorithm> <functional> <map> <optional> <span>
-                     <string> <vector> <fmt/format.h>)
+ridgeline_unity(ridgeline_sanitized_objects ${RIDGELINE_SOURCES})
+ridgeline_precompile(ridgeline_sanitized_objects ${RIDGELINE_COMMON_HEADERS})
 set(RIDGELINE_SANITIZED_OBJECTS $<TARGET_OBJECTS:ridgeline_sanitized_objects> ${foreign_objects})
 
 add_executable(ridgeline_sanitized ${RIDGELINE_SANITIZED_OBJECTS} cli/main.cpp)

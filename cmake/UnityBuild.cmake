@@ -1,0 +1,58 @@
+# Neighbouring source files are compiled together, so that the headers they share are parsed once
+# and the templates they share are compiled once: a third of the processor time of one by one.
+# Files of a group see each other's private names, so these must differ within a folder.
+# `./run prove` compiles every file alone, without precompiled header, and so finds what a
+# neighbour's include hides.
+option(RIDGELINE_UNITY "Compile neighbouring files together, with a precompiled header" ON)
+if(RIDGELINE_SANITIZE OR RIDGELINE_FUZZ)
+  set(RIDGELINE_UNITY OFF)
+endif()
+
+# Ten files take about as long as a programmer waits for one that was edited.
+set(RIDGELINE_UNITY_SIZE 10)
+
+# ridgeline_unity(TARGET FILE...): groups these files of the target, within a folder, in the order of
+# names; those that include the JSON library apart, since parsing it takes longer than most files do.
+function(ridgeline_unity target)
+  if(NOT RIDGELINE_UNITY)
+    return()
+  endif()
+  set(kinds "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    string(MAKE_C_IDENTIFIER "${folder}" kind)
+    file(STRINGS ${source} json REGEX "#include \"base/json.h\"" LIMIT_COUNT 1)
+    if(json)
+      string(APPEND kind _json)
+    endif()
+    list(APPEND kinds ${kind})
+    list(APPEND files_${kind} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES kinds)
+  foreach(kind IN LISTS kinds)
+    set(number 0)
+    foreach(source IN LISTS files_${kind})
+      math(EXPR group "${number} / ${RIDGELINE_UNITY_SIZE}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${kind}_${group})
+      math(EXPR number "${number} + 1")
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Parsed once and not once per group. <nlohmann/json.hpp> is not worth it: loading it takes longer
+# than the files without JSON would save.
+set(RIDGELINE_COMMON_HEADERS <algorithm> <cmath> <functional> <map> <optional> <span> <string>
+                             <variant> <vector> <fmt/format.h>)
+
+# ridgeline_precompile(TARGET HEADER...)
+function(ridgeline_precompile target)
+  if(NOT RIDGELINE_UNITY)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  # What ccache needs to cache such files.
+  target_compile_options(${target} PRIVATE
+                         $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
+endfunction()
