@@ -122,7 +122,7 @@ TEST(ModesCommand, JsonFitsItsSchema) {
 TEST(ModesCommand, CsvOfAFilter) {
   const std::string text =
       modes_output({"modes", "jetson-agx-orin-64gb", "--filter",
-              "gpu=612MHz/816MHz,emc=max,cpu=1728MHz,cores=8/12,sm=8", "--csv"});
+                    "gpu=612MHz/816MHz,emc=max,cpu=1728MHz,cores=8/12,sm=8", "--csv"});
   EXPECT_EQ(text,
             "name,tpc_pg_mask,gpu_units,gpu_hz,memory_hz,cpu_hz,cpu_cores,cap_w,reach\n"
             "30W,240,8,612000000,3199000000,1728000000,8,30,live\n"
@@ -133,7 +133,7 @@ TEST(ModesCommand, CsvOfAFilter) {
 
 TEST(ModesCommand, TextOfAFilter) {
   const std::string text = modes_output({"modes", "jetson-agx-orin-64gb", "--filter",
-                                   "gpu=612MHz,emc=max,cpu=1728MHz,cores>=11,sm=8"});
+                                         "gpu=612MHz,emc=max,cpu=1728MHz,cores>=11,sm=8"});
   EXPECT_THAT(text, HasSubstr("mode  SMs  GPU MHz  EMC MHz  CPU MHz  cores  reach\n"
                               "        8      612     3199     1728     11  reboot\n"
                               "        8      612     3199     1728     12  reboot\n"));
@@ -176,12 +176,14 @@ TEST(ModesCommand, ABlockOrAPatchForAFile) {
   const TemporaryDirectory folder;
   folder.write("my.conf", orin_file());
   const std::string path = folder.file("my.conf");
-  const std::string block = modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4",
-                                    "--block", "--conf", path, "--name", "MINE", "--lock"});
+  const std::string block =
+      modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4", "--block",
+                    "--conf", path, "--name", "MINE", "--lock"});
   EXPECT_THAT(block, HasSubstr("< POWER_MODEL ID=4 NAME=MINE >\n"));
   EXPECT_THAT(block, HasSubstr("GPU MIN_FREQ 510000000\nGPU MAX_FREQ 510000000\n"));
-  const std::string patch = modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4",
-                                    "--diff", "--conf", path, "--name", "MINE"});
+  const std::string patch =
+      modes_output({"modes", "jetson-agx-orin-64gb", "--mode", "gpu=510MHz,cores=4", "--diff",
+                    "--conf", path, "--name", "MINE"});
   EXPECT_THAT(patch, HasSubstr("--- " + path + "\n+++ " + path + "\n@@ "));
   EXPECT_THAT(patch, HasSubstr("+GPU MAX_FREQ 510000000\n"));
 }
@@ -251,21 +253,22 @@ TEST_P(FaultyModes, AreToldWithTheirLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cli, FaultyModes,
-    ::testing::Values(ModesFault{"KilohertzForHertz", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612000",
-                            "GPU MAX_FREQ 612000 looks like kHz, this clock is in Hz"},
-                      ModesFault{"HertzForKilohertz", "CPU_A78_0 MAX_FREQ 1728000",
-                            "CPU_A78_0 MAX_FREQ 1728000000",
-                            "CPU_A78_0 MAX_FREQ 1728000000 looks like Hz, CPU clocks are in kHz"},
-                      ModesFault{"FirstCoreOff", "CPU_ONLINE CORE_0 1", "CPU_ONLINE CORE_0 0",
-                            "core 0 cannot go offline"},
-                      ModesFault{"AllTpcsOff", "TPC_PG_MASK 240", "TPC_PG_MASK 255",
-                            "TPC_PG_MASK 255 switches every TPC off"},
-                      ModesFault{"MinimumAboveMaximum", "GPU MIN_FREQ 0\nGPU MAX_FREQ 612000000",
-                            "GPU MIN_FREQ 714000000\nGPU MAX_FREQ 612000000",
-                            "GPU: MIN_FREQ 714000000 is above MAX_FREQ 612000000"},
-                      ModesFault{"NotANumber", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612MHz",
-                            "\"612MHz\" of GPU MAX_FREQ is not a whole number"},
-                      ModesFault{"NoDefault", "< PM_CONFIG DEFAULT=2 >", "", "no PM_CONFIG section"}),
+    ::testing::Values(
+        ModesFault{"KilohertzForHertz", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612000",
+                   "GPU MAX_FREQ 612000 looks like kHz, this clock is in Hz"},
+        ModesFault{"HertzForKilohertz", "CPU_A78_0 MAX_FREQ 1728000",
+                   "CPU_A78_0 MAX_FREQ 1728000000",
+                   "CPU_A78_0 MAX_FREQ 1728000000 looks like Hz, CPU clocks are in kHz"},
+        ModesFault{"FirstCoreOff", "CPU_ONLINE CORE_0 1", "CPU_ONLINE CORE_0 0",
+                   "core 0 cannot go offline"},
+        ModesFault{"AllTpcsOff", "TPC_PG_MASK 240", "TPC_PG_MASK 255",
+                   "TPC_PG_MASK 255 switches every TPC off"},
+        ModesFault{"MinimumAboveMaximum", "GPU MIN_FREQ 0\nGPU MAX_FREQ 612000000",
+                   "GPU MIN_FREQ 714000000\nGPU MAX_FREQ 612000000",
+                   "GPU: MIN_FREQ 714000000 is above MAX_FREQ 612000000"},
+        ModesFault{"NotANumber", "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 612MHz",
+                   "\"612MHz\" of GPU MAX_FREQ is not a whole number"},
+        ModesFault{"NoDefault", "< PM_CONFIG DEFAULT=2 >", "", "no PM_CONFIG section"}),
     [](const auto& param) { return param.param.name; });
 
 struct BadCall {

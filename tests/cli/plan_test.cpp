@@ -42,8 +42,8 @@ const Words nano{"resnet50", "--on", "jetson-orin-nano-8gb", "--runtime", "tenso
 
 TEST(PlanCommand, TextBeginsWithTheModeAndFitsEightyColumns) {
   const ProcessResult result =
-      plan_run(plan_with(nano, {"--latency", "20ms", "--power", "15W", "--batch", "1,2", "--explain",
-                           "--why", "25W"}));
+      plan_run(plan_with(nano, {"--latency", "20ms", "--power", "15W", "--batch", "1,2",
+                                "--explain", "--why", "25W"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("mode: gpu="));
   for (const char* part :
@@ -67,9 +67,9 @@ TEST(PlanCommand, EveryNumberIsThatOfExplain) {
        {Words{"--latency", "20ms"}, Words{"--batch", "1,2,4", "--dtype", "fp16,int8"},
         Words{"--stock-only"}, Words{"--fps", "5"}}) {
     const Json chosen = plan_json(plan_with(nano, more)).at("chosen");
-    const ProcessResult result = run_ridgeline(
-        plan_with(Words{"explain"},
-             plan_with(nano, {"--json", "--mode", chosen.at("mode").at("request").get<std::string>(),
+    const ProcessResult result = run_ridgeline(plan_with(
+        Words{"explain"},
+        plan_with(nano, {"--json", "--mode", chosen.at("mode").at("request").get<std::string>(),
                          "--batch", std::to_string(chosen.at("batch").get<int>()), "--dtype",
                          chosen.at("dtype").get<std::string>()})));
     ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -164,7 +164,8 @@ TEST(PlanCommand, AMachineWithoutPowerIsPlannedForTimeOnly) {
   const ProcessResult energy = plan_run({"resnet18", "--on", profile});
   EXPECT_EQ(energy.exit_code, 4);
   EXPECT_THAT(energy.err, HasSubstr("--minimize time"));
-  const Json plan = plan_json({"resnet18", "--on", profile, "--minimize", "time", "--batch", "1,4"});
+  const Json plan =
+      plan_json({"resnet18", "--on", profile, "--minimize", "time", "--batch", "1,4"});
   EXPECT_TRUE(plan.at("chosen").at("energy_j").is_null());
   EXPECT_THAT(schema_violations(plan, "plan.schema.json"), IsEmpty());
 }

@@ -31,7 +31,8 @@ Words training_with(Words words, const Words& more) {
 
 const Words train{"plan", "--train", "resnet18", "--on", "jetson-orin-nano-8gb"};
 const Words facts{"--dataset", "50000x150kB", "--storage", "ssd", "--workers", "4"};
-const Words both = training_with(train, {"--infer", "mobilenet_v2", "--rate", "20/s", "--latency", "150ms"});
+const Words both =
+    training_with(train, {"--infer", "mobilenet_v2", "--rate", "20/s", "--latency", "150ms"});
 
 Json training_json(const Words& words) {
   const ProcessResult result = run_ridgeline(training_with(words, {"--json"}));
@@ -55,8 +56,9 @@ void expect_step_of_explain(const Json& step, const std::string& mode, const std
 }
 
 TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
-  for (const Words& words :
-       {training_with(training_with(train, facts), {"--epochs", "10", "--power", "12W", "--explain"}), both}) {
+  for (const Words& words : {training_with(training_with(train, facts),
+                                           {"--epochs", "10", "--power", "12W", "--explain"}),
+                             both}) {
     const ProcessResult result = run_ridgeline(training_with(words, {"--why", "25W"}));
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("mode: gpu="));
@@ -65,7 +67,8 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
   }
   // Lines are wrapped where they are full.
-  std::string text = run_ridgeline(training_with(training_with(train, facts), {"--epochs", "3"})).out;
+  std::string text =
+      run_ridgeline(training_with(training_with(train, facts), {"--epochs", "3"})).out;
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;)
     text.replace(at, 3, " ");
   for (const char* part :
@@ -75,8 +78,9 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
 }
 
 TEST(PlanTraining, AMinibatchIsThatOfExplain) {
-  const Json plan = training_json(training_with(training_with(train, facts), {"--batch", "8,16", "--max-slowdown", "30%",
-                                                      "--epochs", "5", "--battery", "50Wh"}));
+  const Json plan = training_json(training_with(
+      training_with(train, facts),
+      {"--batch", "8,16", "--max-slowdown", "30%", "--epochs", "5", "--battery", "50Wh"}));
   const Json& chosen = plan.at("chosen");
   expect_step_of_explain(chosen, chosen.at("mode").at("request"),
                          std::to_string(chosen.at("batch").get<int>()));
@@ -96,8 +100,9 @@ TEST(PlanTraining, BesideInferenceBothStepsAreThoseOfExplain) {
   EXPECT_LE(plan.at("concurrent").at("latency_s").at("value").get<double>(), 0.15);
   EXPECT_LE(plan.at("concurrent").at("mean_power_w").at("value").get<double>(), 14);
   EXPECT_TRUE(plan.at("training").is_null());
-  const Json fed = training_json(training_with(both, {"--dataset", "1Mx150kB", "--storage", "hdd", "--workers",
-                                       "1", "--filter", "cores=4", "--minibatch", "4"}));
+  const Json fed =
+      training_json(training_with(both, {"--dataset", "1Mx150kB", "--storage", "hdd", "--workers",
+                                         "1", "--filter", "cores=4", "--minibatch", "4"}));
   EXPECT_GT(fed.at("concurrent").at("lost_to_input").get<double>(), 0);
 }
 
@@ -113,8 +118,8 @@ TEST(PlanTraining, StorageOfAProfile) {
       {"jpeg", "libjpeg-turbo 2.1.5", 500, 375, 100000, 1, Status::ok, "", rate(2e-3), rate(3e9)}};
   const std::string path = folder.path() + "/board.json";
   save_profile(profile, path);
-  const Json plan = training_json(
-      training_with(train, {"--dataset", "50000x200kB", "--workers", "4", "--storage", path, "--strict"}));
+  const Json plan = training_json(training_with(
+      train, {"--dataset", "50000x200kB", "--workers", "4", "--storage", path, "--strict"}));
   const Json& training = plan.at("training");
   EXPECT_EQ(training.at("storage").at("source"), "measured");
   EXPECT_NEAR(training.at("decode").at("clocks").get<double>(), 12e6, 1);
@@ -130,8 +135,8 @@ TEST(PlanTraining, TablesPicturesAndBlocks) {
   const TemporaryDirectory folder;
   const std::string svg = folder.path() + "/plan.svg", block = folder.path() + "/custom.conf";
   for (const Words& words : {training_with(train, facts), both}) {
-    const ProcessResult result = run_ridgeline(
-        training_with(words, {"--csv", "--filter", "emc=max,cores=4", "--svg", svg, "--nvpmodel", block}));
+    const ProcessResult result = run_ridgeline(training_with(
+        words, {"--csv", "--filter", "emc=max,cores=4", "--svg", svg, "--nvpmodel", block}));
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("mode,label,stock,reach"));
     EXPECT_THAT(result.out, HasSubstr("trained_samples_per_s"));
@@ -145,11 +150,13 @@ TEST(PlanTraining, TablesPicturesAndBlocks) {
 }
 
 TEST(PlanTraining, WithoutAnAnswerOrWithoutFacts) {
-  const ProcessResult slow = run_ridgeline(training_with(training_with(train, facts), {"--epoch-time", "1s"}));
+  const ProcessResult slow =
+      run_ridgeline(training_with(training_with(train, facts), {"--epoch-time", "1s"}));
   EXPECT_EQ(slow.exit_code, 3);
   EXPECT_THAT(slow.err, HasSubstr("relax epoch-time to"));
   EXPECT_EQ(run_ridgeline(training_with(both, {"--power", "3W"})).exit_code, 3);
-  const ProcessResult strict = run_ridgeline(training_with(training_with(train, facts), {"--strict"}));
+  const ProcessResult strict =
+      run_ridgeline(training_with(training_with(train, facts), {"--strict"}));
   EXPECT_EQ(strict.exit_code, 4);
   EXPECT_THAT(strict.err, HasSubstr("--decode is not given"));
   EXPECT_EQ(run_ridgeline(training_with(both, {"--strict"})).exit_code, 4);
@@ -165,7 +172,8 @@ struct BadTraining {
 
 TEST(PlanTraining, BadInputIsOneLine) {
   const BadTraining table[] = {
-      {training_with(train, {"--dataset", "many"}), "samples × bytes of one, for example 50000x150kB"},
+      {training_with(train, {"--dataset", "many"}),
+       "samples × bytes of one, for example 50000x150kB"},
       {training_with(train, {"--dataset", "50000x150"}), "the unit is missing (write 150kB or MB)"},
       {training_with(train, {"--dataset", "50000x"}), "the bytes of one sample are missing"},
       {training_with(train, {"--dataset", "0x150kB"}), "is not a number of samples"},
@@ -181,8 +189,10 @@ TEST(PlanTraining, BadInputIsOneLine) {
       {training_with(train, {"--latency", "10ms"}), "needs --infer"},
       {training_with(train, {"--runtime", "tensorrt"}), "does not train"},
       {training_with(train, {"resnet50"}), "cannot stand beside --train"},
-      {training_with(train, {"--infer", "mobilenet_v2", "--latency", "50ms"}), "write for example --rate"},
-      {training_with(train, {"--infer", "mobilenet_v2", "--rate", "60/s"}), "needs a limit of latency"},
+      {training_with(train, {"--infer", "mobilenet_v2", "--latency", "50ms"}),
+       "write for example --rate"},
+      {training_with(train, {"--infer", "mobilenet_v2", "--rate", "60/s"}),
+       "needs a limit of latency"},
       {training_with(both, {"--epochs", "3"}), "has no meaning beside --infer"},
       {training_with(both, {"--workers", "3"}), "needs --dataset"},
       {training_with(both, {"--jitter", "90ms"}), "contradicts rate, jitter and batch"},

@@ -21,7 +21,7 @@ Estimate around(double value, double half) {
 }
 
 Measurement scored_run(std::string mode, double time_s, std::optional<double> power_w = {},
-                std::string source = "lab", std::int64_t batch = 1) {
+                       std::string source = "lab", std::int64_t batch = 1) {
   static int line = 1;
   Measurement row;
   row.line = ++line;
@@ -100,9 +100,10 @@ TEST(Score, ErrorsBiasAndCoverage) {
 }
 
 TEST(Score, ChoiceByEnergyOverGroups) {
-  const std::vector<ScoredRow> rows{
-      scored(scored_run("A", 1, 10, "x"), 1, 10), scored(scored_run("B", 2, 4, "x"), 2, 6),  // chooses A: +25 %
-      scored(scored_run("A", 1, 10, "y"), 1, 10), scored(scored_run("B", 2, 4, "y"), 2, 4)};
+  const std::vector<ScoredRow> rows{scored(scored_run("A", 1, 10, "x"), 1, 10),
+                                    scored(scored_run("B", 2, 4, "x"), 2, 6),  // chooses A: +25 %
+                                    scored(scored_run("A", 1, 10, "y"), 1, 10),
+                                    scored(scored_run("B", 2, 4, "y"), 2, 4)};
   const Score score = score_of(pointers(rows));
   EXPECT_EQ(score.choice_groups, 2);
   EXPECT_DOUBLE_EQ(*score.energy_regret_mean, 0.125);
@@ -122,7 +123,8 @@ TEST(Score, RepeatsOfAModeCountOnce) {
 }
 
 TEST(Score, ProbesCountForTheOrderOfModesAlone) {
-  std::vector<ScoredRow> rows{scored(scored_run("A", 1, 10), 9, 1), scored(scored_run("B", 2, 10), 2, 10),
+  std::vector<ScoredRow> rows{scored(scored_run("A", 1, 10), 9, 1),
+                              scored(scored_run("B", 2, 10), 2, 10),
                               scored(scored_run("C", 3, 10), 3, 10)};
   rows[0].probed = true;
   const Score score = score_of(pointers(rows));
@@ -145,8 +147,9 @@ RC_GTEST_PROP(Score, PartsAddUpToTheWhole, ()) {
   std::vector<ScoredRow> rows;
   const char* sources[] = {"x", "y", "z"};
   for (std::size_t i = 0; i < errors.size(); ++i)
-    rows.push_back(scored(scored_run(i % 2 ? "A" : "B", 1.0 + static_cast<double>(i), {}, sources[i % 3]),
-                          1.0 + std::abs(std::fmod(errors[i], 100.0))));
+    rows.push_back(
+        scored(scored_run(i % 2 ? "A" : "B", 1.0 + static_cast<double>(i), {}, sources[i % 3]),
+               1.0 + std::abs(std::fmod(errors[i], 100.0))));
   const Score total = score_of(pointers(rows));
   for (const std::string_view key : score_keys()) {
     int count = 0;
@@ -177,7 +180,8 @@ RC_GTEST_PROP(KendallTau, IsWithinOneAndTurnsItsSignWithTheOrder,
 
 TEST(Groups, ReplicatesAreEqualInAllButTheSource) {
   const std::vector<Measurement> rows{scored_run("A", 1.0, {}, "x"), scored_run("A", 1.1, {}, "y"),
-                                      scored_run("B", 1.0, {}, "x"), scored_run("A", 1.0, {}, "x", 4)};
+                                      scored_run("B", 1.0, {}, "x"),
+                                      scored_run("A", 1.0, {}, "x", 4)};
   const std::vector<std::string> modes = mode_names(rows);
   EXPECT_THAT(modes, ElementsAre("A", "A", "B", "A"));
   EXPECT_THAT(replicates_of(rows, modes), ElementsAre(ElementsAre(0, 1)));
@@ -188,7 +192,8 @@ TEST(Groups, ReplicatesAreEqualInAllButTheSource) {
 }
 
 TEST(Groups, OneLabelForDifferentClocksIsMoreThanOneMode) {
-  std::vector<Measurement> rows{scored_run("MaxQ", 1), scored_run("MaxQ", 1), scored_run("MaxQ", 1)};
+  std::vector<Measurement> rows{scored_run("MaxQ", 1), scored_run("MaxQ", 1),
+                                scored_run("MaxQ", 1)};
   rows[0].conditions.point.gpu_hz = 800e6;
   rows[1].conditions.point.gpu_hz = 801e6;  // the same, read back
   rows[2].conditions.point.gpu_hz = 900e6;
@@ -233,7 +238,8 @@ TEST(Probes, FastestAndSlowestModeOfEachGroup) {
 
 TEST(Probes, NamedModes) {
   const std::vector<Measurement> rows{scored_run("A", 1), scored_run("B", 2), scored_run("C", 3),
-                                      scored_run("A", 1, {}, "other"), scored_run("B", 1, {}, "other")};
+                                      scored_run("A", 1, {}, "other"),
+                                      scored_run("B", 1, {}, "other")};
   const ProbePlan named = plan(rows, {.probe_modes = {"C", "A"}});
   ASSERT_THAT(named.trials, SizeIs(1));
   EXPECT_THAT(named.trials[0].scored, ElementsAre(1));
@@ -242,8 +248,9 @@ TEST(Probes, NamedModes) {
 }
 
 TEST(Probes, ANetWithOneModeIsProbedAtItsSmallestAndLargestBatch) {
-  const std::vector<Measurement> rows{scored_run("A", 1, {}, "x", 4), scored_run("A", 2, {}, "x", 64),
-                                      scored_run("A", 3, {}, "x", 1), scored_run("A", 4, {}, "x", 16)};
+  const std::vector<Measurement> rows{
+      scored_run("A", 1, {}, "x", 4), scored_run("A", 2, {}, "x", 64),
+      scored_run("A", 3, {}, "x", 1), scored_run("A", 4, {}, "x", 16)};
   const ProbePlan two = plan(rows, {.probes = 2});
   ASSERT_THAT(two.trials, SizeIs(1));
   EXPECT_THAT(two.trials[0].probes, ElementsAre(1, 2));
@@ -260,7 +267,7 @@ RC_GTEST_PROP(Probes, EveryRowIsProbeOrScoredOrSkippedOnce, ()) {
   std::vector<Measurement> rows;
   for (const auto& [mode, source, batch] : shape)
     rows.push_back(scored_run(std::string(1, static_cast<char>('A' + mode)), 1 + mode, {},
-                       std::to_string(source), batch));
+                              std::to_string(source), batch));
   const ProbePlan made = plan(rows, {.probes = probes});
   std::size_t count = made.skipped.size();
   for (const Trial& trial : made.trials) {

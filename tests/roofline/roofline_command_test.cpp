@@ -105,7 +105,8 @@ TEST(RooflineCommand, BadFilesAreErrorsOfOneLine) {
 
 TEST(RooflineCommand, AnUnwritablePathLeavesNothing) {
   const TemporaryDirectory directory;
-  const ProcessResult result = roofline({example_file, "--svg", directory.file("no/such/dir/r.svg")});
+  const ProcessResult result =
+      roofline({example_file, "--svg", directory.file("no/such/dir/r.svg")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(line_count(result.err), 1U) << result.err;
   EXPECT_EQ(result.out, "");
