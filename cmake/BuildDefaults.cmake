@@ -16,8 +16,18 @@ else()
   set(RIDGELINE_ARCH x86)
 endif()
 
+# The compiler cache. Paths are relative to the checkout, so that another checkout finds what this
+# one compiled; the sloppiness is what precompiled headers need.
 find_program(RIDGELINE_CCACHE ccache)
 mark_as_advanced(RIDGELINE_CCACHE)
 if(RIDGELINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${RIDGELINE_CCACHE})
+  execute_process(COMMAND ${RIDGELINE_CCACHE} ${CMAKE_CXX_COMPILER} -E -x c++ /dev/null
+                  RESULT_VARIABLE fault OUTPUT_QUIET ERROR_QUIET)
+  if(fault)
+    message(STATUS "compiler cache: not used, '${RIDGELINE_CCACHE}' does not work (${fault})")
+  else()
+    set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+        ${RIDGELINE_CCACHE})
+  endif()
 endif()

@@ -8,40 +8,59 @@ set_property(CACHE RIDGELINE_CUDART PROPERTY STRINGS static shared)
 set(RIDGELINE_CUDA_ARCHITECTURES AUTO CACHE STRING
     "GPU architectures such as 75;87, or AUTO: all that nvcc has in a Release build, else two")
 
-# Device code can neither be sanitized nor fuzzed; AUTO leaves it out there. Its host side is in the
-# library either way.
+# Device code can neither be sanitized nor fuzzed; AUTO leaves it out there, and where nvcc does not
+# work, as with a host compiler that is too new for it. Its host side is in the library either way.
 set(RIDGELINE_HAS_CUDA OFF)
+set(reason "RIDGELINE_CUDA=OFF")
 if(RIDGELINE_CUDA STREQUAL "AUTO")
-  if(NOT RIDGELINE_SANITIZE AND NOT RIDGELINE_FUZZ)
-    # Where NVIDIA's packages put it; no PATH has it.
-    find_program(RIDGELINE_NVCC nvcc PATHS /usr/local/cuda/bin)
-    mark_as_advanced(RIDGELINE_NVCC)
-    if(RIDGELINE_NVCC AND NOT DEFINED CMAKE_CUDA_COMPILER)
-      set(CMAKE_CUDA_COMPILER ${RIDGELINE_NVCC})
+  # Where NVIDIA's packages put it; no PATH has it.
+  find_program(RIDGELINE_NVCC nvcc PATHS /usr/local/cuda/bin)
+  mark_as_advanced(RIDGELINE_NVCC)
+  if(RIDGELINE_SANITIZE OR RIDGELINE_FUZZ)
+    set(reason "a sanitizer build")
+  elseif(NOT RIDGELINE_NVCC AND NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    set(reason "nvcc is not installed")
+  else()
+    # A compiler that did not work the last time may do so now.
+    if(NOT CMAKE_CUDA_COMPILER)
+      unset(CMAKE_CUDA_COMPILER CACHE)
+      if(NOT DEFINED ENV{CUDACXX})
+        set(ENV{CUDACXX} ${RIDGELINE_NVCC})
+      endif()
     endif()
     include(CheckLanguage)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
       set(RIDGELINE_HAS_CUDA ON)
+    else()
+      set(reason "nvcc does not work with this host compiler; CMakeFiles/CMakeError.log says why")
     endif()
   endif()
 elseif(RIDGELINE_CUDA)
   set(RIDGELINE_HAS_CUDA ON)
 endif()
 
-if(NOT RIDGELINE_HAS_CUDA)
-  message(STATUS "CUDA: not built (nvcc missing, sanitizer build or RIDGELINE_CUDA=OFF)")
-  target_sources(ridgeline_lib PRIVATE kernels/cuda/runtime/none.cpp)
-  return()
+if(RIDGELINE_HAS_CUDA)
+  set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target names its own
+  enable_language(CUDA)
+  set(version ${CMAKE_CUDA_COMPILER_VERSION})
+  find_package(CUDAToolkit)
+  if(version VERSION_LESS 11.4)
+    set(RIDGELINE_HAS_CUDA OFF)
+    set(reason "CUDA ${version} is too old, 11.4 is the first that is supported")
+  elseif(NOT TARGET CUDA::cudart_static AND NOT TARGET CUDA::cudart)
+    set(RIDGELINE_HAS_CUDA OFF)
+    set(reason "the CUDA runtime library is not installed")
+  endif()
+  if(NOT RIDGELINE_HAS_CUDA AND NOT RIDGELINE_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "CUDA: ${reason}. Set RIDGELINE_CUDA=OFF to build without")
+  endif()
 endif()
 
-set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target names its own
-enable_language(CUDA)
-find_package(CUDAToolkit REQUIRED)
-set(version ${CMAKE_CUDA_COMPILER_VERSION})
-if(version VERSION_LESS 11.4)
-  message(FATAL_ERROR "CUDA ${version} is too old: 11.4 is the first that is supported. "
-                      "Set RIDGELINE_CUDA=OFF to build without")
+if(NOT RIDGELINE_HAS_CUDA)
+  message(STATUS "CUDA: not built (${reason})")
+  target_sources(ridgeline_lib PRIVATE kernels/cuda/runtime/none.cpp)
+  return()
 endif()
 
 # What nvcc accepts, from sm_72 on: the release notes of the toolkits. `./run prove` compares it
@@ -69,11 +88,11 @@ if(version VERSION_GREATER_EQUAL 13)
 endif()
 list(SORT architectures COMPARE NATURAL)
 set(RIDGELINE_CUDA_KNOWN ${architectures})
+list(REMOVE_ITEM architectures 103 121)  # they run the code of 100 and 120
 
 if(RIDGELINE_CUDA_ARCHITECTURES STREQUAL "AUTO")
-  # Elsewhere, and where tests are asked for, compile time counts: the boards that most users have,
-  # and the newest that is not one.
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR RIDGELINE_TESTS STREQUAL "ON")
+  # Elsewhere compile time counts: the boards that most users have, and the newest that is not one.
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
     set(newest 86)
     foreach(candidate 90 120)
       if(candidate IN_LIST architectures)

@@ -20,11 +20,27 @@ if(NOT RIDGELINE_CUPTI STREQUAL "OFF" AND NOT RIDGELINE_FUZZ)
     file(STRINGS ${RIDGELINE_NVPERF_INCLUDE}/nvperf_cuda_host.h evaluator
          REGEX "NVPW_CUDA_MetricsEvaluator_Initialize_Params;")
   endif()
+  # Headers may be there and yet not whole: one package has some, another those that they include.
   if(evaluator)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_INCLUDES ${RIDGELINE_CUPTI_INCLUDE} ${RIDGELINE_CUPTI_CUDA_INCLUDE})
+    set(CMAKE_REQUIRED_QUIET ON)
+    check_cxx_source_compiles("
+      #include <cuda.h>
+      #include <cupti.h>
+      #include <cupti_profiler_target.h>
+      #include <cupti_target.h>
+      #include <nvperf_cuda_host.h>
+      #include <nvperf_host.h>
+      #include <nvperf_target.h>
+      int main() {}" RIDGELINE_CUPTI_COMPILES)
+    unset(CMAKE_REQUIRED_INCLUDES)
+  endif()
+  if(RIDGELINE_CUPTI_COMPILES)
     set(RIDGELINE_HAS_CUPTI ON)
   elseif(NOT RIDGELINE_CUPTI STREQUAL "AUTO")
     message(FATAL_ERROR "RIDGELINE_CUPTI=ON, but there is no cupti_profiler_target.h, cuda.h or "
-                        "nvperf_cuda_host.h with NVPW_CUDA_MetricsEvaluator: install the cupti "
+                        "nvperf_cuda_host.h with NVPW_CUDA_MetricsEvaluator that compiles: install the cupti "
                         "package of a toolkit that has it, as 11.8 does")
   endif()
 endif()

@@ -1,17 +1,44 @@
-# Whether the tests are part of the build: AUTO takes them where GoogleTest is installed.
-# What the tests are is in tests/CMakeLists.txt.
-set(RIDGELINE_TESTS AUTO CACHE STRING "Build the tests: AUTO, ON or OFF")
-set_property(CACHE RIDGELINE_TESTS PROPERTY STRINGS AUTO ON OFF)
-
-if(RIDGELINE_TESTS STREQUAL "AUTO")
-  find_package(GTest QUIET)
-elseif(RIDGELINE_TESTS)
-  find_package(GTest REQUIRED)
+# Whether the tests are part of the build. What the tests are is in tests/CMakeLists.txt.
+# AUTO takes them where all that they need is installed; ON makes it an error where something is not.
+set(RIDGELINE_TESTS OFF CACHE STRING "Build the tests: OFF, ON or AUTO")
+set_property(CACHE RIDGELINE_TESTS PROPERTY STRINGS OFF ON AUTO)
+if(NOT RIDGELINE_TESTS)
+  message(STATUS "tests: not built (RIDGELINE_TESTS=OFF)")
+  return()
 endif()
 
-if(RIDGELINE_TESTS AND GTest_FOUND)
-  enable_testing()
-  add_subdirectory(tests)
-else()
-  message(STATUS "tests: not built (GoogleTest missing or RIDGELINE_TESTS=OFF)")
+# Looked for one by one, by file: GoogleTest's own CMake file stops the configuration where GoogleMock
+# is not installed, and Debian's RapidCheck has no such file.
+set(missing "")
+function(ridgeline_need package variable kind name)
+  if(kind STREQUAL "library")
+    find_library(${variable} ${name})
+  else()
+    find_path(${variable} ${name})
+  endif()
+  mark_as_advanced(${variable})
+  if(NOT ${variable})
+    list(APPEND missing ${package})
+    list(REMOVE_DUPLICATES missing)
+    set(missing ${missing} PARENT_SCOPE)
+  endif()
+endfunction()
+ridgeline_need(libgtest-dev RIDGELINE_GTEST library gtest)
+ridgeline_need(libgtest-dev RIDGELINE_GTEST_INCLUDE path gtest/gtest.h)
+ridgeline_need(libgmock-dev RIDGELINE_GMOCK library gmock)
+ridgeline_need(libgmock-dev RIDGELINE_GMOCK_INCLUDE path gmock/gmock.h)
+ridgeline_need(librapidcheck-dev RIDGELINE_RAPIDCHECK library rapidcheck)
+ridgeline_need(librapidcheck-dev RIDGELINE_RAPIDCHECK_INCLUDE path rapidcheck/gtest.h)
+
+if(missing)
+  list(JOIN missing " " missing)
+  if(NOT RIDGELINE_TESTS STREQUAL "AUTO")
+    message(FATAL_ERROR "tests: these packages are missing: ${missing}. Install them, as "
+                        "'./run tests' does, or set RIDGELINE_TESTS=OFF")
+  endif()
+  message(STATUS "tests: not built, these packages are missing: ${missing}")
+  return()
 endif()
+find_package(GTest REQUIRED)
+enable_testing()
+add_subdirectory(tests)

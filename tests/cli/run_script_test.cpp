@@ -28,12 +28,17 @@ class RunScript : public ::testing::Test {
     tool("apt-get", R"(echo "apt-get $*" >> "$LOG")");
     tool("apt-cache", R"([[ " $UNAVAILABLE " == *" $2 "* ]] || echo "Package: $2")");
     tool("sudo", R"("$@")");
-    tool("cmake", R"(echo "cmake $*" >> "$LOG"
+    tool("cmake", R"sh(echo "cmake $*" >> "$LOG"
 [[ $BREAK_BUILD ]] && { echo "error: no such header"; exit 1; }
-[[ $1 == --build ]] || exit 0
 mkdir -p build/release
-printf '#!/bin/sh\necho "ridgeline $*"\n' > build/release/ridgeline
-chmod +x build/release/ridgeline)");
+if [[ $1 != --build ]]; then
+  grep -qs "older version" build/release/CMakeCache.txt && exit 1
+  echo "-- CUDA: not built (nvcc is not installed)"
+  [[ $* == *_TESTS=* ]] && echo "RIDGELINE_TESTS:STRING=${*##*=}" > build/release/CMakeCache.txt
+  exit 0
+fi
+printf '#!/bin/sh\necho "ridgeline $*"\n%s\n' "${PROGRAM-}" > build/release/ridgeline
+chmod +x build/release/ridgeline)sh");
   }
 
   ProcessResult run(const std::string& arguments, ProcessSettings settings = {}) {
@@ -65,8 +70,11 @@ TEST_F(RunScript, BareCallShowsUsage) {
 TEST_F(RunScript, BuildsOnceAndThenIsQuiet) {
   const ProcessResult first = run("help --man");
   EXPECT_EQ(first.out, "ridgeline help --man\n");
-  EXPECT_THAT(first.err, StartsWith("== building ridgeline"));
-  EXPECT_EQ(log(), "cmake --preset release\ncmake --build --preset release --target ridgeline\n");
+  EXPECT_THAT(first.err, StartsWith("== building ridgeline: about "));
+  EXPECT_THAT(first.err, HasSubstr("CUDA: not built (nvcc is not installed)\n"));
+  EXPECT_EQ(log(),
+            "cmake --preset release -DRIDGELINE_TESTS=OFF\n"
+            "cmake --build --preset release --target ridgeline\n");
 
   const ProcessResult second = run("version");
   EXPECT_EQ(second.out, "ridgeline version\n");
@@ -76,9 +84,30 @@ TEST_F(RunScript, BuildsOnceAndThenIsQuiet) {
 
 TEST_F(RunScript, BuildsAgainAfterAChange) {
   run("version");
-  const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::seconds(2);
-  std::filesystem::last_write_time(checkout_.file("base/a.cpp"), later);
-  EXPECT_THAT(run("version").err, HasSubstr("building"));
+  for (const char* file : {"base/a.cpp", "kernels/cuda/device/a.cu", "kernels/cuda/device/a.cuh",
+                           "kernels/cuda/a.inc", "report/page.html", "report/page.js"}) {
+    checkout_.write(file, "");
+    const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::seconds(2);
+    std::filesystem::last_write_time(checkout_.file(file), later);
+    EXPECT_THAT(run("version").err, HasSubstr("building")) << file;
+    std::filesystem::last_write_time(checkout_.file(file), later - std::chrono::hours(1));
+    run_process({"touch", checkout_.file("build/release/.built")});
+    EXPECT_THAT(run("version").err, IsEmpty()) << file;
+  }
+}
+
+// CMake deletes what is compiled of targets that are no longer there.
+TEST_F(RunScript, LeavesTheTestsOfABuildFolderIn) {
+  checkout_.write("build/release/CMakeCache.txt", "RIDGELINE_TESTS:STRING=ON\n");
+  EXPECT_EQ(run("version").exit_code, 0);
+  EXPECT_EQ(log(), "cmake --preset release\ncmake --build --preset release --target ridgeline\n");
+}
+
+TEST_F(RunScript, ConfiguresAFolderOfAnOlderVersionAnew) {
+  checkout_.write("build/release/CMakeCache.txt", "older version\nRIDGELINE_TESTS:STRING=AUTO\n");
+  const ProcessResult result = run("version");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("configuring it anew"));
 }
 
 TEST_F(RunScript, InstallsOnlyWhatIsMissing) {
@@ -110,9 +139,21 @@ TEST_F(RunScript, ShowsTheBuildThatFailed) {
 }
 
 TEST_F(RunScript, QuickstartMeasuresAndDraws) {
-  EXPECT_EQ(run("quickstart").out,
-            "ridgeline measure --quick\nridgeline roofline --svg roofline.svg\n");
+  const std::string profile = checkout_.file("build/quickstart.json");
+  EXPECT_EQ(run("quickstart").out, "ridgeline measure --quick --output " + profile +
+                                       "\nridgeline roofline " + profile + " --svg roofline.svg\n");
   EXPECT_EQ(run("quickstart now").exit_code, 1);
+}
+
+TEST_F(RunScript, QuickstartDrawsABusyMachineTooButNoFailure) {
+  const ProcessResult busy =
+      run("quickstart", {.environment = {{"PROGRAM", "[ $1 = measure ] && exit 4"}}});
+  EXPECT_THAT(busy.out, HasSubstr("ridgeline roofline"));
+  std::filesystem::remove_all(checkout_.file("build"));
+  const ProcessResult failed =
+      run("quickstart", {.environment = {{"PROGRAM", "[ $1 = measure ] && exit 1"}}});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.out, Not(HasSubstr("ridgeline roofline")));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ template <class Arithmetic>
 struct DeviceCore;
 
 // Not volatile: equal chains or results that nobody stores must vanish, so that the proof sees it.
+// NOLINTBEGIN(bugprone-macro-parentheses): the text of an assembler statement has none.
 #define RIDGELINE_CORE(Arithmetic, Type, letter, count, text)                                  \
   template <>                                                                                  \
   struct DeviceCore<Arithmetic> {                                                              \
@@ -21,6 +22,7 @@ struct DeviceCore;
       asm(text : "+" letter(x) : letter(k[0]), letter(k[constants - 1]));                      \
     }                                                                                          \
   };
+// NOLINTEND(bugprone-macro-parentheses)
 
 RIDGELINE_CORE(FmaFp64, double, "d", 1, "fma.rn.f64 %0, %0, %0, %1;")
 RIDGELINE_CORE(FmaFp32, float, "f", 1, "fma.rn.f32 %0, %0, %0, %1;")
