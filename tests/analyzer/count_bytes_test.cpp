@@ -5,6 +5,7 @@
 
 #include "analyzer/count.h"
 #include "base/json.h"
+#include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
 
@@ -202,8 +203,7 @@ TEST(OpWeights, JsonReadsBackAsTheSameTable) {
 }
 
 TEST(OpWeights, TheTableInTheDocumentationIsTheDefault) {
-  const Json documented =
-      read_json_file(std::string(RIDGELINE_SOURCE_DIR) + "/docs/op_weights.json");
+  const Json documented = read_json_file(source_file("docs/op_weights.json"));
   EXPECT_EQ(documented, to_json(default_weights()));
   EXPECT_THAT(schema_violations(documented, "op_weights.schema.json"), IsEmpty());
 }

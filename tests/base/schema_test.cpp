@@ -10,6 +10,7 @@
 #include "base/profile.h"
 #include "tests/base/sample_nouns.h"
 #include "tests/base/sample_profile.h"
+#include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
@@ -46,8 +47,7 @@ TEST(Schema, EnumWordsAreTheTokenTables) {
 
 TEST(Schema, EveryFileUsesKnownKeywordsAndItsReferencesResolve) {
   int files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(RIDGELINE_SOURCE_DIR) + "/docs/schemas")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_file("docs/schemas"))) {
     EXPECT_NO_THROW(check_schema_file(entry.path().filename().string())) << entry.path();
     ++files;
   }

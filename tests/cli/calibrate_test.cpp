@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/machine_model.h"
 #include "base/text_file.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -97,8 +98,7 @@ TEST(CalibrateCommand, SuggestsWhatToMeasureNext) {
 
 TEST(CalibrateCommand, AProfileStatesRates) {
   const TemporaryDirectory folder;
-  const std::string profile =
-      std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+  const std::string profile = source_file("tests/data/profiles/example_cpu.json");
   const std::string model = folder.path() + "/cpu.json";
   const ProcessResult result = calibrate_run({"--on", profile, profile, "-o", model});
   ASSERT_EQ(result.exit_code, 0) << result.err;

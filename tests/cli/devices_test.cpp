@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text_file.h"
 #include "base/text_table.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -178,16 +179,14 @@ TEST(DatasheetRoofline, WrongUsage) {
   expect_usage_error({"roofline", "agx-orin", "--jetpack", "3"},
                      "--jetpack: jetson-agx-orin-64gb has no configuration for JetPack \"3\" "
                      "(known are 6, 5.1, 5.0)");
-  const std::string example =
-      std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+  const std::string example = source_file("tests/data/profiles/example_cpu.json");
   expect_usage_error({"roofline", example, "--jetpack", "5"},
                      "--jetpack: a profile has the modes that were measured (give the name of a "
                      "device)");
 }
 
 TEST(DatasheetRoofline, OfAProfileWithSeveralModes) {
-  const std::string example =
-      std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+  const std::string example = source_file("tests/data/profiles/example_cpu.json");
   const ProcessResult result = run_ridgeline({"roofline", example, "--modes", "all", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(schema_violations(parse_json(result.out, "out"), "rooflines.schema.json"), IsEmpty());

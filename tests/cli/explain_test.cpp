@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text_file.h"
 #include "base/text_table.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -22,8 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::string example_profile =
-    std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+const std::string example_profile = source_file("tests/data/profiles/example_cpu.json");
 
 using Words = std::vector<std::string>;
 
@@ -214,7 +214,7 @@ TEST(ExplainCommand, FaultsAreOneLine) {
       {{"resnet50", "--on", device, "--dtype", "int3"}, 2, "--dtype"},
       {{"nonet", "--on", device}, 2, "no network and no file has this name"},
       {{"resnet50", "--on", here + "/none.json"}, 1, "no such file"},
-      {{"resnet50", "--on", std::string(RIDGELINE_SOURCE_DIR) + "/CMakePresets.json"}, 1, "schema"},
+      {{"resnet50", "--on", source_file("CMakePresets.json")}, 1, "schema"},
       {{"resnet50", "--on", example_profile, "--mode", "30W"}, 2, "the profile has no mode"},
       {{"resnet50", "--on", example_profile, "--jetpack", "6"}, 2, "--jetpack"},
       {{"resnet50", "--on", device, "--svg", here + "/no/such/folder.svg"}, 1, "folder"},

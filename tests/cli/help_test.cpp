@@ -12,6 +12,7 @@
 #include "base/text_table.h"
 #include "cli/command.h"
 #include "cli/global_options.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -91,7 +92,7 @@ TEST(Version, NamesVersionAndBuildOptions) {
   EXPECT_THAT(result.out, StartsWith("ridgeline " RIDGELINE_VERSION "\ncompiler: "));
   EXPECT_THAT(result.out, HasSubstr("\nbuild type: "));
   EXPECT_THAT(result.out, HasSubstr("\nsanitizers: "));
-  EXPECT_THAT(result.out, Not(HasSubstr(RIDGELINE_SOURCE_DIR)));
+  EXPECT_THAT(result.out, Not(HasSubstr(source_file(""))));
   EXPECT_EQ(run_ridgeline({"version"}).out, result.out);
   EXPECT_EQ(run_ridgeline({"version", "--version"}).out, result.out);
 }

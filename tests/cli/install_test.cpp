@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_directory.h"
 
@@ -13,7 +14,7 @@ namespace {
 TEST(Install, HasBinaryManPageAndCompletion) {
   const TemporaryDirectory prefix;
   const ProcessResult install =
-      run_process({RIDGELINE_CMAKE, "--install", RIDGELINE_BUILD_DIR, "--prefix", prefix.path()});
+      run_process({cmake_program(), "--install", build_file(""), "--prefix", prefix.path()});
   ASSERT_EQ(install.exit_code, 0) << install.err;
 
   const ProcessResult installed = run_process({prefix.file("bin/ridgeline"), "--version"});
@@ -28,7 +29,7 @@ TEST(Install, HasBinaryManPageAndCompletion) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(prefix.path()))
     files += entry.is_regular_file() ? 1 : 0;
   // Where CUPTI is part of the build, the library for other programs too.
-  const bool counters = std::filesystem::exists(RIDGELINE_BUILD_DIR "/libridgeline_injection.so");
+  const bool counters = std::filesystem::exists(build_file("libridgeline_injection.so"));
   EXPECT_EQ(files, counters ? 4 : 3);
 }
 

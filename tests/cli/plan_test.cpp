@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text_file.h"
 #include "base/text_table.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -159,8 +160,7 @@ TEST(PlanCommand, BadInputIsOneLine) {
 }
 
 TEST(PlanCommand, AMachineWithoutPowerIsPlannedForTimeOnly) {
-  const std::string profile =
-      std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+  const std::string profile = source_file("tests/data/profiles/example_cpu.json");
   const ProcessResult energy = plan_run({"resnet18", "--on", profile});
   EXPECT_EQ(energy.exit_code, 4);
   EXPECT_THAT(energy.err, HasSubstr("--minimize time"));

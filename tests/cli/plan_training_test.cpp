@@ -10,6 +10,7 @@
 #include "base/profile.h"
 #include "base/text_file.h"
 #include "base/text_table.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -108,8 +109,7 @@ TEST(PlanTraining, BesideInferenceBothStepsAreThoseOfExplain) {
 
 TEST(PlanTraining, StorageOfAProfile) {
   const TemporaryDirectory folder;
-  Profile profile =
-      load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
+  Profile profile = load_profile(source_file("tests/data/profiles/example_cpu.json"));
   const auto rate = [](double value) { return exact(value, Source::measured); };
   profile.modes[0].storage = {
       {"sequential", "ext4", "ssd", 1, 1 << 20, Status::ok, "", rate(400e6)},
@@ -124,8 +124,7 @@ TEST(PlanTraining, StorageOfAProfile) {
   EXPECT_EQ(training.at("storage").at("source"), "measured");
   EXPECT_NEAR(training.at("decode").at("clocks").get<double>(), 12e6, 1);
   EXPECT_TRUE(training.at("epochs").is_null());
-  const std::string without =
-      std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+  const std::string without = source_file("tests/data/profiles/example_cpu.json");
   const ProcessResult none = run_ridgeline(training_with(train, {"--storage", without}));
   EXPECT_EQ(none.exit_code, 4);
   EXPECT_THAT(none.err, HasSubstr("ridgeline measure --only storage"));

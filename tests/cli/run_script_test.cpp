@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_directory.h"
 
@@ -22,7 +23,7 @@ class RunScript : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* file : {"run", "packages.txt"})
-      std::filesystem::copy(std::string(RIDGELINE_SOURCE_DIR "/") + file, checkout_.file(file));
+      std::filesystem::copy(source_file(file), checkout_.file(file));
     checkout_.write("base/a.cpp", "");
     tool("dpkg-query", R"([[ " $MISSING " == *" ${@: -1} "* ]] || printf 'install ok installed')");
     tool("apt-get", R"(echo "apt-get $*" >> "$LOG")");
@@ -52,9 +53,7 @@ chmod +x build/release/ridgeline)sh");
   std::string log() { return run_process({"cat", checkout_.file("log")}).out; }
 
   void tool(const std::string& name, const std::string& body) {
-    checkout_.write("tools/" + name, "#!/usr/bin/env bash\n" + body + "\n");
-    std::filesystem::permissions(checkout_.file("tools/" + name),
-                                 std::filesystem::perms::owner_all);
+    checkout_.write_program("tools/" + name, body);
   }
 
   TemporaryDirectory checkout_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/kernels/cuda/measured.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -81,7 +82,7 @@ TEST(TargetCheck, WithoutAMemoryClockDramHasNoTheory) {
 TEST(TargetCheck, OfACpuOnTheCommandLine) {
   const TemporaryDirectory store;
   const ProcessResult result =
-      run_process({"env", "XDG_DATA_HOME=" + store.path(), RIDGELINE_BINARY, "measure", "--only",
+      run_process({"env", "XDG_DATA_HOME=" + store.path(), built_program(), "measure", "--only",
                    "launch", "--budget", "1s", "--check-targets"});
   EXPECT_EQ(result.exit_code, 4) << result.err;
   EXPECT_THAT(result.out, HasSubstr("targets: no measured row has a theory"));

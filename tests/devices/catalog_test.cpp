@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "cli/device_facts.h"
 #include "tests/base/error_line.h"
+#include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
@@ -21,7 +22,7 @@ namespace {
 using catalog::Device;
 using ::testing::IsEmpty;
 
-const std::string folder = std::string(RIDGELINE_SOURCE_DIR) + "/devices/catalog";
+const std::string folder = source_file("devices/catalog");
 
 std::vector<std::string> file_names() {
   std::vector<std::string> names;

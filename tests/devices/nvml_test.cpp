@@ -8,14 +8,15 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string present = RIDGELINE_BUILD_DIR "/tests/libridgeline_test_nvml.so";
-const std::string old = RIDGELINE_BUILD_DIR "/tests/libridgeline_test_nvml_old.so";
+const std::string present = build_file("tests/libridgeline_test_nvml.so");
+const std::string old = build_file("tests/libridgeline_test_nvml_old.so");
 const std::string bus_id = "0000:01:00.0";
 
 class NvmlTest : public ::testing::Test {

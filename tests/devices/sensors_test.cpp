@@ -8,6 +8,7 @@
 #include "devices/sensors/rails.h"
 #include "devices/sensors/rapl.h"
 #include "tests/support/fake_system.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -131,7 +132,7 @@ TEST(BoardSensor, IsTakenWhereNvmlHasNoPower) {
   setenv("RIDGELINE_TEST_NVML", "nvmlDeviceGetPowerUsage=3 nvmlDeviceGetTotalEnergyConsumption=3",
          1);
   std::string why;
-  const auto nvml = Nvml::open("", why, RIDGELINE_BUILD_DIR "/tests/libridgeline_test_nvml.so");
+  const auto nvml = Nvml::open("", why, build_file("tests/libridgeline_test_nvml.so"));
   const FoundSensor found = find_power_sensor(Processor::gpu, system.root(), nvml);
   unsetenv("RIDGELINE_TEST_NVML");
   ASSERT_TRUE(found.sensor) << found.why_not;

@@ -10,11 +10,12 @@
 
 #include "base/atomic_file.h"
 #include "base/text_file.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 
 inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(RIDGELINE_SOURCE_DIR) + "/tests/plots/golden/" + name;
+  const std::string path = source_file("tests/plots/golden/") + name;
   if (const char* update = std::getenv("RIDGELINE_UPDATE_GOLDENS"); update && *update == '1') {
     write_file_atomically(path, text);
     return;

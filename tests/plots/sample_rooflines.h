@@ -9,12 +9,12 @@
 
 #include "roofline/roofline.h"
 #include "tests/roofline/made_up_mode.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 
 inline Roofline example_roofline(bool all = false, bool points = true) {
-  const Profile profile =
-      load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
+  const Profile profile = load_profile(source_file("tests/data/profiles/example_cpu.json"));
   RooflineOptions options;
   options.profile = "example_cpu.json";
   options.all = all;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/profile.h"
 #include "roofline/energy_terms.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -17,8 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::string example =
-    std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+const std::string example = source_file("tests/data/profiles/example_cpu.json");
 
 ProcessResult energy(std::vector<std::string> arguments, const ProcessSettings& settings = {}) {
   arguments.insert(arguments.begin(), "roofline");

@@ -7,12 +7,13 @@
 #include "roofline/ceilings_of.h"
 #include "roofline/priors.h"
 #include "tests/base/error_line.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
 
 Profile example_profile() {
-  return load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
+  return load_profile(source_file("tests/data/profiles/example_cpu.json"));
 }
 
 double fastest(const ProfileMode& mode, Unit unit, DType dtype, int threads) {

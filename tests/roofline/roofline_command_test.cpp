@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/profile_store.h"
 #include "tests/roofline/made_up_mode.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -19,8 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string example_file =
-    std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json";
+const std::string example_file = source_file("tests/data/profiles/example_cpu.json");
 
 ProcessResult roofline(std::vector<std::string> arguments, const ProcessSettings& settings = {}) {
   arguments.insert(arguments.begin(), "roofline");

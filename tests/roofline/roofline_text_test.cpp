@@ -8,14 +8,14 @@
 #include "base/json.h"
 #include "roofline/roofline.h"
 #include "tests/roofline/made_up_mode.h"
+#include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
 namespace {
 
 Roofline example_roofline(bool all = false) {
-  const Profile profile =
-      load_profile(std::string(RIDGELINE_SOURCE_DIR) + "/tests/data/profiles/example_cpu.json");
+  const Profile profile = load_profile(source_file("tests/data/profiles/example_cpu.json"));
   RooflineOptions options;
   options.profile = "example_cpu.json";
   options.all = all;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
 // A weak reference: the sanitizer's library defines it, if it is part of the program.
@@ -77,7 +78,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 std::string tested_program() {
   const std::string named = inherited("RIDGELINE_TESTED");
-  return named.empty() ? RIDGELINE_BINARY : named;
+  return named.empty() ? built_program() : named;
 }
 
 bool is_sanitized() { return __asan_init != nullptr; }

@@ -8,6 +8,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "tests/support/paths.h"
+
 namespace ridgeline::testing {
 namespace {
 
@@ -21,7 +23,7 @@ const Json& schema_document(const std::string& name) {
   static std::map<std::string, Json> loaded;
   const auto found = loaded.find(name);
   if (found != loaded.end()) return found->second;
-  const std::string path = std::string(RIDGELINE_SOURCE_DIR) + "/docs/schemas/" + name;
+  const std::string path = source_file("docs/schemas/") + name;
   return loaded.emplace(name, read_json_file(path)).first->second;
 }
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/paths.h"
+
 namespace ridgeline::testing {
 namespace {
 
@@ -27,7 +29,7 @@ std::string read(const std::filesystem::path& path) {
 }  // namespace
 
 SourceTree read_source_tree() {
-  const std::filesystem::path root = RIDGELINE_SOURCE_DIR;
+  const std::filesystem::path root = source_file("");
   SourceTree tree;
   for (const char* folder : folders) {
     if (!std::filesystem::exists(root / folder)) continue;

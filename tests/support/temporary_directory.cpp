@@ -26,4 +26,9 @@ void TemporaryDirectory::write(const std::string& name, const std::string& text)
   std::ofstream(target, std::ios::binary) << text;
 }
 
+void TemporaryDirectory::write_program(const std::string& name, const std::string& body) const {
+  write(name, "#!/usr/bin/env bash\n" + body + "\n");
+  std::filesystem::permissions(file(name), std::filesystem::perms::owner_all);
+}
+
 }  // namespace ridgeline::testing

@@ -19,6 +19,9 @@ class TemporaryDirectory {
   // Writes a file, with the folders that lead to it.
   void write(const std::string& name, const std::string& text) const;
 
+  // A program for bash, in the place of a real one.
+  void write_program(const std::string& name, const std::string& body) const;
+
  private:
   std::string path_;
 };

@@ -9,6 +9,7 @@
 #include "base/text_file.h"
 #include "kernels/cuda/kernel.h"
 #include "tests/kernels/cuda/code_table.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -34,7 +35,7 @@ TEST(CudaCodeEverywhere, HoldsWhatTheTableDeclares) {
   EXPECT_EQ(fmt::format("{}", fmt::join(table.architectures, " ")), RIDGELINE_CUDA_KNOWN)
       << "what nvcc has, and what cmake/Cuda.cmake builds a release for";
   expect_proved(table);
-  std::string page = read_text_file(RIDGELINE_SOURCE_DIR "/docs/cuda-kernels.md");
+  std::string page = read_text_file(source_file("docs/cuda-kernels.md"));
   page.resize(page.size() - older_part(page).size());
   if (page.find("CUDA " + table.toolkit + " for") == std::string::npos)
     GTEST_SKIP() << "docs/cuda-kernels.md was made with another toolkit than " << table.toolkit;
@@ -48,8 +49,7 @@ TEST(CudaCodeEverywhere, HoldsItOnWhatOnlyOlderToolkitsHave) {
   const CodeTable table =
       compile_all({nvcc, compiler ? compiler : ""}, architectures_of(RIDGELINE_NVCC));
   expect_proved(table);
-  EXPECT_EQ(older_part(read_text_file(RIDGELINE_SOURCE_DIR "/docs/cuda-kernels.md")),
-            older_markdown(table));
+  EXPECT_EQ(older_part(read_text_file(source_file("docs/cuda-kernels.md"))), older_markdown(table));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/text_file.h"
 #include "kernels/cuda/kernel.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_directory.h"
 
@@ -139,10 +140,9 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
       const std::string file = folder.file("code.cubin");
       std::vector<std::string> command{toolkit.nvcc, "-std=c++17", "-O3", "-cubin"};
       if (!toolkit.host_compiler.empty()) command.push_back("-ccbin=" + toolkit.host_compiler);
-      command.insert(
-          command.end(),
-          {fmt::format("-arch=sm_{}", architecture), "-I" RIDGELINE_SOURCE_DIR, "-o", file,
-           fmt::format("{}/kernels/cuda/device/{}.cu", RIDGELINE_SOURCE_DIR, group)});
+      command.insert(command.end(),
+                     {fmt::format("-arch=sm_{}", architecture), "-I" + source_file(""), "-o", file,
+                      fmt::format("{}/kernels/cuda/device/{}.cu", source_file(""), group)});
       run(command);
       for (const GpuImage& image : read_gpu_images(read_text_file(file)))
         for (const auto& [name, code] : image.kernels) {

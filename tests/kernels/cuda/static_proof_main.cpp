@@ -10,6 +10,7 @@
 #include "kernels/cuda/kernel.h"
 #include "tests/kernels/cuda/code_proof.h"
 #include "tests/kernels/cuda/machine_code.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -19,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(CudaCode, EveryLoopHoldsWhatItsRowDeclares) {
-  const auto images = read_gpu_images(read_text_file(RIDGELINE_BINARY));
+  const auto images = read_gpu_images(read_text_file(built_program()));
   ASSERT_FALSE(images.empty());
   std::set<std::string> proved;
   for (const GpuImage& image : images)
@@ -36,7 +37,7 @@ TEST(CudaCode, EveryLoopHoldsWhatItsRowDeclares) {
 
 TEST(CudaCode, HoldsEveryKernelOfItsArchitectures) {
   std::map<int, std::set<std::string>> held;
-  for (const GpuImage& image : read_gpu_images(read_text_file(RIDGELINE_BINARY)))
+  for (const GpuImage& image : read_gpu_images(read_text_file(built_program())))
     for (const auto& [name, code] : image.kernels) held[image.architecture].insert(name);
   for (const auto& [architecture, names] : held)
     for (const cuda::Kernel& kernel : cuda::kernel_table())
@@ -46,7 +47,7 @@ TEST(CudaCode, HoldsEveryKernelOfItsArchitectures) {
 }
 
 TEST(CudaCode, PtxHoldsWhatItsRowDeclares) {
-  const auto images = read_ptx_images(read_text_file(RIDGELINE_BINARY));
+  const auto images = read_ptx_images(read_text_file(built_program()));
   std::set<int> architectures;
   for (const PtxImage& image : images) {
     architectures.insert(image.architecture);
@@ -94,7 +95,7 @@ TEST(CudaCode, RejectsEachMutantAndAcceptsItsHonestTwin) {
 }
 
 TEST(CudaCode, RejectsARowThatDeclaresOtherThanItsLoop) {
-  for (const GpuImage& image : read_gpu_images(read_text_file(RIDGELINE_BINARY)))
+  for (const GpuImage& image : read_gpu_images(read_text_file(built_program())))
     for (const auto& [name, code] : image.kernels) {
       const cuda::Kernel& kernel = *cuda::find_kernel(name);
       if (kernel.role == cuda::Role::launch) continue;

@@ -12,6 +12,7 @@
 #include "tests/kernels/cuda/test_gpu.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -23,8 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int architectures[] = {72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
-const std::string library = RIDGELINE_BUILD_DIR "/tests/libridgeline_test_cupti.so";
-const std::string program = RIDGELINE_BUILD_DIR "/tests/ridgeline_test_program";
+const std::string library = build_file("tests/libridgeline_test_cupti.so");
+const std::string program = build_file("tests/ridgeline_test_program");
 
 TEST(CounterTable, TellsWhatEveryKernelDeclares) {
   for (const int architecture : architectures)
@@ -193,7 +194,7 @@ class Cupti : public ::testing::Test {
     return run_ridgeline(arguments,
                          {.environment = {{"RIDGELINE_CUPTI_LIBRARY", library},
                                           {"RIDGELINE_INJECTION_LIBRARY",
-                                           RIDGELINE_BUILD_DIR "/libridgeline_injection.so"},
+                                           build_file("libridgeline_injection.so")},
                                           {"RIDGELINE_TEST_CUPTI", words}}});
   }
 };

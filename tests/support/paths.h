@@ -1,0 +1,14 @@
+// Where the checkout and the build folder are. One file knows these paths, so that the compiler's
+// cache finds the others again in another checkout.
+#pragma once
+
+#include <string>
+
+namespace ridgeline::testing {
+
+std::string source_file(const std::string& name);  // "docs/schemas"; "" is the checkout itself
+std::string build_file(const std::string& name);
+std::string built_program();  // ridgeline, without sanitizers
+std::string cmake_program();
+
+}  // namespace ridgeline::testing
