@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/build_info.h"
 
 namespace ridgeline::cli {

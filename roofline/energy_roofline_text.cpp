@@ -1,7 +1,6 @@
 // An EnergyRoofline as JSON (docs/schemas/energy_roofline.schema.json) and as CSV.
 // Full precision for machines; the text for people is in plots/energy_tables.h.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/csv.h"
 #include "base/json.h"

@@ -1,6 +1,5 @@
 // A Roofline as JSON (docs/schemas/roofline.schema.json) and as CSV.
 // Full precision for machines; the text for people is made by the roofline command.
-#include <nlohmann/json.hpp>
 
 #include "base/csv.h"
 #include "base/json.h"

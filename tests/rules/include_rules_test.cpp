@@ -50,5 +50,16 @@ TEST(IncludeRules, KernelBodiesStandAlone) {
                           "kernels/cpu/x86/a.cpp:3: includes \"base/error.h\""));
 }
 
+TEST(IncludeRules, HeadersThatTakeLongToCompileHaveOnePlace) {
+  EXPECT_THAT(include_violations({{"cli/parse.cpp", "#include <boost/program_options.hpp>\n"},
+                                  {"cli/a.cpp", "#include <boost/program_options.hpp>\n"},
+                                  {"roofline/a.cpp", "#include <Eigen/Core>\n"},
+                                  {"base/a.h", "#include <fmt/ranges.h>\n"},
+                                  {"base/a.cpp", "#include <fmt/ranges.h>\n"}}),
+              ElementsAre("base/a.h:1: includes \"fmt/ranges.h\"",
+                          "cli/a.cpp:1: includes \"boost/program_options.hpp\"",
+                          "roofline/a.cpp:1: includes \"Eigen/Core\""));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
