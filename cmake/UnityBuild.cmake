@@ -8,6 +8,8 @@ if(RIDGELINE_SANITIZE OR RIDGELINE_FUZZ)
   set(RIDGELINE_UNITY OFF)
 endif()
 
+set(RIDGELINE_GNU_CXX $<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>)
+
 # Ten files take about as long as a programmer waits for one that was edited.
 set(RIDGELINE_UNITY_SIZE 10)
 
@@ -39,6 +41,9 @@ function(ridgeline_unity target)
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # GCC inlines less in large units; with this limit the program is as fast as one by one
+  # (`modes --all --csv` took a quarter longer without).
+  target_compile_options(${target} PRIVATE $<${RIDGELINE_GNU_CXX}:--param=large-unit-insns=100000>)
 endfunction()
 
 # Parsed once and not once per group. <nlohmann/json.hpp> is not worth it: loading it takes longer
@@ -53,6 +58,5 @@ function(ridgeline_precompile target)
   endif()
   target_precompile_headers(${target} PRIVATE ${ARGN})
   # What ccache needs to cache such files.
-  target_compile_options(${target} PRIVATE
-                         $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
+  target_compile_options(${target} PRIVATE $<${RIDGELINE_GNU_CXX}:-fpch-preprocess>)
 endfunction()

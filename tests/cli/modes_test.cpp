@@ -370,22 +370,26 @@ double child_cpu_s() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// All 45,936 modes of AGX Orin in each form within 20 ms; in time of the CPU, so that a busy
-// machine does not matter.
-TEST(ModesCommand, ListsAllModesInTwentyMilliseconds) {
+double best_cpu_s(const std::vector<std::string>& arguments) {
+  double best_s = 1;
+  for (int run = 0; run < 7; ++run) {
+    const double before_s = child_cpu_s();
+    run_ridgeline(arguments, {.stdout_path = "/dev/null"});
+    best_s = std::min(best_s, child_cpu_s() - before_s);
+  }
+  return best_s;
+}
+
+// All 45,936 modes of AGX Orin in each form take 6 to 15 ms where the stock modes take 2.6: held
+// against those, in time of the CPU, since a second busy core makes both slower.
+TEST(ModesCommand, ListsAllModesInEightTimesTheTimeOfFour) {
 #ifndef NDEBUG
   GTEST_SKIP() << "only an optimised build is held to this";
 #endif
   if (is_sanitized()) GTEST_SKIP() << "sanitizers take their time";
-  for (const char* form : {"--csv", "--json", "--quiet"}) {
-    double best_s = 1;
-    for (int run = 0; run < 7; ++run) {
-      const double before_s = child_cpu_s();
-      run_ridgeline({"modes", "jetson-agx-orin-64gb", "--all", form}, {.stdout_path = "/dev/null"});
-      best_s = std::min(best_s, child_cpu_s() - before_s);
-    }
-    EXPECT_LT(best_s, 0.020) << form;
-  }
+  const double few_s = best_cpu_s({"modes", "jetson-agx-orin-64gb"});
+  for (const char* form : {"--csv", "--json", "--quiet"})
+    EXPECT_LT(best_cpu_s({"modes", "jetson-agx-orin-64gb", "--all", form}), 8 * few_s) << form;
 }
 
 }  // namespace
