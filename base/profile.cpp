@@ -279,6 +279,22 @@ Json energies_to_json(const std::vector<EnergyFitRow>& rows) {
   return {{"fits", array_of(rows, energy_to_json)}};
 }
 
+Json rows_to_json(const RowTally& rows) {
+  return {{"judged", rows.judged},       {"noisy", rows.noisy},       {"drifted", rows.drifted},
+          {"throttled", rows.throttled}, {"unsteady", rows.unsteady}, {"left_out", rows.left_out}};
+}
+
+RowTally rows_from_json(const JsonCursor& cursor) {
+  return {cursor.at("judged").count(),   cursor.at("noisy").count(),
+          cursor.at("drifted").count(),  cursor.at("throttled").count(),
+          cursor.at("unsteady").count(), cursor.at("left_out").count()};
+}
+
+Json verdict_to_json(const std::optional<RunVerdict>& verdict) {
+  if (!verdict) return nullptr;
+  return {{"state", to_string(verdict->state)}, {"reason", verdict->reason}, {"fix", verdict->fix}};
+}
+
 Json conditions_to_json(const MeasuringConditions& conditions) {
   Json warnings = Json::array();
   for (const Warning& warning : conditions.warnings)
@@ -292,7 +308,9 @@ Json conditions_to_json(const MeasuringConditions& conditions) {
           {"governor", conditions.governor},
           {"steal_fraction", conditions.steal_fraction},
           {"other_fraction", conditions.other_fraction},
-          {"warnings", std::move(warnings)}};
+          {"warnings", std::move(warnings)},
+          {"rows", rows_to_json(conditions.rows)},
+          {"verdict", verdict_to_json(conditions.verdict)}};
 }
 
 MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
@@ -308,6 +326,10 @@ MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
   conditions.other_fraction = cursor.at("other_fraction").non_negative();
   for (const JsonCursor& warning : cursor.at("warnings").items())
     conditions.warnings.push_back({warning.at("text").text(), warning.at("fix").text()});
+  if (const auto rows = cursor.find("rows")) conditions.rows = rows_from_json(*rows);
+  if (const auto verdict = cursor.find("verdict"))
+    conditions.verdict = RunVerdict{verdict->at("state").token<RunState>(),
+                                    verdict->at("reason").text(), verdict->at("fix").text()};
   return conditions;
 }
 
@@ -352,6 +374,11 @@ ProfileMode mode_from_json(const JsonCursor& cursor) {
 }
 
 }  // namespace
+
+std::string disturbance(const MeasuringConditions& conditions) {
+  const auto& verdict = conditions.verdict;
+  return verdict && verdict->state == RunState::disturbed ? verdict->reason : std::string();
+}
 
 Json to_json(const Profile& profile) {
   return {{"schema", Profile::schema},

@@ -2,10 +2,12 @@
 // A record: it is written once and never edited; models are fitted from it elsewhere.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/estimate.h"
@@ -162,6 +164,36 @@ struct Warning {
   friend bool operator==(const Warning&, const Warning&) = default;
 };
 
+// Whether a run can be trusted as a whole: see judge_run() in kernels/run_verdict.h.
+enum class RunState { quiet, disturbed };
+
+template <>
+struct TokenTable<RunState> {
+  static constexpr std::string_view noun = "state of a run";
+  static constexpr std::array<std::pair<RunState, std::string_view>, 2> rows{
+      {{RunState::quiet, "quiet"}, {RunState::disturbed, "disturbed"}}};
+};
+
+struct RunVerdict {
+  RunState state = RunState::quiet;
+  std::string reason;  // "other processes took 38 % of the CPU"
+  std::string fix;     // "close them and measure again"; empty when quiet
+
+  friend bool operator==(const RunVerdict&, const RunVerdict&) = default;
+};
+
+// Rows by what is wrong with them; the rows' own notes say what.
+struct RowTally {
+  int judged = 0;     // measured rows but those of launch costs, which scatter by nature
+  int noisy = 0;      //
+  int drifted = 0;    //
+  int throttled = 0;  //
+  int unsteady = 0;   // too far off to be believed: see Verdict::unsteady
+  int left_out = 0;   // the time budget was too short for them
+
+  friend bool operator==(const RowTally&, const RowTally&) = default;
+};
+
 struct MeasuringConditions {
   std::string started;  // ISO 8601, UTC
   double duration_s = 0;
@@ -173,6 +205,8 @@ struct MeasuringConditions {
   double steal_fraction = 0;  // of the measured cores' time, taken by a hypervisor
   double other_fraction = 0;  // of the measured cores' time, used by other processes
   std::vector<Warning> warnings;
+  RowTally rows{};
+  std::optional<RunVerdict> verdict{};  // absent in profiles of older versions
 
   friend bool operator==(const MeasuringConditions&, const MeasuringConditions&) = default;
 };
@@ -202,6 +236,9 @@ struct Profile {
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };
+
+// Why the machine was disturbed during the run; empty if it was quiet or nobody judged it.
+std::string disturbance(const MeasuringConditions& conditions);
 
 Json to_json(const Profile& profile);
 Profile profile_from_json(const JsonCursor& cursor);

@@ -175,6 +175,10 @@ std::string format_percent(double fraction, int decimals) {
   return text + " %";
 }
 
+std::string format_half_width(double fraction, int decimals) {
+  return fraction > 1 ? "over ± 100 %" : "± " + format_percent(fraction, decimals);
+}
+
 namespace {
 
 struct Suffix {

@@ -97,6 +97,8 @@ MachineSource profile_source(const Profile& profile, const Options& options) {
                                 : profile.modes.front();
   MachineSource source;
   source.name = profile.machine.name;
+  if (const std::string why = disturbance(mode.conditions); !why.empty())
+    source.notes.push_back("measured on a disturbed machine: " + why);
   ProfiledMachine machine = profiled_machine(profile, mode, threads);
   source.model = with_priors(std::move(machine.model));
   source.point = std::move(machine.point);

@@ -30,6 +30,7 @@
 #include "kernels/cuda/sharing.h"
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
+#include "kernels/run_verdict.h"
 #include "kernels/steady_clock.h"
 #include "kernels/surroundings.h"
 
@@ -127,7 +128,8 @@ void print_profile(const Profile& profile, const Options& options, Console& cons
     console.out << profile_csv(profile);
     // The table has no place for them.
     for (const ProfileMode& mode : profile.modes)
-      console.talk(conditions_text(mode.conditions, console.width));
+      console.talk(verdict_text(mode.conditions, console.width) +
+                   conditions_text(mode.conditions, console.width));
   } else {
     console.out << profile_text(profile, console.width);
   }
@@ -260,8 +262,13 @@ ExitCode run_measure(const Options& options, Console& console) {
   progress.clear();
   mode.mode = present_mode({});
   warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
-  const Shelf shelf = shelf_of(words, gpu, mode.conditions.complete && backend.all);
-  compare_with_last(profile, shelf, console);
+  mode.conditions.verdict = judge_run(mode);
+  const bool disturbed = !disturbance(mode.conditions).empty();
+  if (disturbed) mark_sweep_above_roof(mode);
+  const bool whole = mode.conditions.complete && mode.conditions.rows.left_out == 0 && backend.all;
+  const Shelf shelf = shelf_of(words, gpu, whole);
+  // Of a disturbed run every row differs from the last one's, which says nothing new.
+  if (!disturbed) compare_with_last(profile, shelf, console);
 
   const bool check = flag(options, "check-targets");
   const TargetCheck targets = check ? check_targets(mode) : TargetCheck{};
@@ -273,11 +280,18 @@ ExitCode run_measure(const Options& options, Console& console) {
     console.talk("profile: " + output);
   }
   const std::string impossible = impossible_rows(mode);
-  if (!impossible.empty())
+  // On a disturbed machine a probe of the clock that was interrupted explains such a reading.
+  if (!impossible.empty() && !disturbed)
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
-  if (has_rates(mode)) console.talk("stored: " + store_profile(profile, shelf));
-  if (!mode.conditions.complete || (check && targets.targets.empty())) return ExitCode::incomplete;
+  if (has_rates(mode)) {
+    const std::string path = store_profile(profile, shelf);
+    console.talk(disturbed ? "stored apart, as the machine was disturbed: " + path +
+                                 " (to use it anyway: ridgeline roofline " + path + ")"
+                           : "stored: " + path);
+  }
+  if (disturbed || !mode.conditions.complete || (check && targets.targets.empty()))
+    return ExitCode::incomplete;
   return targets.met() ? ExitCode::ok : ExitCode::infeasible;
 }
 
@@ -293,8 +307,11 @@ Command measure_command() {
               "and direction, points along the roof, load latency and the cost of fork and join. "
               "All kernels run in interleaved rounds; a value is the median with its 90 % "
               "interval. Rounds during which others used the CPU are set aside. Ctrl-C keeps what "
-              "was measured, marked incomplete. A reading above 102 % of what ports and clock "
-              "allow is an error. --gpu measures the CUDA device in the same way: CUDA cores and "
+              "was measured, marked incomplete. The first line says whether the machine was quiet; "
+              "a profile of a disturbed one is stored apart, is never the newest, and ends with "
+              "exit code 4. On a quiet machine a reading above 102 % of what ports and clock "
+              "allow is an error. Where --budget is too short for all rows, the least important "
+              "ones are left out. --gpu measures the CUDA device in the same way: CUDA cores and "
               "tensor cores, DRAM, L2, L1 and shared memory, copies from and to the host, and what "
               "a launch costs. --only "
               "storage reads temporary files in --path past the page cache, --only decode times "

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* extension = ".json";
+constexpr const char* disturbed_folder = "disturbed";
 
 const char* folder_of(Shelf shelf) {
   switch (shelf) {
@@ -48,11 +49,12 @@ std::string file_stem(const Profile& profile) {
   return stem.empty() ? "undated" : stem;
 }
 
-std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves) {
+std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves,
+                                     const std::string& below = {}) {
   std::vector<std::pair<std::string, std::string>> files;  // sort key, path
   for (const Shelf shelf : shelves) {
     std::error_code fault;
-    const fs::path directory = fs::path(profile_store_directory()) / folder_of(shelf);
+    const fs::path directory = fs::path(profile_store_directory()) / below / folder_of(shelf);
     for (fs::directory_iterator entry(directory, fault), end; !fault && entry != end;
          entry.increment(fault)) {
       const fs::path& path = entry->path();
@@ -73,6 +75,11 @@ std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves) {
 }
 
 Error no_profile() {
+  if (const auto disturbed = newest_disturbed_path())
+    return {{},
+            "no profile of this machine yet but one of a disturbed run, " + *disturbed,
+            "run 'ridgeline measure' when the machine is quiet, or name that file",
+            ExitCode::incomplete};
   return {{}, "no profile of this machine yet", "run 'ridgeline measure'", ExitCode::incomplete};
 }
 
@@ -99,7 +106,10 @@ void check_profile_store() {
 }
 
 std::string store_profile(const Profile& profile, Shelf shelf) {
-  const fs::path directory = fs::path(profile_store_directory()) / folder_of(shelf);
+  const bool disturbed = std::ranges::any_of(
+      profile.modes, [](const ProfileMode& mode) { return !disturbance(mode.conditions).empty(); });
+  const fs::path directory =
+      fs::path(profile_store_directory()) / (disturbed ? disturbed_folder : "") / folder_of(shelf);
   std::error_code fault;
   fs::create_directories(directory, fault);
   if (fault) throw Error(directory.string(), fault.message(), "check XDG_DATA_HOME");
@@ -120,6 +130,11 @@ std::optional<std::string> newest_profile_path(Shelf shelf) {
   if (shelf == Shelf::gpu || shelf == Shelf::input) return newest_on({shelf});
   if (auto whole = newest_on({Shelf::whole})) return whole;
   return newest_on({Shelf::partial});
+}
+
+std::optional<std::string> newest_disturbed_path() {
+  if (auto whole = newest_on({Shelf::whole, Shelf::gpu}, disturbed_folder)) return whole;
+  return newest_on({Shelf::partial}, disturbed_folder);
 }
 
 std::string require_newest_profile() {

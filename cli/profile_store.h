@@ -1,5 +1,5 @@
 // The per-user store of measured profiles: $XDG_DATA_HOME/ridgeline/profiles.
-// Files only: what a profile says is not looked at here.
+// Of what a profile says, only its date and the verdict on its run matter here.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ std::string profile_store_directory();
 // alone go to folders of their own, where they hide no whole one of the processor.
 enum class Shelf { whole, gpu, partial, input };
 
-// Writes the profile under a name made of its date and returns the path.
+// Writes the profile under a name made of its date and returns the path. A profile of a disturbed
+// machine goes to a folder of its own, where none of the functions below but the last one looks.
 std::string store_profile(const Profile& profile, Shelf shelf = Shelf::whole);
 
 // Creates the store where it is missing; throws Error where nothing could be stored.
@@ -31,8 +32,11 @@ std::optional<std::string> newest_profile_path();
 std::optional<std::string> newest_profile_path(Shelf shelf);
 
 // As an Error that says what to do where there is none: the newest, and the newest of the
-// processor.
+// processor. Where only a disturbed one is there, the error names it.
 std::string require_newest_profile();
 std::string require_newest_cpu_profile();
+
+// The latest profile of a disturbed machine, of processor or GPU, else the latest partial one.
+std::optional<std::string> newest_disturbed_path();
 
 }  // namespace ridgeline::cli

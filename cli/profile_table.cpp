@@ -18,7 +18,8 @@ namespace {
 
 std::string interval_text(const std::optional<Estimate>& estimate) {
   if (!estimate || estimate->value <= 0) return "";
-  return fmt::format("± {:.1f} %", 50 * (estimate->high - estimate->low) / estimate->value);
+  const double half = (estimate->high - estimate->low) / 2 / estimate->value;
+  return half > 1 ? format_half_width(half) : fmt::format("± {:.1f} %", 100 * half);
 }
 
 std::string share_text(const std::optional<Estimate>& rate, const std::optional<Estimate>& theory) {
@@ -287,6 +288,15 @@ std::string sources_text(const ProfileMode& mode) {
 
 }  // namespace
 
+std::string verdict_text(const MeasuringConditions& conditions, int width) {
+  if (!conditions.verdict) return {};
+  const RunVerdict& verdict = *conditions.verdict;
+  return wrap(std::string(to_string(verdict.state)) + ": " + verdict.reason +
+                  (verdict.fix.empty() ? "" : "; " + verdict.fix),
+              width, 2) +
+         "\n";
+}
+
 std::string conditions_text(const MeasuringConditions& conditions, int width) {
   std::string text =
       fmt::format("{} rounds in {}", conditions.rounds, format_seconds(conditions.duration_s));
@@ -304,22 +314,25 @@ std::string conditions_text(const MeasuringConditions& conditions, int width) {
 }
 
 std::string profile_text(const Profile& profile, int width) {
-  std::string text = fmt::format("{}{}, {} cores\n", profile.machine.name,
-                                 profile.machine.microarchitecture.empty()
-                                     ? ""
-                                     : " (" + profile.machine.microarchitecture + ")",
-                                 profile.machine.cores);
+  std::string text;
+  for (const ProfileMode& mode : profile.modes) text += verdict_text(mode.conditions, width);
+  text += fmt::format("{}{}, {} cores\n", profile.machine.name,
+                      profile.machine.microarchitecture.empty()
+                          ? ""
+                          : " (" + profile.machine.microarchitecture + ")",
+                      profile.machine.cores);
   for (const Gpu& gpu : profile.machine.gpus)
     text += fmt::format("{} ({}), {} multiprocessors, {}\n", gpu.name, gpu.architecture,
                         gpu.multiprocessors, format_bytes(static_cast<double>(gpu.memory_bytes)));
+  // Conditions and warnings come before the numbers that they are about.
   for (const ProfileMode& mode : profile.modes) {
-    text += fmt::format("mode: {}\n\n", mode.mode.label);
+    text +=
+        fmt::format("mode: {}\n{}\n\n", mode.mode.label, conditions_text(mode.conditions, width));
     for (const NotedTable& table :
          {compute_table(mode), memory_table(mode), transfer_table(mode), sweep_table(mode),
           energy_table(mode), time_table(mode), storage_table(mode), decode_table(mode)})
       text += table.text(width);
-    text += unsupported_text(mode, width) + conditions_text(mode.conditions, width) + "\n" +
-            wrap(sources_text(mode), width, 2) + "\n";
+    text += unsupported_text(mode, width) + wrap(sources_text(mode), width, 2) + "\n";
   }
   return text;
 }

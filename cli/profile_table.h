@@ -8,8 +8,13 @@
 
 namespace ridgeline::cli {
 
-// Rows with value, interval and share of theory, then latency, launch cost and warnings.
+// The verdict on the run, its conditions and warnings, then rows with value, interval and share of
+// theory, latency and launch cost.
 std::string profile_text(const Profile& profile, int width);
+
+// "disturbed: other processes took 38 % of the CPU; close them and measure again" and a newline;
+// empty in profiles of older versions.
+std::string verdict_text(const MeasuringConditions& conditions, int width);
 
 // Rounds, load and warnings, folded to the width; no newline at the end.
 std::string conditions_text(const MeasuringConditions& conditions, int width);

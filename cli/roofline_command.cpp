@@ -139,7 +139,11 @@ std::string json_of_modes(const std::vector<AnyRoofline>& rooflines, const char*
 }
 
 Output several(const std::vector<Roofline>& rooflines, const TerminalStyle& style) {
-  const std::string text = rooflines.front().machine +
+  std::string stamps;
+  for (const Roofline& roofline : rooflines)
+    if (const std::string stamp = stamp_text(roofline); !stamp.empty())
+      stamps += roofline.mode.label + ": " + stamp + "\n";
+  const std::string text = stamps + rooflines.front().machine +
                            (on_paper(rooflines.front()) ? "; datasheet\n\n" : "\n\n") +
                            roofline_modes_table(rooflines, style.width);
   return {svg(roofline_panels(rooflines)), json_of_modes(rooflines, "ridgeline.rooflines/1"),

@@ -154,11 +154,8 @@ void fill_cpu(Device& device, const SystemRoot& root, const Machine& machine) {
           {cache.level, {static_cast<double>(cache.bytes), this_machine}, cache.instances});
 }
 
-void fill_memory(Device& device, const SystemRoot& root, const Machine& machine) {
-  double bytes = static_cast<double>(machine.memory_bytes);
-  if (const auto line = first_line(root, "proc/meminfo"); line && line->starts_with("MemTotal:"))
-    if (const auto numbers = numbers_in(line->substr(9)); !numbers.empty())
-      bytes = numbers.front() * 1024;
+void fill_memory(Device& device, const Machine& machine) {
+  const double bytes = static_cast<double>(machine.memory_bytes);
   if (bytes <= 0) return;
   device.memory.emplace();
   device.memory->bytes = Fact{bytes, this_machine};
@@ -238,7 +235,7 @@ Device this_device(const Identity& identity, const Machine& machine, const Syste
     read_gpu_clocks(device, root);
   }
   fill_cpu(device, root, machine);
-  fill_memory(device, root, machine);
+  fill_memory(device, machine);
   if (!identity.chip.empty()) read_modes(device, root);
   return device;
 }

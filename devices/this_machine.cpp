@@ -109,7 +109,9 @@ Machine identify_machine(const SystemRoot& root) {
   machine.cores = topology.cores;
   machine.hardware_threads = static_cast<int>(topology.cpus.size());
   machine.numa_nodes = topology.numa_nodes;
-  machine.memory_bytes = topology.memory_bytes;
+  // hwloc adds up the NUMA nodes, which lack memory that was plugged in after boot.
+  const std::uint64_t total = total_memory_bytes(root);
+  machine.memory_bytes = total > 0 ? total : topology.memory_bytes;
   machine.caches = topology.caches;
   auto release = read_pairs(root.at("etc/os-release"), '=');
   machine.os = unquoted(release["PRETTY_NAME"]);
@@ -124,6 +126,10 @@ Machine identify_machine(const SystemRoot& root) {
 
 std::string cpu_governor(const SystemRoot& root) {
   return trimmed(read_text(root.at("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")));
+}
+
+std::uint64_t total_memory_bytes(const SystemRoot& root) {
+  return leading_number(read_pairs(root.at("proc/meminfo"), ':')["MemTotal"]) * 1024;
 }
 
 std::uint64_t available_memory_bytes(const SystemRoot& root) {

@@ -21,6 +21,9 @@ const Microarchitecture* identify_microarchitecture(const SystemRoot& root = {})
 // The CPU frequency governor ("schedutil"); empty where the system has none.
 std::string cpu_governor(const SystemRoot& root = {});
 
+// Memory that the kernel manages (MemTotal); 0 where the system does not say.
+std::uint64_t total_memory_bytes(const SystemRoot& root = {});
+
 // Memory that could be allocated now without swapping, within the limit of this process' cgroup
 // (version 2).
 std::uint64_t available_memory_bytes(const SystemRoot& root = {});

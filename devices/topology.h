@@ -14,6 +14,7 @@ struct Topology {
   int cores = 0;              // physical cores among them
   int numa_nodes = 1;         //
   std::vector<Cache> caches;  // data and unified, ascending level
+  // Sum over the NUMA nodes, which may lack hot-plugged memory: see total_memory_bytes().
   std::uint64_t memory_bytes = 0;
 };
 

@@ -35,20 +35,27 @@ void add_sampling(MeasuringConditions& conditions, const Sampling& sampling) {
 }
 
 void RowCounts::add(const Verdict& verdict) {
-  noisy += verdict.noisy;
-  drifted += verdict.drifted;
-  throttled += verdict.status == Status::throttled;
+  ++rows.judged;
+  rows.noisy += verdict.noisy;
+  rows.drifted += verdict.drifted;
+  rows.throttled += verdict.status == Status::throttled;
+  rows.unsteady += verdict.unsteady;
 }
 
 void RowCounts::warn(MeasuringConditions& conditions) const {
-  const auto say = [&](int rows, const std::string& what, const std::string& fix) {
-    if (rows > 0)
+  conditions.rows.judged += rows.judged;
+  conditions.rows.noisy += rows.noisy;
+  conditions.rows.drifted += rows.drifted;
+  conditions.rows.throttled += rows.throttled;
+  conditions.rows.unsteady += rows.unsteady;
+  const auto say = [&](int count, const std::string& what, const std::string& fix) {
+    if (count > 0)
       conditions.warnings.push_back(
-          {std::to_string(rows) + (rows == 1 ? " row " : " rows ") + what, fix});
+          {std::to_string(count) + (count == 1 ? " row " : " rows ") + what, fix});
   };
-  say(noisy, "known to no better than 2 %", "measure longer: --budget 300s");
-  say(drifted, "moved by more than 5 % during the run", "wait for the machine to settle");
-  say(throttled, "ran at a falling clock", "check cooling and power limits");
+  say(rows.noisy, "known to no better than 2 %", "measure longer: --budget 300s");
+  say(rows.drifted, "moved by more than 5 % during the run", "wait for the machine to settle");
+  say(rows.throttled, "ran at a falling clock", "check cooling and power limits");
 }
 
 SamplerWorld part_of_run(const SamplerWorld& world, double start_s, double total_s) {

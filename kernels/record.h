@@ -22,9 +22,10 @@ void add_sampling(MeasuringConditions& conditions, const Sampling& sampling);
 
 // How many rows something is wrong with; the rows' own notes say what.
 struct RowCounts {
-  int noisy = 0, drifted = 0, throttled = 0;
+  RowTally rows;
 
   void add(const Verdict& verdict);
+  // Adds the counts to the conditions, with a warning for each kind.
   void warn(MeasuringConditions& conditions) const;
 };
 

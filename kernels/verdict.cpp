@@ -2,6 +2,8 @@
 // A reading above theory is a fault of the measurement, never a record.
 #include "kernels/verdict.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/statistics.h"
@@ -13,6 +15,12 @@ namespace {
 void add(std::string& note, const std::string& text) { note += note.empty() ? text : "; " + text; }
 
 }  // namespace
+
+std::string change_text(double change) {
+  if (change < 0) return "fell by " + format_percent(-change);
+  if (change < 1) return "rose by " + format_percent(change);
+  return fmt::format("rose to {:.1f} times its first value", 1 + change);
+}
 
 Verdict judge(const SampleSeries& series, Theory theory) {
   Verdict verdict;
@@ -44,15 +52,27 @@ Verdict judge(const SampleSeries& series, Theory theory) {
   }
   const double half_width = (rate.high - rate.low) / 2 / rate.value;
   verdict.noisy = half_width > noisy_above;
-  if (verdict.noisy) add(verdict.note, "noisy: ± " + format_percent(half_width, 1));
+  if (verdict.noisy) add(verdict.note, "noisy: " + format_half_width(half_width, 1));
   const double moved = drift(series.rates);
   verdict.drifted = std::abs(moved) > drift_above;
-  if (verdict.drifted)
-    add(verdict.note, "drifted by " + format_percent(moved, 1) + " during the run");
-  if (verdict.status == Status::ok && drift(series.clocks) < throttled_below - 1) {
-    verdict.status = Status::throttled;
-    add(verdict.note, "the clock fell by " + format_percent(-drift(series.clocks)));
+  if (verdict.drifted) add(verdict.note, "drifted: " + change_text(moved) + " during the run");
+  const double clock_moved = drift(series.clocks);
+  if (verdict.status == Status::ok && clock_moved < throttled_below - 1) {
+    const bool as_fast_as_theory =
+        verdict.theory && rate.value >= unthrottled_above * verdict.theory->value;
+    if (as_fast_as_theory && moved >= -drift_above) {
+      add(verdict.note, "the probed clock " + change_text(clock_moved) + ", the rate did not");
+    } else {
+      verdict.status = Status::throttled;
+      add(verdict.note, "the clock " + change_text(clock_moved));
+    }
   }
+  const bool moved_surely = series.rates.size() >= drift_readings &&
+                            (verdict.drifted || verdict.status == Status::throttled);
+  verdict.unsteady =
+      half_width > very_noisy_above || moved_surely || verdict.status == Status::impossible;
+  if (series.warm_up)
+    add(verdict.note, "of the warm-up: the run was stopped before its first round");
   return verdict;
 }
 

@@ -81,6 +81,7 @@ struct LegendEntry {
 
 struct Figure {
   std::string title;
+  std::string stamp;        // a warning about all of it, right below the title; mostly empty
   std::string description;  // one or two sentences for those who cannot see the picture
   Axis x;
   Axis y;

@@ -58,7 +58,7 @@ void widen(Interval& range, double ratio) {
 // "± 4 %" where it matters.
 std::string spread_text(const Estimate& estimate) {
   const double half = std::max(estimate.high / estimate.value, estimate.value / estimate.low) - 1;
-  return half > 0.02 ? " ± " + format_percent(half) : "";
+  return half > 0.02 ? " " + format_half_width(half) : "";
 }
 
 class RooflineFigureBuilder {
@@ -68,6 +68,7 @@ class RooflineFigureBuilder {
   Figure build() {
     figure_.title =
         (on_paper(roofline_) ? "Datasheet roofline of " : "Roofline of ") + roofline_.machine;
+    figure_.stamp = stamp_text(roofline_);
     set_axes();
     add_zones();
     for (std::size_t i = 0; i < roofline_.slopes.size(); ++i) add_slope(i);
@@ -251,21 +252,30 @@ class RooflineFigureBuilder {
     if (!rings.points.empty()) figure_.series.push_back(std::move(rings));
   }
 
+  // Points that cannot be true have a mark of their own: they say that the machine was disturbed.
   void add_sweep() {
-    std::set<DType> dtypes;
-    for (const Point& point : roofline_.points)
-      if (point.kind == PointKind::sweep) dtypes.insert(point.dtype);
-    for (const DType dtype : dtypes) {
-      Series dots{"measured sweep " + upper_case(to_string(dtype)),
-                  {},
-                  {ink_of(dtype), Dash::solid, 0, Marker::dot},
-                  {}};
+    for (const Marker marker : {Marker::dot, Marker::square}) {
+      const auto has_marker = [&](const Point& point) {
+        return point.kind == PointKind::sweep &&
+               (point.status == Status::impossible) == (marker == Marker::square);
+      };
+      std::set<DType> dtypes;
       for (const Point& point : roofline_.points)
-        if (point.kind == PointKind::sweep && point.dtype == dtype && point.flops_per_s) {
-          dots.points.push_back({point.flop_per_byte.value, point.flops_per_s->value});
-          dots.y_intervals.push_back({point.flops_per_s->low, point.flops_per_s->high});
-        }
-      figure_.series.push_back(std::move(dots));
+        if (has_marker(point)) dtypes.insert(point.dtype);
+      for (const DType dtype : dtypes) {
+        const std::string name = upper_case(to_string(dtype));
+        Series dots{marker == Marker::dot ? "measured sweep " + name
+                                          : "sweep above its roof, disturbed " + name,
+                    {},
+                    {marker == Marker::dot ? ink_of(dtype) : Ink::grey, Dash::solid, 0, marker},
+                    {}};
+        for (const Point& point : roofline_.points)
+          if (has_marker(point) && point.dtype == dtype && point.flops_per_s) {
+            dots.points.push_back({point.flop_per_byte.value, point.flops_per_s->value});
+            dots.y_intervals.push_back({point.flops_per_s->low, point.flops_per_s->high});
+          }
+        figure_.series.push_back(std::move(dots));
+      }
     }
   }
 
@@ -302,9 +312,10 @@ class RooflineFigureBuilder {
     for (const Series& series : figure_.series) {
       const Marker marker = series.style.marker;
       if (marker == Marker::none || !seen.insert(marker).second) continue;
-      const char* text = marker == Marker::ring           ? "ridge point"
-                         : marker == Marker::dot          ? "measured sweep: DRAM reads + FMA"
-                         : marker == Marker::diamond      ? "your kernel"
+      const char* text = marker == Marker::ring      ? "ridge point"
+                         : marker == Marker::dot     ? "measured sweep: DRAM reads + FMA"
+                         : marker == Marker::square  ? "sweep above its roof: disturbed, not a rate"
+                         : marker == Marker::diamond ? "your kernel"
                          : marker == Marker::open_diamond ? "your kernel, attainable"
                                                           : "";
       figure_.legend.push_back({text, series.style});
@@ -332,9 +343,12 @@ class RooflineFigureBuilder {
     text += fmt::format("; {}; profile {}.", roofline_.date.substr(0, 10), roofline_.profile);
     text += fmt::format(" Roofs and slopes: {}, medians", source_text);
     if (widest > 0.0005)
-      text += fmt::format(", 90\u00a0% intervals within ±\u00a0{}", format_percent(widest, 1));
+      text += widest > 1 ? ", some 90\u00a0% intervals " + format_half_width(widest)
+                         : fmt::format(", 90\u00a0% intervals within ±\u00a0{}",
+                                       format_percent(widest, 1));
     text += ".";
     if (!roofline_.complete) text += " Incomplete: the measurement was stopped early.";
+    for (const LeftOut& row : roofline_.left_out) text += " Left out: " + left_out_text(row) + ".";
     return text;
   }
 
@@ -408,6 +422,10 @@ std::string ceiling_text(const Roof& roof) {
 
 std::string ceiling_text(const Slope& slope) {
   return format_si(slope.bytes_per_s.value, "B/s") + spread_text(slope.bytes_per_s);
+}
+
+std::string stamp_text(const Roofline& roofline) {
+  return roofline.disturbed.empty() ? "" : "measured on a disturbed machine: " + roofline.disturbed;
 }
 
 std::string mode_text(const OperatingPoint& mode) {

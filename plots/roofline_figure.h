@@ -19,6 +19,9 @@ Dash dash_of(Unit unit);
 std::string ceiling_text(const Roof& roof);
 std::string ceiling_text(const Slope& slope);
 
+// "measured on a disturbed machine: other processes took 38 % of the CPU"; empty if it was quiet.
+std::string stamp_text(const Roofline& roofline);
+
 // "as found, cpu 2.8 GHz, 4 cores".
 std::string mode_text(const OperatingPoint& mode);
 

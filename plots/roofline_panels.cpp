@@ -68,6 +68,7 @@ class PanelBuilder {
         first.machine,
         rooflines_.size() == 1 ? "one mode" : std::to_string(rooflines_.size()) + " modes",
         on_paper(first) ? "datasheet" : "measured", slope_note(), main_name());
+    panels_.caption += panels_stamp();
     panels_.description = fmt::format("{} small log-log rooflines, one per mode, with shared axes.",
                                       rooflines_.size());
     return std::move(panels_);
@@ -77,6 +78,14 @@ class PanelBuilder {
   std::string main_name() const {
     const Roofline& first = rooflines_.front();
     return first.main_roof ? upper_case(to_string(first.roofs[*first.main_roof].dtype)) : "main";
+  }
+
+  std::string panels_stamp() const {
+    std::string text;
+    for (const Roofline& roofline : rooflines_)
+      if (const std::string stamp = stamp_text(roofline); !stamp.empty())
+        text += " " + roofline.mode.label + ": " + stamp + ".";
+    return text;
   }
 
   std::string slope_note() const {

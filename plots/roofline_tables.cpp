@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "base/text_table.h"
@@ -100,9 +101,11 @@ std::string ridge_table(const Roofline& roofline, int width) {
   std::string source_text;
   for (const Source source : sources)
     source_text += (source_text.empty() ? "" : ", ") + std::string(to_string(source));
-  const std::string note = widest > 0 ? fmt::format("{}, 90 % intervals within ± {}", source_text,
-                                                    format_percent(widest, 1))
-                                      : source_text;
+  const std::string note =
+      widest > 0 ? fmt::format("{}, {} {}", source_text,
+                               widest > 1 ? "some 90 % intervals" : "90 % intervals within",
+                               format_half_width(widest, 1))
+                 : source_text;
   return render_text(table, width) + (display_width(note) <= width ? note + "\n" : "") + "\n";
 }
 
@@ -133,24 +136,34 @@ std::string point_table(const Roofline& roofline, int width) {
 }
 
 std::string sweep_line(const Roofline& roofline) {
-  int count = 0;
+  int count = 0, impossible = 0;
   double least = 0, most = 0;
   for (const Point& point : roofline.points) {
     if (point.kind != PointKind::sweep || !point.fraction_of_roof) continue;
+    if (point.status == Status::impossible) {
+      ++impossible;
+      continue;
+    }
     const double fraction = point.fraction_of_roof->value;
     least = count == 0 ? fraction : std::min(least, fraction);
     most = std::max(most, fraction);
     ++count;
   }
-  if (count == 0) return "";
-  return fmt::format("measured sweep: {} points at {} to {} of the roof\n", count,
-                     format_percent(least), format_percent(most));
+  std::string text;
+  if (count > 0)
+    text = fmt::format("measured sweep: {} points at {} to {} of the roof\n", count,
+                       format_percent(least), format_percent(most));
+  if (impossible > 0)
+    text += fmt::format("sweep points above their roof, not to be believed: {}\n", impossible);
+  return text;
 }
 
 std::string notes(const Roofline& roofline, int width) {
   std::string out;
   const auto add = [&](const std::string& name, Status status, const std::string& note) {
-    if (status == Status::throttled)
+    if (status == Status::impossible)
+      out += wrapped(name + ": impossible" + (note.empty() ? "" : ", " + note), width);
+    else if (status == Status::throttled)
       out += wrapped("* " + name + ": throttled" + (note.empty() ? "" : ", " + note), width);
     else if (!note.empty())
       out += wrapped(name + ": " + note, width);
@@ -158,6 +171,8 @@ std::string notes(const Roofline& roofline, int width) {
   for (const Roof& roof : roofline.roofs) add(roof.name, roof.status, roof.note);
   for (const Slope& slope : roofline.slopes) add(slope.name, slope.status, slope.note);
   for (const Point& point : roofline.points) add(point.name, point.status, point.note);
+  for (const LeftOut& row : roofline.left_out)
+    out += wrapped("left out: " + left_out_text(row), width);
   if (!roofline.complete) out += wrapped("incomplete: the measurement was stopped early", width);
   return out;
 }
@@ -168,7 +183,8 @@ std::string roofline_tables(const Roofline& roofline, int width) {
   std::string text = roof_table(roofline, width) + slope_table(roofline, width) +
                      ridge_table(roofline, width) + point_table(roofline, width);
   const std::string sweep = sweep_line(roofline);
-  if (!sweep.empty()) text += wrapped(sweep.substr(0, sweep.size() - 1), width);
+  std::istringstream sweep_lines(sweep);
+  for (std::string line; std::getline(sweep_lines, line);) text += wrapped(line, width);
   text += notes(roofline, width);
   while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
   return printable(std::move(text));
@@ -183,7 +199,8 @@ std::string roofline_heading(const Roofline& roofline, int width) {
   if (threads.size() == 1)
     text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
   text += "; " + roofline.date.substr(0, 10) + "; " + roofline.profile;
-  return printable(wrapped(text, width));
+  const std::string stamp = stamp_text(roofline);
+  return printable((stamp.empty() ? "" : wrapped(stamp, width)) + wrapped(text, width));
 }
 
 }  // namespace ridgeline

@@ -64,7 +64,8 @@ SvgLayout svg_layout(const Figure& figure) {
                     [](const Label& label) { return label.place == LabelPlace::right_margin; });
 
   layout.width = svg_page::width;
-  layout.legend_top = 32;
+  layout.stamp_lines = wrapped_lines(figure.stamp, axis_px, svg_page::width - 2 * svg_page::margin);
+  layout.legend_top = 32 + stamp_height * static_cast<double>(layout.stamp_lines.size());
   layout.caption_lines =
       wrapped_lines(figure.caption, caption_px, svg_page::width - 2 * svg_page::margin);
   Viewport& view = layout.view;

@@ -18,7 +18,7 @@ inline constexpr double margin = 14;
 inline constexpr double frame_left = 72;  // room for the y axis
 inline constexpr double title_px = 15, label_px = 11.5, tick_px = 11, axis_px = 12.5,
                         caption_px = 10.5;
-inline constexpr double line_height = 14, legend_height = 18;
+inline constexpr double line_height = 14, legend_height = 18, stamp_height = 18;
 }  // namespace svg_page
 
 struct SvgLayout {
@@ -26,6 +26,7 @@ struct SvgLayout {
   double height = 0;  //
   Viewport view;      // the frame
   double legend_top = 0;
+  std::vector<std::string> stamp_lines;
   std::vector<std::string> caption_lines;
   std::vector<PlacedLabel> labels;
 };

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "roofline/names.h"
 
 namespace ridgeline {
@@ -240,14 +241,24 @@ void compare_with_roof(Point& point, const Roofline& roofline) {
   point.bound = slope.value * intensity < roof.value ? BoundBy::memory : BoundBy::compute;
   if (!point.flops_per_s) return;
   point.fraction_of_roof = quotient(*point.flops_per_s, *point.attainable_flops_per_s);
-  if (point.fraction_of_roof->value > impossible_fraction && point.note.empty())
+  if (point.fraction_of_roof->value <= impossible_fraction) return;
+  if (point.kind == PointKind::sweep && !roofline.disturbed.empty()) {
+    point.status = Status::impossible;
+    if (point.note.find(" of its roof") == std::string::npos)  // as `measure` notes it
+      point.note += (point.note.empty() ? "" : "; ") +
+                    format_percent(point.fraction_of_roof->value) +
+                    " of its roof: the machine was disturbed";
+  } else if (point.note.empty()) {
     point.note = "above the roof: check FLOP and bytes";
+  }
 }
 
 void add_sweep_points(Roofline& roofline, const ProfileMode& mode, const ThreadChoice& threads) {
   for (const SweepRow& row : mode.sweep) {
     // Without arithmetic a row is the read slope itself and has no place on a log-log picture.
-    if (!drawable(row.status, row.flops_per_s) || !threads.takes(row.processor, row.threads) ||
+    // Impossible ones are shown as such: leaving them out would hide how disturbed the machine was.
+    const Status status = row.status == Status::impossible ? Status::ok : row.status;
+    if (!drawable(status, row.flops_per_s) || !threads.takes(row.processor, row.threads) ||
         !(row.flop_per_byte > 0))
       continue;
     Point point;
@@ -332,6 +343,7 @@ Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
   roofline.date = mode.conditions.started;
   roofline.profile = options.profile;
   roofline.complete = mode.conditions.complete;
+  roofline.disturbed = disturbance(mode.conditions);
 
   const ThreadChoice threads(mode, options.threads);
   roofline.roofs = collect_roofs(mode, threads);
@@ -344,6 +356,9 @@ Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
   make_names_unique(roofline);
   choose_main(roofline, options.dtype);
   roofline.ridges = ridges_of(roofline);
+  roofline.left_out = find_left_out(roofline, mode, [&](Processor processor, int count) {
+    return threads.takes(processor, count);
+  });
   add_sweep_points(roofline, mode, threads);
   add_given_points(roofline, options.points);
   return roofline;

@@ -18,6 +18,7 @@
 #include "base/profile.h"
 #include "base/tokens.h"
 #include "roofline/given_point.h"
+#include "roofline/left_out.h"
 
 namespace ridgeline {
 
@@ -95,10 +96,12 @@ struct Roofline {
   std::string date;           // when the measurement started, ISO 8601; empty on paper
   std::string profile;        // file name of the profile; empty on paper
   bool complete = true;       // false where the measurement was stopped early
+  std::string disturbed;      // what disturbed the machine meanwhile; empty if it was quiet
   std::vector<Roof> roofs;    // fastest first
   std::vector<Slope> slopes;  // fastest first
   std::vector<Ridge> ridges;
   std::vector<Point> points;
+  std::vector<LeftOut> left_out;
   // The pair that given points are compared with and that splits memory from compute.
   std::optional<std::size_t> main_roof;
   std::optional<std::size_t> main_slope;
@@ -124,7 +127,9 @@ struct RooflineOptions {
 double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
                               double flop_per_byte);
 
-// Rows that are unsupported or impossible are left out; throttled ones stay, with their note.
+// Rows that are unsupported or impossible are left out; throttled ones stay, with their note, but
+// yield to undisturbed ones. A row that is faster than the one in its place is named in left_out.
+// Sweep points above their roof on a disturbed machine have the status impossible.
 // Sparse peaks and memory that is not a GPU's usual one are there with options.all, and never
 // chosen.
 Roofline roofline_of(const ProfileMode& mode, const Machine& machine,

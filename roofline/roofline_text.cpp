@@ -61,6 +61,18 @@ Json point_json(const Point& point, const Roofline& roofline) {
   return json;
 }
 
+Json left_out_json(const LeftOut& row) {
+  return {{"name", row.name},
+          {"processor", to_string(row.processor)},
+          {"kernel", row.kernel},
+          {"threads", row.threads},
+          {"status", to_string(row.status)},
+          {"note", row.note},
+          {"instead", row.instead.empty() ? Json(nullptr) : Json(row.instead)},
+          {"flops_per_s", nullable(row.flops_per_s)},
+          {"bytes_per_s", nullable(row.bytes_per_s)}};
+}
+
 struct ThreeNumbers {
   std::string value, low, high;
 };
@@ -216,6 +228,22 @@ Record record_of(const Point& point, const Roofline& roofline) {
   return record;
 }
 
+Record record_of(const LeftOut& row) {
+  Record record;
+  record.kind = row.flops_per_s ? "left out roof" : "left out slope";
+  record.name = row.name;
+  record.processor = to_string(row.processor);
+  if (row.dtype) record.dtype = to_string(*row.dtype);
+  record.kernel = row.kernel;
+  record.threads = std::to_string(row.threads);
+  record.status = to_string(row.status);
+  record.flops_per_s = row.flops_per_s;
+  record.bytes_per_s = row.bytes_per_s;
+  record.source = to_string((row.flops_per_s ? *row.flops_per_s : *row.bytes_per_s).source);
+  record.note = row.note;
+  return record;
+}
+
 }  // namespace
 
 Json to_json(const Roofline& roofline) {
@@ -226,6 +254,7 @@ Json to_json(const Roofline& roofline) {
   json["date"] = roofline.date;
   json["profile"] = roofline.profile;
   json["complete"] = roofline.complete;
+  json["disturbed"] = roofline.disturbed;
   json["roofs"] = Json::array();
   for (const Roof& roof : roofline.roofs) json["roofs"].push_back(roof_json(roof));
   json["slopes"] = Json::array();
@@ -237,6 +266,7 @@ Json to_json(const Roofline& roofline) {
                               {"flop_per_byte", to_json(ridge.flop_per_byte)}});
   json["points"] = Json::array();
   for (const Point& point : roofline.points) json["points"].push_back(point_json(point, roofline));
+  json["left_out"] = array_of(roofline.left_out, left_out_json);
   json["main"] = {
       {"roof", roofline.main_roof ? Json(roofline.roofs[*roofline.main_roof].name) : Json(nullptr)},
       {"slope",
@@ -250,6 +280,7 @@ std::string to_csv(const Roofline& roofline) {
   for (const Slope& slope : roofline.slopes) csv += csv_row(cells(record_of(slope)));
   for (const Ridge& ridge : roofline.ridges) csv += csv_row(cells(record_of(ridge, roofline)));
   for (const Point& point : roofline.points) csv += csv_row(cells(record_of(point, roofline)));
+  for (const LeftOut& row : roofline.left_out) csv += csv_row(cells(record_of(row)));
   return csv;
 }
 

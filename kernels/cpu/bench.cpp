@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <new>
+#include <set>
 
 #include "base/error.h"
 #include "kernels/cpu/pointer_chain.h"
@@ -23,6 +24,8 @@ constexpr std::uint64_t skew = 1280;
 constexpr double dram_window_s = 10e-3;
 
 constexpr std::uint64_t line = 64;
+// Of one thread's part of the DRAM buffer: about a tenth of a second to fill.
+constexpr std::uint64_t fill_slice = std::uint64_t{64} << 20;
 
 // Whether a trial walks through the shared DRAM buffer.
 bool in_dram(const PlannedTrial& trial) {
@@ -36,10 +39,6 @@ std::uint64_t extent(const Kernel& kernel, const ThreadData& data) {
     return data.pitch + static_cast<std::uint64_t>(kernel.block_bytes());
   return static_cast<std::uint64_t>(kernel.arrays - 1) * data.pitch + data.bytes;
 }
-
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
 
 }  // namespace
 
@@ -61,15 +60,20 @@ ThreadData lay_out(const Kernel& kernel, std::byte* data, std::uint64_t bytes) {
 }
 
 struct Bench::Buffers {
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
   PageBuffer dram;                                         // shared by all DRAM trials
   std::map<std::pair<Level, int>, PageBuffer> per_thread;  // caches, by level and thread
   std::vector<std::unique_ptr<void, Free>> states;         // of compute and clock kernels
   std::vector<PageBuffer> chains;                          // of the latency ladder
   std::vector<std::unique_ptr<void*>> positions;           // in the chains
+  std::set<std::pair<Level, int>> filled;                  // of per_thread
+  bool dram_filled = false;
 };
 
 Bench::Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
-             const Topology& topology)
+             const Topology& topology, std::function<void()> filling)
     : plan_(plan),
       options_(options),
       team_([&] {
@@ -78,7 +82,8 @@ Bench::Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& option
         return std::vector(topology.cpus.begin(), topology.cpus.begin() + most);
       }()),
       buffers_(std::make_unique<Buffers>()),
-      prepared_(plan.size(), false) {
+      prepared_(plan.size(), false),
+      filling_(std::move(filling)) {
   // The largest need per level over all thread counts.
   std::uint64_t dram_bytes = 0;
   std::map<std::pair<Level, int>, std::uint64_t> cache_bytes;
@@ -96,23 +101,48 @@ Bench::Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& option
   }
   for (const auto& [key, bytes] : cache_bytes) buffers_->per_thread.emplace(key, PageBuffer(bytes));
   if (dram_bytes > 0) buffers_->dram = PageBuffer(dram_bytes);
-  team_.run(team_.size(), [&](int thread) {
-    for (const auto& [key, buffer] : buffers_->per_thread)
-      if (key.second == thread)
-        fill_random(buffer.data(), buffer.size(), static_cast<std::uint64_t>(thread) + 1);
-    if (dram_bytes == 0) return;
-    const auto threads = static_cast<std::uint64_t>(team_.size());
-    const std::uint64_t part = dram_bytes / threads / page * page;
-    const std::uint64_t first = part * static_cast<std::uint64_t>(thread);
-    const std::uint64_t last = thread + 1 == team_.size() ? dram_bytes : first + part;
-    fill_random(buffers_->dram.data() + first, last - first,
-                static_cast<std::uint64_t>(thread) + 1);
-  });
   for (const PlannedTrial& trial : plan)
     jobs_.push_back(trial.missing.empty() && trial.kernel ? make_job(trial) : Job{});
 }
 
 Bench::~Bench() = default;
+
+// Fills the buffers that a trial reads, where no trial before it did. Threads fill what they use.
+void Bench::fill(const PlannedTrial& trial) {
+  if (in_dram(trial)) return fill_dram();
+  std::set<std::pair<Level, int>> empty;
+  for (int thread = 0; thread < trial.threads; ++thread)
+    if (buffers_->per_thread.contains({trial.set.level, thread}) &&
+        buffers_->filled.insert({trial.set.level, thread}).second)
+      empty.insert({trial.set.level, thread});
+  if (empty.empty()) return;
+  team_.run(trial.threads, [&](int thread) {
+    if (!empty.contains({trial.set.level, thread})) return;
+    const PageBuffer& buffer = buffers_->per_thread.at({trial.set.level, thread});
+    fill_random(buffer.data(), buffer.size(), static_cast<std::uint64_t>(thread) + 1);
+  });
+}
+
+// In slices, between which the caller can show that something happens.
+void Bench::fill_dram() {
+  if (buffers_->dram_filled) return;
+  buffers_->dram_filled = true;
+  const auto threads = static_cast<std::uint64_t>(team_.size());
+  const std::uint64_t bytes = buffers_->dram.size();
+  const std::uint64_t part = bytes / threads / page * page;
+  const std::uint64_t longest = std::max(part, bytes - part * (threads - 1));
+  for (std::uint64_t offset = 0; offset < longest; offset += fill_slice) {
+    team_.run(team_.size(), [&](int thread) {
+      const std::uint64_t first = part * static_cast<std::uint64_t>(thread);
+      const std::uint64_t last = thread + 1 == team_.size() ? bytes : first + part;
+      if (first + offset >= last) return;
+      fill_random(buffers_->dram.data() + first + offset,
+                  std::min(fill_slice, last - first - offset),
+                  (offset / fill_slice) * threads + static_cast<std::uint64_t>(thread) + 1);
+    });
+    if (filling_) filling_();
+  }
+}
 
 Job Bench::make_job(const PlannedTrial& trial) {
   Job job;
@@ -190,6 +220,7 @@ void Bench::prepare(std::size_t index) {
   prepared_[index] = true;
   const PlannedTrial& trial = plan_[index];
   Job& job = jobs_[index];
+  if (trial.section == Section::memory || trial.section == Section::sweep) fill(trial);
   if (trial.section == Section::latency && trial.set.level != Level::dram) {
     // One way around the chain brings it into its cache.
     const std::uint64_t trips = trial.set.bytes_per_thread / line / 16;
@@ -252,13 +283,15 @@ Reading Bench::run_job(std::size_t index) {
 
 Bench::ExactRun Bench::run_exactly(std::size_t index, std::uint64_t repeats) {
   Job& job = jobs_[index];
+  const PlannedTrial& trial = plan_[index];
   job.probe = nullptr;
+  if (trial.section == Section::memory || trial.section == Section::sweep) fill(trial);
   if (repeats > 0) {
     job.repeats = repeats;
   } else if (!prepared_[index]) {
     calibrate(team_, job, options_.window_s);
-    prepared_[index] = true;
   }
+  prepared_[index] = true;
   job.lead = 0;
   const Window window = run_window(team_, job);
   // The latency kernel has no arrays: its trips are counted by the loads of its descriptor.

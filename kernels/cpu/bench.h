@@ -2,6 +2,7 @@
 // Owns all buffers; one trial runs at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,9 +15,12 @@ namespace ridgeline::cpu {
 
 class Bench {
  public:
-  // Allocates and fills what the trials need. Trials that are `missing` something are left out.
+  // Allocates what the trials need and makes the chains of latency steps. Arrays are filled by the
+  // first trial that reads them, so that a run can be stopped or short of time at any point;
+  // `filling` is called now and then while that goes on.
+  // Trials that are `missing` something are left out.
   Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
-        const Topology& topology);
+        const Topology& topology, std::function<void()> filling = {});
   ~Bench();
 
   // One per entry of the plan; an empty function for those that cannot run.
@@ -40,6 +44,8 @@ class Bench {
   struct Buffers;
 
   Job make_job(const PlannedTrial& trial);
+  void fill(const PlannedTrial& trial);
+  void fill_dram();
   void prepare(std::size_t index);
   void prepare_dram(std::size_t index);
   void walk_on(std::size_t index);
@@ -52,6 +58,7 @@ class Bench {
   std::unique_ptr<Buffers> buffers_;
   std::vector<Job> jobs_;
   std::vector<bool> prepared_;
+  std::function<void()> filling_;
   std::uint64_t dram_position_ = 0;  // where the next window in DRAM starts
 };
 

@@ -2,8 +2,11 @@
 // Kernels that cannot run here become `unsupported` rows with the reason.
 #include "kernels/cpu/measure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 
 #include "base/units.h"
@@ -104,8 +107,8 @@ void warn_of_sets(const std::vector<PlannedTrial>& plan, MeasuringConditions& co
          "free some memory and measure again"});
 }
 
-// What one phase of a run measured: a series per trial (empty for those that cannot run), and the
-// bytes that each worked on. The bench is there as long as the phase, for trials to run again.
+// What a part of a run measured: a series per trial (empty for those that cannot run or were left
+// out), and the bytes that each worked on. The bench is there for trials to run again.
 struct Phase {
   std::unique_ptr<Bench> bench;
   std::vector<Trial> trials;
@@ -115,27 +118,80 @@ struct Phase {
   bool bound = true;
 };
 
-Phase run_phase(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
-                const Topology& topology, double budget_s, const SamplerWorld& world) {
-  const double start = world.now_s();
+Phase run_rounds(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                 const Topology& topology, double budget_s, const SamplerWorld& world) {
   Phase phase;
-  phase.bench = std::make_unique<Bench>(plan, options, topology);
-  const Bench& bench = *phase.bench;
+  phase.bench = std::make_unique<Bench>(plan, options, topology, [&] { world.progress(0, 0); });
   phase.trials = phase.bench->trials();
   std::vector<Trial> runnable;
-  const std::vector<Trial>& all = phase.trials;
-  std::ranges::copy_if(all, std::back_inserter(runnable),
-                       [](const Trial& trial) { return bool(trial.run); });
+  std::vector<std::size_t> indices;
+  for (const std::size_t i : by_importance(plan)) {
+    if (!phase.trials[i].run) continue;
+    runnable.push_back(phase.trials[i]);
+    indices.push_back(i);
+  }
   SamplerOptions sampling;
-  sampling.budget_s = std::max(budget_s - (world.now_s() - start), budget_s / 2);
-  phase.bound = bench.threads_bound();
+  sampling.budget_s = budget_s;
+  phase.bound = phase.bench->threads_bound();
   phase.sampling = sample(runnable, sampling, world);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    phase.series.push_back(all[i].run ? phase.sampling.series[next++] : SampleSeries{});
-    phase.bytes.push_back(plan[i].kernel && all[i].run ? bench.working_set_bytes(i) : 0);
+  phase.series.resize(plan.size());
+  phase.bytes.resize(plan.size());
+  for (std::size_t next = 0; next < indices.size(); ++next) {
+    const std::size_t i = indices[next];
+    phase.series[i] = phase.sampling.series[next];
+    if (plan[i].kernel) phase.bytes[i] = phase.bench->working_set_bytes(i);
   }
   return phase;
+}
+
+// Each step has a bench of its own: a chain stays in its cache only if
+// nothing else runs in between, and two long ones may not fit into memory.
+Phase run_ladder(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                 const Topology& topology, double budget_s, const SamplerWorld& world) {
+  Phase phase;
+  std::vector<std::vector<PlannedTrial>> steps;
+  for (const PlannedTrial& trial : plan) steps.push_back({trial});
+  std::vector<LoneTrial> alone;
+  std::unique_ptr<Bench> bench;
+  Trial one;
+  for (const std::vector<PlannedTrial>& step : steps) {
+    LoneTrial trial;
+    trial.prepare = [&] {
+      bench = std::make_unique<Bench>(step, options, topology);
+      phase.bound = phase.bound && bench->threads_bound();
+      one = bench->trials().front();
+    };
+    trial.trial = {step.front().name(), [&] { return one.run(); }};
+    trial.size = static_cast<double>(step.front().set.bytes_per_thread);
+    trial.runs = step.front().missing.empty();
+    trial.release = [&] { bench.reset(); };
+    alone.push_back(std::move(trial));
+  }
+  SamplerOptions sampling;
+  sampling.budget_s = budget_s;
+  const std::vector<Sampling> parts = sample_alone(alone, sampling, world);
+  phase.sampling = joined(parts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    phase.series.push_back(parts[i].series.front());
+    phase.bytes.push_back(plan[i].set.bytes_per_thread);
+  }
+  return phase;
+}
+
+// In one line; the sections are in order of the plan.
+void warn_of_left_out(const std::map<Section, int>& left_out, std::size_t planned, bool quick,
+                      MeasuringConditions& conditions) {
+  std::string sections;
+  for (const auto& [section, rows] : left_out) {
+    conditions.rows.left_out += rows;
+    sections += (sections.empty() ? "" : ", ") + std::to_string(rows) + " " +
+                std::string(to_string(section));
+  }
+  if (conditions.rows.left_out == 0) return;
+  conditions.warnings.push_back(
+      {fmt::format("the time was too short for {} of {} rows, the least important ones: {}",
+                   conditions.rows.left_out, planned, sections),
+       fmt::format("--budget {:.0f}s", quick ? quick_budget_s : full_budget_s)});
 }
 
 bool has_power(const PlannedTrial& trial) {
@@ -195,17 +251,18 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
   const double budget_s = total_s - power.seconds();
   power.measure_idle(mode);
 
-  // Steps of the latency ladder run one by one: a chain stays in its cache only if nothing runs
-  // in between, and each needs a buffer of its own. They come last; the rounds of all other
-  // trials have the larger share of the time.
+  // Steps of the latency ladder run one by one, after the rounds of all other trials, which have
+  // the larger share of the time.
   std::vector<PlannedTrial> interleaved, alone;
   std::ranges::partition_copy(plan, std::back_inserter(interleaved), std::back_inserter(alone),
                               [](const PlannedTrial& t) { return t.section != Section::latency; });
   const double alone_s =
       alone.empty() ? 0 : (interleaved.empty() ? budget_s : latency_share * budget_s);
   const SamplerWorld part = part_of_run(world, start, total_s);
+  part.progress(0, 0);  // before the first kernel: buffers and warm-up take a while
 
   RowCounts counts;
+  std::map<Section, int> left_out;
   const auto add_phase = [&](const std::vector<PlannedTrial>& trials, const Phase& phase) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
       Verdict verdict;
@@ -213,32 +270,33 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
       verdict.note = trials[i].missing;
       if (trials[i].missing.empty()) {
         verdict = judge(phase.series[i], {.per_hz = theory_per_hz(trials[i], core)});
-        if (!verdict.rate) continue;  // interrupted before its first round
+        if (!verdict.rate) {  // interrupted or short of time before its first reading
+          if (phase.sampling.complete) ++left_out[trials[i].section];
+          continue;
+        }
       }
       add_row(mode, trials[i], verdict, phase.bytes[i]);
       // The cost of fork and join scatters by nature.
-      if (trials[i].section != Section::launch) counts.add(verdict);
+      if (trials[i].section != Section::launch && verdict.rate) counts.add(verdict);
     }
     add_conditions(mode.conditions, phase);
   };
   if (!interleaved.empty()) {
-    const Phase phase = run_phase(interleaved, options, topology, budget_s - alone_s, part);
+    const double spent_s = world.now_s() - start;
+    const Phase phase = run_rounds(interleaved, options, topology,
+                                   total_s - power.seconds() - spent_s - alone_s, part);
     add_phase(interleaved, phase);
     mode.conditions.rounds = phase.sampling.rounds;
     measure_power(mode, interleaved, phase, power, world);
   }
-  for (const PlannedTrial& step : alone) {
-    if (world.interrupted()) {
-      mode.conditions.complete = false;
-      break;
-    }
-    const std::vector one{step};
-    const double step_s = alone_s / static_cast<double>(alone.size());
-    const Phase phase = run_phase(one, options, topology, step_s, part);
-    add_phase(one, phase);
+  if (!alone.empty()) {
+    const double left_s = total_s - (world.now_s() - start);
+    const Phase phase = run_ladder(alone, options, topology, std::min(left_s, alone_s), part);
+    add_phase(alone, phase);
     if (interleaved.empty()) mode.conditions.rounds = phase.sampling.rounds;
   }
   mode.conditions.duration_s = world.now_s() - start;
+  warn_of_left_out(left_out, plan.size(), options.quick, mode.conditions);
   warn_of_sets(plan, mode.conditions);
   counts.warn(mode.conditions);
   return mode;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -119,7 +120,34 @@ void check_words(const std::vector<std::string>& only) {
   }
 }
 
+int rank_of(const PlannedTrial& trial, int most_threads) {
+  const bool whole = trial.threads == most_threads;
+  switch (trial.section) {
+    case Section::compute:
+      return whole ? 0 : 4;
+    case Section::memory:
+      return !whole ? 5 : trial.set.level == Level::dram ? 1 : 2;
+    case Section::sweep:
+      return 3;
+    case Section::launch:
+      return 6;
+    case Section::latency:
+      return 7;
+  }
+  return 8;
+}
+
 }  // namespace
+
+std::vector<std::size_t> by_importance(const std::vector<PlannedTrial>& trials) {
+  int most_threads = 1;
+  for (const PlannedTrial& trial : trials) most_threads = std::max(most_threads, trial.threads);
+  std::vector<std::size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t index) { return rank_of(trials[index], most_threads); });
+  return order;
+}
 
 std::string_view to_string(Section section) {
   switch (section) {

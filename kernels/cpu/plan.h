@@ -43,6 +43,11 @@ std::vector<int> thread_counts(const MeasureOptions& options, const Topology& to
 // Throws a usage error for more threads than cores, an unknown word, or words that match nothing.
 std::vector<PlannedTrial> plan(const MeasureOptions& options, const Topology& topology);
 
+// Indices of the trials, most important first: where time is short, the last ones are left out.
+// Roofs and slopes of the whole processor come before points along the roof, those before rows of
+// fewer threads. Arithmetic is first of all, since it needs no buffers: an early Ctrl-C finds rows.
+std::vector<std::size_t> by_importance(const std::vector<PlannedTrial>& trials);
+
 // The words that `only` understands.
 std::vector<std::string> selection_words();
 

@@ -177,6 +177,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
   const double total_s = total_budget_s(options, instruments.power != nullptr);
   ProfileMode mode;
   mode.conditions.started = utc_now();
+  world.progress(0, total_s);  // before the first kernel: tuning takes a while
   warn_of_code(gpu, plan, mode.conditions);
   const auto points = std::ranges::count_if(plan, has_power);
   PowerSweep power(instruments.power, static_cast<int>(points), options.quick, total_s,
@@ -200,6 +201,14 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
     sampling = sample(runnable, sampler, part);
     mode.conditions.rounds = sampling.rounds;
     add_sampling(mode.conditions, sampling);
+    if (sampling.left_out > 0) {
+      mode.conditions.rows.left_out += sampling.left_out;
+      mode.conditions.warnings.push_back(
+          {fmt::format("the time was too short for the last {} of {} rows", sampling.left_out,
+                       runnable.size()),
+           fmt::format("--budget {:.0f}s",
+                       total_budget_s({.quick = options.quick}, instruments.power != nullptr))});
+    }
   }
   bool lost = bench.lost();
 
@@ -224,7 +233,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
     } else {
       verdict =
           judge(series, plan[i].role == Role::transfer ? Theory{} : theory_of(kernel, gpu.facts()));
-      if (!verdict.rate) continue;  // interrupted before its first round
+      if (!verdict.rate) continue;  // interrupted or short of time before its first reading
       compare_with_cap(verdict, instruments.cap_hz, reasons[i]);
       counts.add(verdict);
     }

@@ -128,6 +128,7 @@ void measure_decode(const DecodeOptions& options, const Topology& topology,
   for (const int threads : options.threads) trials.push_back(bench.trial(threads));
   SamplerOptions sampling;
   sampling.budget_s = options.budget_s;
+  sampling.keep_all = true;
   const Sampling sampled = sample(trials, sampling, world);
   add_sampling(mode.conditions, sampled);
   if (mode.conditions.rounds == 0) mode.conditions.rounds = sampled.rounds;

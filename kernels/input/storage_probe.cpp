@@ -110,6 +110,7 @@ void measure_storage(const StorageOptions& options, const SamplerWorld& world, P
   // count as theirs.
   SamplerOptions sampling;
   sampling.budget_s = std::max(sizes.budget_s - (world.now_s() - start), sizes.budget_s / 2);
+  sampling.keep_all = true;
   sampling.good_half_width = good_half_width;
   sampling.max_steal = sampling.max_other = 1;
   Sampling sampled = sample(trials, sampling, world);

@@ -43,6 +43,7 @@ TEST(Schema, EnumWordsAreTheTokenTables) {
   expect_same_words<Reach>("reach");
   expect_same_words<OpClass>("op_class");
   expect_same_words<BoundBy>("bound_by");
+  EXPECT_EQ(schema_enum("profile.schema.json#/$defs/run_state"), token_words<RunState>());
 }
 
 TEST(Schema, EveryFileUsesKnownKeywordsAndItsReferencesResolve) {
@@ -75,7 +76,8 @@ TEST(Schema, EveryKeyOfAProfileIsRequired) {
   const Json sample = to_json(sample_profile());
   for (const char* pointer :
        {"", "/machine", "/machine/caches/0", "/modes/0", "/modes/0/mode", "/modes/0/conditions",
-        "/modes/0/compute/0", "/modes/0/memory/0", "/modes/0/sweep/0", "/modes/0/latency/0",
+        "/modes/0/conditions/rows", "/modes/0/conditions/verdict", "/modes/0/compute/0",
+        "/modes/0/memory/0", "/modes/0/sweep/0", "/modes/0/latency/0",
         "/modes/0/launch/fork_join/0", "/modes/0/transfer/0", "/modes/0/storage/0",
         "/modes/0/decode/0", "/modes/0/energy/fits/0", "/machine/gpus/0",
         "/modes/0/compute/0/flops_per_s"}) {

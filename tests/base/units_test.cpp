@@ -78,6 +78,8 @@ TEST(Units, TimesClocksPercents) {
   EXPECT_EQ(format_hz(1.3005e9), "1.30 GHz");
   EXPECT_EQ(format_percent(0.483), "48 %");
   EXPECT_EQ(format_percent(0.483, 1), "48.3 %");
+  EXPECT_EQ(format_half_width(0.0414, 1), "± 4.1 %");
+  EXPECT_EQ(format_half_width(3.13), "over ± 100 %");
   EXPECT_EQ(format_percent(0.001), "<1 %");
   EXPECT_EQ(format_percent(0.00001, 2), "<0.01 %");
   EXPECT_EQ(format_percent(-0.0001), "0 %");

@@ -56,5 +56,20 @@ TEST(ProfileTable, HasTheSameInColumns) {
     EXPECT_THAT(csv, HasSubstr(part));
 }
 
+TEST(ProfileTable, TheVerdictOnTheRunIsTheFirstLine) {
+  Profile profile = gpu_profile();
+  MeasuringConditions& conditions = profile.modes[0].conditions;
+  conditions.warnings = {{"the fan is loud", ""}};
+  EXPECT_THAT(cli::profile_text(profile, 100), ::testing::StartsWith("Made-up CPU"));
+  conditions.verdict = RunVerdict{RunState::disturbed, "other processes took 38 % of the CPU",
+                                  "close them and measure again"};
+  const std::string text = cli::profile_text(profile, 100);
+  EXPECT_THAT(text, ::testing::StartsWith("disturbed: other processes took 38 % of the CPU; close "
+                                          "them and measure again\n"));
+  EXPECT_LT(text.find("warning: the fan is loud"), text.find("sparse_fp16_8"));
+  conditions.verdict = RunVerdict{RunState::quiet, "nothing else ran", ""};
+  EXPECT_THAT(cli::profile_text(profile, 100), ::testing::StartsWith("quiet: nothing else ran\n"));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

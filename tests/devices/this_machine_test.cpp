@@ -49,6 +49,16 @@ TEST(ThisMachine, AnEmptyTreeIsAnUnknownCpu) {
   EXPECT_EQ(available_memory_bytes(system), 0u);
 }
 
+TEST(ThisMachine, TheKernelSaysHowMuchMemoryThereIs) {
+  TemporaryDirectory root;
+  const SystemRoot system{root.path() + "/"};
+  EXPECT_EQ(total_memory_bytes(system), 0u);
+  EXPECT_EQ(identify_machine(system).memory_bytes, read_topology().memory_bytes);
+  root.write("proc/meminfo", "MemTotal:       24641536 kB\nMemFree: 7 kB\n");
+  EXPECT_EQ(total_memory_bytes(system), 24641536ull * 1024);
+  EXPECT_EQ(identify_machine(system).memory_bytes, 24641536ull * 1024);
+}
+
 TEST(ThisMachine, AContainerLimitCapsTheAvailableMemory) {
   TemporaryDirectory root;
   const SystemRoot system{root.path() + "/"};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -121,6 +122,30 @@ TEST(Plan, EverySelectionWordSelectsOrSaysThatNothingMatches) {
       EXPECT_NE(std::string(error.what()).find("nothing on this machine"), std::string::npos);
     }
   }
+}
+
+TEST(Plan, RoofsAndSlopesOfAllCoresAreTheMostImportant) {
+  const auto trials = plan(options(), four_cores());
+  const auto order = by_importance(trials);
+  ASSERT_EQ(order.size(), trials.size());
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), trials.size());
+  const auto position = [&](auto matches) {
+    return std::ranges::find_if(order, [&](std::size_t i) { return matches(trials[i]); }) -
+           order.begin();
+  };
+  const auto first = [&](Section section, int threads, std::optional<Level> level = {}) {
+    return position([&](const PlannedTrial& trial) {
+      return trial.section == section && trial.threads == threads &&
+             (!level || trial.set.level == *level);
+    });
+  };
+  EXPECT_EQ(first(Section::compute, 4), 0);
+  EXPECT_LT(first(Section::compute, 4), first(Section::memory, 4, Level::dram));
+  EXPECT_LT(first(Section::memory, 4, Level::dram), first(Section::memory, 4, Level::l1));
+  EXPECT_LT(first(Section::memory, 4, Level::l1), first(Section::sweep, 4));
+  EXPECT_LT(first(Section::sweep, 4), first(Section::compute, 1));
+  EXPECT_LT(first(Section::compute, 1), first(Section::memory, 1));
+  EXPECT_LT(first(Section::memory, 1), first(Section::launch, 4));
 }
 
 }  // namespace

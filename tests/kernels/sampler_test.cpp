@@ -152,6 +152,147 @@ TEST(Sampler, InterruptionKeepsWhatWasMeasured) {
   }
 }
 
+// Ctrl-C in the first second: what the warm-up has read is all there is, and it counts.
+TEST(Sampler, InterruptionInTheWarmUpKeepsItsReadings) {
+  FakeMachine machine;
+  machine.interrupt_after = 7;  // five runs of the first trial, two of the second
+  const auto steady = [](int) { return 100.0; };
+  const auto result =
+      sample({machine.trial("a", steady), machine.trial("b", steady), machine.trial("c", steady)},
+             {}, machine.world());
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(result.left_out, 0);
+  ASSERT_EQ(result.series.size(), 3u);
+  EXPECT_EQ(result.series[0].rates.size(), 5u);
+  EXPECT_EQ(result.series[0].clocks.size(), 5u);
+  EXPECT_EQ(result.series[1].rates.size(), 2u);
+  EXPECT_TRUE(result.series[0].warm_up && result.series[1].warm_up);
+  EXPECT_TRUE(result.series[2].rates.empty());
+  EXPECT_FALSE(result.series[2].warm_up);
+}
+
+TEST(Sampler, InterruptionInTheFirstRoundKeepsTheWarmUpOfAllTrials) {
+  FakeMachine machine;
+  machine.interrupt_after = 11;  // all warm, one reading of the first round
+  const auto steady = [](int) { return 100.0; };
+  const auto result =
+      sample({machine.trial("a", steady), machine.trial("b", steady)}, {}, machine.world());
+  EXPECT_EQ(result.series[0].rates.size() + result.series[1].rates.size(), 11u);
+  EXPECT_TRUE(result.series[0].warm_up && result.series[1].warm_up);
+}
+
+TEST(Sampler, OnceARoundIsWholeTheWarmUpDoesNotCount) {
+  FakeMachine machine;
+  machine.interrupt_after = 13;
+  const auto ramp = [](int i) { return i < 5 ? 1.0 : 100.0; };
+  const auto result =
+      sample({machine.trial("a", ramp), machine.trial("b", ramp)}, {}, machine.world());
+  for (const SampleSeries& series : result.series) {
+    EXPECT_FALSE(series.warm_up);
+    EXPECT_EQ(series.rates, std::vector<double>{100.0});
+  }
+}
+
+// The promise of --budget: within 20 % and a second, however many trials there are and however long
+// their first run prepares them.
+TEST(Sampler, PreparationWarmUpAndRoundsShareTheBudget) {
+  for (const double budget_s : {1.0, 5.0, 10.0, 50.0})
+    for (const int count : {1, 20, 130, 400})
+      for (const double prepare_s : {0.0, 0.02, 0.2}) {
+        FakeMachine machine;
+        std::vector<Trial> trials;
+        for (int i = 0; i < count; ++i)
+          trials.push_back({"t", [&, i, runs = 0]() mutable {
+                              machine.time_s += (runs == 0 ? prepare_s : 0) + (i % 3 ? 5e-3 : 3e-2);
+                              return Reading{runs++ % 2 ? 80.0 : 120.0, 3e9};
+                            }});
+        SamplerOptions options;
+        options.budget_s = budget_s;
+        const auto result = sample(trials, options, machine.world());
+        EXPECT_LE(machine.time_s, 1.2 * budget_s + 1)
+            << budget_s << " s, " << count << " trials, " << prepare_s << " s each";
+        EXPECT_GE(machine.time_s, 0.7 * std::min(budget_s, 400 * 0.03 * count)) << count;
+        ASSERT_EQ(std::ssize(result.series), count);
+        // Those that were not left out are the first ones, and all of them have readings.
+        for (int i = 0; i < count; ++i)
+          EXPECT_EQ(result.series[static_cast<std::size_t>(i)].rates.empty(),
+                    i >= count - result.left_out);
+        EXPECT_LT(result.left_out, count);
+        EXPECT_TRUE(result.complete);
+      }
+}
+
+TEST(Sampler, KeepsAllTrialsWhereAsked) {
+  FakeMachine machine;
+  SamplerOptions options;
+  options.budget_s = 0.1;
+  options.keep_all = true;
+  const auto noisy = [](int i) { return i % 2 ? 80.0 : 120.0; };
+  const auto result = sample({machine.trial("a", noisy, 0.2), machine.trial("b", noisy, 0.2)},
+                             options, machine.world());
+  EXPECT_EQ(result.left_out, 0);
+  EXPECT_EQ(result.rounds, 3);
+  for (const SampleSeries& series : result.series) EXPECT_EQ(series.rates.size(), 3u);
+}
+
+TEST(Sampler, NothingIsLeftOutWhereThereIsTime) {
+  FakeMachine machine;
+  std::vector<Trial> trials;
+  for (int i = 0; i < 100; ++i)
+    trials.push_back(machine.trial(
+        "t", [](int run) { return 100.0 + run % 3; }, 5e-3));
+  EXPECT_EQ(sample(trials, {}, machine.world()).left_out, 0);
+}
+
+// A ladder of chains: each takes its time to build before the first reading.
+std::vector<LoneTrial> ladder(FakeMachine& machine, double seconds_per_byte) {
+  std::vector<LoneTrial> steps;
+  for (double bytes = 4096; bytes < 2e8; bytes *= 2) {
+    LoneTrial step;
+    step.trial = machine.trial(
+        "chase", [](int run) { return run % 2 ? 90.0 : 100.0; }, 5e-3);
+    step.size = bytes;
+    step.prepare = [&machine, bytes, seconds_per_byte] {
+      machine.time_s += bytes * seconds_per_byte;
+    };
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+TEST(Sampler, LoneTrialsShareTheBudgetAndTheLongestAreLeftOut) {
+  for (const double budget_s : {0.75, 1.5, 7.5, 30.0})
+    for (const double seconds_per_byte : {0.0, 2e-9, 2e-8, 2e-7}) {
+      FakeMachine machine;
+      SamplerOptions options;
+      options.budget_s = budget_s;
+      const auto steps = ladder(machine, seconds_per_byte);
+      const auto results = sample_alone(steps, options, machine.world());
+      ASSERT_EQ(results.size(), steps.size());
+      EXPECT_LE(machine.time_s, 1.2 * budget_s + 1) << seconds_per_byte;
+      EXPECT_FALSE(results.front().series.front().rates.empty());
+      const auto left_out = [](const Sampling& step) { return step.left_out; };
+      EXPECT_TRUE(std::ranges::is_sorted(results, {}, left_out));
+      if (seconds_per_byte == 0) {
+        EXPECT_EQ(joined(results).left_out, 0);
+      }
+      for (const Sampling& step : results)
+        EXPECT_EQ(step.series.front().rates.empty(), step.left_out == 1);
+    }
+}
+
+TEST(Sampler, PartsOfARunAreJudgedByTheirTime) {
+  Sampling tick, quiet;
+  tick.load = {0, 0.5};  // one tick of a very short step
+  tick.disturbed = true;
+  tick.watched_s = 0.02;
+  quiet.watched_s = 1.98;
+  const Sampling whole = joined({tick, quiet});
+  EXPECT_NEAR(whole.load.other_fraction, 0.005, 1e-12);
+  EXPECT_FALSE(whole.disturbed);
+  EXPECT_TRUE(joined({tick}).disturbed);
+}
+
 TEST(Sampler, ProgressNeverGoesBack) {
   FakeMachine machine;
   SamplerOptions options;
@@ -178,7 +319,10 @@ TEST(Drift, ComparesTheFirstAndLastThird) {
   EXPECT_DOUBLE_EQ(drift({}), 0);
   EXPECT_DOUBLE_EQ(drift({1, 1}), 0);
   EXPECT_DOUBLE_EQ(drift({100, 100, 100, 100, 100, 100}), 0);
-  EXPECT_NEAR(drift({100, 100, 100, 95, 90, 90}), -10 / 97.5, 1e-12);
+  EXPECT_NEAR(drift({100, 100, 100, 95, 90, 90}), -0.1, 1e-12);
+  EXPECT_NEAR(drift({100, 100, 100, 100, 220, 220}), 1.2, 1e-12);
+  EXPECT_NEAR(drift({100, 100, 1, 1, 0, 0}), -1, 1e-12);  // never more than everything
+  EXPECT_DOUBLE_EQ(drift({0, 0, 1, 1, 1, 1}), 0);
 }
 
 }  // namespace

@@ -64,6 +64,50 @@ TEST(Verdict, AFallingClockIsThrottled) {
   EXPECT_NE(verdict.note.find("drifted"), std::string::npos);
 }
 
+TEST(Verdict, AKernelAtItsTheoryIsNotThrottledByANoisyProbe) {
+  SampleSeries series = steady(0.986 * 32 * 3e9, 3e9);
+  for (std::size_t i = 20; i < 30; ++i) series.clocks[i] = 2.4e9;  // probes that were interrupted
+  const Verdict verdict = judge(series, {.per_hz = 32.0});
+  EXPECT_EQ(verdict.status, Status::ok);
+  EXPECT_EQ(verdict.note, "the probed clock fell by 20 %, the rate did not");
+  // Far from theory, or with a rate that falls as well, the clock is believed.
+  EXPECT_EQ(judge(series, {.per_hz = 34.0}).status, Status::throttled);
+  EXPECT_EQ(judge(series, {}).status, Status::throttled);
+  for (std::size_t i = 20; i < 30; ++i) series.rates[i] *= 0.8;
+  EXPECT_EQ(judge(series, {.per_hz = 32.0}).status, Status::throttled);
+}
+
+TEST(Verdict, ChangesAreAgainstTheEarlierValue) {
+  EXPECT_EQ(change_text(-0.4), "fell by 40 %");
+  EXPECT_EQ(change_text(-1), "fell by 100 %");
+  EXPECT_EQ(change_text(0.12), "rose by 12 %");
+  EXPECT_EQ(change_text(1.24), "rose to 2.2 times its first value");
+  SampleSeries series;
+  for (int i = 0; i < 30; ++i) series.rates.push_back(i < 12 ? 324e9 : 100e9);
+  EXPECT_NE(judge(series, {}).note.find("drifted: fell by 69 % during the run"), std::string::npos)
+      << judge(series, {}).note;
+}
+
+TEST(Verdict, AFewReadingsThatDriftAreNotUnsteady) {
+  SampleSeries series;
+  series.rates = {100e9, 99e9, 92e9};  // a short run: each third is one reading
+  EXPECT_TRUE(judge(series, {}).drifted);
+  EXPECT_FALSE(judge(series, {}).unsteady);
+  series.rates = {100e9, 100e9, 99e9, 99e9, 92e9, 92e9};
+  EXPECT_TRUE(judge(series, {}).unsteady);
+  series.rates = {100e9, 50e9, 92e9};
+  EXPECT_TRUE(judge(series, {}).unsteady);
+  EXPECT_FALSE(judge(steady(95e9, 3e9), {.per_hz = 32.0}).unsteady);
+  EXPECT_TRUE(judge(steady(96e9 * 1.05, 3e9), {.per_hz = 32.0}).unsteady);
+}
+
+TEST(Verdict, RowsOfTheWarmUpSaySo) {
+  SampleSeries series = steady(95e9, 3e9);
+  series.warm_up = true;
+  EXPECT_EQ(judge(series, {.per_hz = 32.0}).note,
+            "of the warm-up: the run was stopped before its first round");
+}
+
 TEST(Verdict, NothingMeasuredIsNeverAZero) { EXPECT_FALSE(judge({}, {.per_hz = 32.0}).rate); }
 
 TEST(Verdict, ANoisyReadingAboveTheoryIsNoted) {

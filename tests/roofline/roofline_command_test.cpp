@@ -124,6 +124,41 @@ TEST(RooflineCommand, UsesTheNewestProfileOfTheStore) {
   EXPECT_EQ(roofline({}, settings).exit_code, 0);
 }
 
+// A profile of a disturbed machine: stamped in every form, with what was left out.
+TEST(RooflineCommand, StampsWhatADisturbedMachineMeasured) {
+  const TemporaryDirectory directory;
+  Profile profile;
+  profile.machine = made_up_machine();
+  ProfileMode mode = simple_mode();
+  mode.conditions.verdict = RunVerdict{RunState::disturbed, "other processes took 38 % of the CPU",
+                                       "close them and measure again"};
+  mode.compute.push_back(compute_row(DType::fp32, Unit::vector, "avx2_fma", 120e9));
+  mode.compute.back().status = Status::throttled;
+  mode.sweep = {sweep_row(2, 1, 39.6e9), sweep_row(64, 32, 98e9)};
+  profile.modes = {mode};
+  const std::string file = directory.file("p.json");
+  save_profile(profile, file);
+  const std::string stamp = "measured on a disturbed machine: other processes took 38 % of the CPU";
+  const ProcessResult text = roofline({file});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out.rfind(stamp, 0), 0U) << text.out;
+  EXPECT_TRUE(contains(text.out, "left out: FP32 AVX2 120 GFLOP/s (throttled); instead FP32"))
+      << text.out;
+  EXPECT_TRUE(contains(text.out, "measured sweep: 1 points at 98 % to 98 %")) << text.out;
+  EXPECT_TRUE(contains(text.out, "sweep points above their roof, not to be believed: 1"));
+  EXPECT_TRUE(contains(text.out, "impossible, 396 % of its roof")) << text.out;
+  const ProcessResult svg = roofline({file, "--svg", "-"});
+  EXPECT_TRUE(contains(svg.out, stamp)) << svg.out;
+  EXPECT_TRUE(contains(svg.out, "Left out: FP32 AVX2"));
+  EXPECT_TRUE(contains(svg.out, "sweep above its roof: disturbed"));
+  const Json json = parse_json(roofline({file, "--json"}).out, "out");
+  EXPECT_EQ(schema_violations(json, "roofline.schema.json"), std::vector<std::string>{});
+  EXPECT_EQ(json["disturbed"], "other processes took 38 % of the CPU");
+  EXPECT_EQ(json["left_out"][0]["kernel"], "k_avx2_fma_fp32");
+  EXPECT_TRUE(contains(roofline({file, "--csv"}).out, "left out roof,FP32 AVX2"));
+  EXPECT_TRUE(contains(roofline({file, "--modes", "all"}).out, stamp));
+}
+
 TEST(RooflineCommand, TakesLessThanATenthOfASecond) {
   // The best of five, so that a busy machine does not fail the test.
   double best_s = 1e9;
@@ -185,6 +220,25 @@ TEST_F(ProfileStore, ProfilesOfAGpuHideNoneOfTheProcessor) {
   EXPECT_EQ(cli::newest_profile_path(), gpu);
   EXPECT_EQ(cli::newest_profile_path(cli::Shelf::gpu), gpu);
   EXPECT_EQ(cli::require_newest_cpu_profile(), cpu);
+}
+
+TEST_F(ProfileStore, DisturbedProfilesAreNeverTheNewest) {
+  Profile disturbed = dated("2027-01-01T00:00:00Z");
+  disturbed.modes[0].conditions.verdict = RunVerdict{RunState::disturbed, "someone compiled", ""};
+  const std::string part = cli::store_profile(disturbed, cli::Shelf::partial);
+  EXPECT_EQ(part, directory_.file("ridgeline/profiles/disturbed/partial/2027-01-01T000000Z.json"));
+  const std::string path = cli::store_profile(disturbed);
+  EXPECT_EQ(path, directory_.file("ridgeline/profiles/disturbed/2027-01-01T000000Z.json"));
+  EXPECT_EQ(cli::newest_profile_path(), std::nullopt);
+  EXPECT_EQ(cli::newest_disturbed_path(), path);
+  const ProcessResult none = roofline({}, {.environment = {{"XDG_DATA_HOME", directory_.path()}}});
+  EXPECT_EQ(none.exit_code, 4);
+  EXPECT_EQ(none.err, "ridgeline: no profile of this machine yet but one of a disturbed run, " +
+                          path +
+                          " (run 'ridgeline measure' when the machine is quiet, or name that "
+                          "file)\n");
+  const std::string whole = cli::store_profile(dated("2026-01-01T00:00:00Z"));
+  EXPECT_EQ(cli::newest_profile_path(), whole);
 }
 
 TEST_F(ProfileStore, NothingIsReplaced) {

@@ -97,6 +97,58 @@ TEST(Roofline, ThrottledRowsStayWithTheirNoteButYieldToGoodOnes) {
   EXPECT_EQ(roofline.roofs[1].note, "hot");
 }
 
+// A faster row that yields is never dropped without a word.
+TEST(Roofline, NamesBetterRowsThatAreLeftOut) {
+  ProfileMode mode = simple_mode();
+  mode.compute.push_back(compute_row(DType::fp64, Unit::vector, "avx2_fma", 96.6e9));
+  mode.compute.back().status = Status::throttled;
+  mode.compute.back().note = "the clock fell by 9 %";
+  mode.compute.push_back(compute_row(DType::fp64, Unit::vector, "baseline", 36.9e9));
+  mode.compute.push_back(compute_row(DType::fp16, Unit::vector, "avx512_fp16", 9e12));
+  mode.compute.back().status = Status::impossible;
+  mode.compute.push_back(compute_row(DType::fp64, Unit::scalar, "baseline", 9e9));
+  mode.compute.back().status = Status::throttled;  // nothing better: it is the roof
+  mode.memory.push_back(memory_row(Level::dram, Direction::update, 15e9));
+  mode.memory.back().status = Status::throttled;
+  mode.memory.push_back(memory_row(Level::dram, Direction::write, 5e9));
+  mode.memory.back().status = Status::throttled;  // slower: nobody misses it
+  const Roofline roofline = make(mode);
+  ASSERT_EQ(roofline.left_out.size(), 3U);
+  EXPECT_EQ(left_out_text(roofline.left_out[0]),
+            "FP64 AVX2 96.6 GFLOP/s (throttled: the clock fell by 9 %); instead " +
+                roofline.roofs[1].name);
+  EXPECT_EQ(roofline.roofs[1].flops_per_s.value, 36.9e9);
+  EXPECT_EQ(roofline.left_out[1].status, Status::impossible);
+  EXPECT_EQ(roofline.left_out[1].instead, "");
+  EXPECT_EQ(left_out_text(roofline.left_out[2]),
+            "DRAM update 15.0 GB/s (throttled); instead DRAM read");
+  EXPECT_TRUE(make(simple_mode()).left_out.empty());
+  RooflineOptions all;
+  all.all = true;  // shows throttled rows, and impossible ones never
+  EXPECT_EQ(make(mode, all).left_out.size(), 1U);
+}
+
+TEST(Roofline, PointsAboveTheRoofOfADisturbedMachineAreNoFacts) {
+  ProfileMode mode = simple_mode();
+  mode.sweep = {sweep_row(2, 1, 39.6e9), sweep_row(64, 32, 98e9), sweep_row(4, 2, 40e9)};
+  mode.sweep[2].status = Status::impossible;  // as `measure` marks them
+  mode.sweep[2].note = "200 % of its roof: the machine was disturbed";
+  Roofline roofline = make(mode);
+  EXPECT_EQ(roofline.disturbed, "");
+  EXPECT_EQ(roofline.points[0].status, Status::ok);
+  EXPECT_EQ(roofline.points[0].note, "above the roof: check FLOP and bytes");
+  mode.conditions.verdict = RunVerdict{RunState::quiet, "nothing ran", ""};
+  EXPECT_EQ(make(mode).disturbed, "");
+  mode.conditions.verdict = RunVerdict{RunState::disturbed, "someone compiled", "wait"};
+  roofline = make(mode);
+  EXPECT_EQ(roofline.disturbed, "someone compiled");
+  ASSERT_EQ(roofline.points.size(), 3U);
+  EXPECT_EQ(roofline.points[0].status, Status::impossible);
+  EXPECT_EQ(roofline.points[0].note, "396 % of its roof: the machine was disturbed");
+  EXPECT_EQ(roofline.points[1].status, Status::ok);
+  EXPECT_EQ(roofline.points[2].note, "200 % of its roof: the machine was disturbed");
+}
+
 TEST(Roofline, UsesTheLargestThreadCountUnlessTold) {
   ProfileMode mode = simple_mode();
   mode.compute.push_back(compute_row(DType::fp32, Unit::vector, "avx512f", 900e9, 1));
