@@ -8,7 +8,7 @@ option(RIDGELINE_WERROR "Treat warnings as errors" ${RIDGELINE_WERROR_DEFAULT})
 set(RIDGELINE_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 
 add_library(ridgeline_options INTERFACE)
-target_compile_options(ridgeline_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+target_compile_options(ridgeline_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion
                        $<$<BOOL:${RIDGELINE_WERROR}>:-Werror>)
 
 # With optimisation GCC 12 and 13 see overlapping copies in plain std::string code (GCC bug 105651)

@@ -10,6 +10,13 @@ endif()
 
 set(RIDGELINE_GNU_CXX $<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>)
 
+# A neighbour's global is no name that a local one could be mistaken for.
+if(RIDGELINE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(ridgeline_options INTERFACE -Wshadow=local)
+else()
+  target_compile_options(ridgeline_options INTERFACE -Wshadow)
+endif()
+
 # Ten files take about as long as a programmer waits for one that was edited.
 set(RIDGELINE_UNITY_SIZE 10)
 
