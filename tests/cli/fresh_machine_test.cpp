@@ -28,7 +28,7 @@ class FreshMachine : public ::testing::Test {
     }
     // A system has GoogleTest where its packages say so, and never RapidCheck.
     tool("git", R"(cd "$(dirname "$0")/.." && printf '%s\0' run packages.txt)");
-    tool("mmdebstrap", R"([[ $3 == bookworm ]] && mkdir -p "$4"/{etc/sudoers.d,root,home})");
+    tool("mmdebstrap", R"(mkdir -p "$4"/{etc/sudoers.d,root,home} && [[ $3 == bookworm ]])");
     tool("unshare", R"sh(machine=$8 user=$9 command=${10}
 [[ $command == *libgtest-dev* ]] && touch "$machine/gtest"
 [[ $command == *./run* ]] || exit 0
