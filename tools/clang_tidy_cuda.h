@@ -1,5 +1,5 @@
-// Words of CUDA for clang-tidy, which reads the .cu files as clang's own CUDA and without a toolkit:
-// clang 14 knows the headers of none that is newer than 11.5. Not part of any build.
+// Words of CUDA for clang-tidy, which reads the .cu files as clang's own CUDA and without a
+// toolkit: clang 14 knows the headers of none that is newer than 11.5. Not part of any build.
 #pragma once
 
 #include <cstdlib>

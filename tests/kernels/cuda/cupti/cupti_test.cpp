@@ -10,9 +10,9 @@
 
 #include "cli/verify_counters.h"
 #include "tests/kernels/cuda/test_gpu.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
-#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -191,11 +191,11 @@ class Cupti : public ::testing::Test {
 
   static ProcessResult counters(std::vector<std::string> arguments, const std::string& words = {}) {
     arguments.insert(arguments.begin(), "counters");
-    return run_ridgeline(arguments,
-                         {.environment = {{"RIDGELINE_CUPTI_LIBRARY", library},
-                                          {"RIDGELINE_INJECTION_LIBRARY",
-                                           build_file("libridgeline_injection.so")},
-                                          {"RIDGELINE_TEST_CUPTI", words}}});
+    return run_ridgeline(
+        arguments,
+        {.environment = {{"RIDGELINE_CUPTI_LIBRARY", library},
+                         {"RIDGELINE_INJECTION_LIBRARY", build_file("libridgeline_injection.so")},
+                         {"RIDGELINE_TEST_CUPTI", words}}});
   }
 };
 
