@@ -186,11 +186,10 @@ std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, cons
   chosen.profile = display_name(path);
   const AskedProfile asked = asked_profile(path, options, console);
   for (const ProfileMode* mode : asked.modes) {
-    if (const std::string why = disturbance(mode->conditions); !why.empty())
-      console.talk(mode->mode.label + ": measured on a disturbed machine: " + why);
     const MeasuredEnergy energy = measured_energy(*mode, asked.profile.machine, chosen);
-    rooflines.push_back(energy_roofline_of(energy.ceilings, energy.draws,
-                                           {energy.ceilings.device, chosen.profile, chosen.dtype}));
+    rooflines.push_back(energy_roofline_of(
+        energy.ceilings, energy.draws,
+        {energy.ceilings.device, chosen.profile, chosen.dtype, disturbance(mode->conditions)}));
   }
   return rooflines;
 }

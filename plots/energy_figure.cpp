@@ -38,12 +38,14 @@ class EnergyFigureBuilder {
     FigureStack stack;
     stack.title =
         (roofline_.profile.empty() ? "Energy roofline on paper of " : "Energy roofline of ") +
-        roofline_.machine;
+        roofline_.machine + (roofline_.disturbed.empty() ? "" : ", of a disturbed machine");
     stack.figures = {performance_figure(), efficiency_figure(), power_figure()};
     stack.heights = {1.15, 1.15, 0.9};
     stack.legend = legend();
     stack.caption = fmt::format("{}; mode: {}. {}", roofline_.machine, mode_text(roofline_.mode),
                                 energy_sources(roofline_));
+    if (const std::string stamp = stamp_text(roofline_); !stamp.empty())
+      stack.caption += " It was " + stamp + ".";
     stack.description = fmt::format(
         "Performance, energy efficiency and power over arithmetic intensity. {} is limited by "
         "arithmetic from {} FLOP/byte on, reaches half of {} at {} FLOP/byte and draws up to {}.",

@@ -41,6 +41,9 @@ class EnergyPanelsBuilder {
       for (std::size_t c = 0; c < columns.size(); ++c) add_panel(roofline, c);
     add_legend();
     panels_.caption = caption();
+    for (const EnergyRoofline& roofline : rooflines_)
+      if (const std::string stamp = stamp_text(roofline); !stamp.empty())
+        panels_.caption += " " + roofline.mode.label + ": " + stamp + ".";
     panels_.description = fmt::format(
         "Per mode three small plots over arithmetic intensity: performance, energy efficiency and "
         "power; {} modes with shared axes.",

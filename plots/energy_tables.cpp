@@ -128,7 +128,9 @@ std::string cap_sentence(const EnergyRoofline& roofline) {
 }  // namespace
 
 std::string energy_heading(const EnergyRoofline& roofline, int width) {
+  const std::string stamp = stamp_text(roofline);
   return printable(
+      (stamp.empty() ? "" : wrapped(stamp, width)) +
       wrapped(roofline.machine + "; mode: " + mode_text(roofline.mode) + "; " +
                   (roofline.profile.empty() ? "time and energy on paper" : roofline.profile),
               width));

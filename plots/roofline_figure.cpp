@@ -381,6 +381,10 @@ class RooflineFigureBuilder {
   Figure figure_;
 };
 
+std::string stamp(const std::string& disturbed) {
+  return disturbed.empty() ? "" : "measured on a disturbed machine: " + disturbed;
+}
+
 }  // namespace
 
 Ink ink_of(DType dtype) {
@@ -424,9 +428,8 @@ std::string ceiling_text(const Slope& slope) {
   return format_si(slope.bytes_per_s.value, "B/s") + spread_text(slope.bytes_per_s);
 }
 
-std::string stamp_text(const Roofline& roofline) {
-  return roofline.disturbed.empty() ? "" : "measured on a disturbed machine: " + roofline.disturbed;
-}
+std::string stamp_text(const Roofline& roofline) { return stamp(roofline.disturbed); }
+std::string stamp_text(const EnergyRoofline& roofline) { return stamp(roofline.disturbed); }
 
 std::string mode_text(const OperatingPoint& mode) {
   std::string text = mode.label;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plots/figure.h"
+#include "roofline/energy_roofline.h"
 #include "roofline/roofline.h"
 
 namespace ridgeline {
@@ -21,6 +22,7 @@ std::string ceiling_text(const Slope& slope);
 
 // "measured on a disturbed machine: other processes took 38 % of the CPU"; empty if it was quiet.
 std::string stamp_text(const Roofline& roofline);
+std::string stamp_text(const EnergyRoofline& roofline);
 
 // "as found, cpu 2.8 GHz, 4 cores".
 std::string mode_text(const OperatingPoint& mode);

@@ -190,6 +190,7 @@ EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceil
   EnergyRoofline roofline;
   roofline.machine = options.machine;
   roofline.profile = options.profile;
+  roofline.disturbed = options.disturbed;
   roofline.mode = ceilings.point;
   roofline.processor =
       dense_peaks(ceilings, Processor::gpu).empty() ? Processor::cpu : Processor::gpu;

@@ -41,7 +41,8 @@ struct EnergyRoofline {
   static constexpr std::string_view schema = "ridgeline.energy_roofline/1";
   std::string machine;
   OperatingPoint mode;
-  std::string profile;  // file name of the profile; empty on paper
+  std::string profile;    // file name of the profile; empty on paper
+  std::string disturbed;  // what disturbed the machine meanwhile; empty if it was quiet
   Processor processor = Processor::gpu;
   Estimate bytes_per_s;  // DRAM
   Estimate joule_per_byte;
@@ -57,6 +58,7 @@ struct EnergyRooflineOptions {
   std::string machine;         // name for people
   std::string profile;         // name for the caption
   std::optional<DType> dtype;  // of the main roof; absent = fp32 where there is one
+  std::string disturbed = {};  // what disturbed the machine while it was measured
 };
 
 // Dense roofs of the main processor whose energy is known, of each data type the fastest. `draws`

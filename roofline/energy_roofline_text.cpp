@@ -71,6 +71,7 @@ Json to_json(const EnergyRoofline& roofline) {
   json["machine"] = roofline.machine;
   json["mode"] = to_json(roofline.mode);
   json["profile"] = roofline.profile;
+  json["disturbed"] = roofline.disturbed;
   json["processor"] = to_string(roofline.processor);
   json["bytes_per_s"] = to_json(roofline.bytes_per_s);
   json["joule_per_byte"] = to_json(roofline.joule_per_byte);

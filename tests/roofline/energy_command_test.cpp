@@ -111,6 +111,15 @@ TEST(EnergyCommand, OfAProfileWithPower) {
   EXPECT_NEAR(document["constant_power_w"]["value"].get<double>(), 30, 0.01);
   EXPECT_NEAR(document["joule_per_byte"]["value"].get<double>(), 500e-12, 1e-13);
   EXPECT_NEAR(document["roofs"][0]["joule_per_flop"]["value"].get<double>(), 40e-12, 1e-14);
+  EXPECT_EQ(document["disturbed"], "");
+
+  mode.conditions.verdict = RunVerdict{RunState::disturbed, "other processes took 38 % of the CPU",
+                                       "close them and measure again"};
+  save_profile(profile, path);
+  const std::string stamp = "measured on a disturbed machine: other processes took 38 % of the CPU";
+  EXPECT_THAT(energy({path}).out, StartsWith(stamp));
+  EXPECT_THAT(energy({path, "--svg", "-"}).out, HasSubstr("of a disturbed machine</text>"));
+  EXPECT_THAT(energy({path, "--json"}).out, HasSubstr("\"disturbed\": \"other processes took"));
 }
 
 }  // namespace
