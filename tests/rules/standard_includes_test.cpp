@@ -36,6 +36,7 @@ const std::map<std::string, std::string>& headers_by_name() {
         {"cmath",
          {"sqrt", "log", "log10", "log2", "exp", "pow", "hypot", "isfinite", "isnan", "floor",
           "ceil", "lround", "llround", "round"}},
+        {"cstdint", {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int32_t", "int64_t"}},
         {"deque", {"deque"}},
         {"fstream", {"ifstream", "ofstream"}},
         {"functional", {"function"}},
@@ -56,6 +57,7 @@ const std::map<std::string, std::string>& headers_by_name() {
         {"unordered_map", {"unordered_map"}},
         {"unordered_set", {"unordered_set"}},
         {"variant", {"variant", "visit", "get_if", "holds_alternative"}},
+        {"utility", {"pair"}},
         {"vector", {"vector"}},
     };
     std::map<std::string, std::string> names;
