@@ -2,6 +2,7 @@
 // It knows no hardware; every backend hands it trials, and tests hand it made-up ones.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -109,7 +109,8 @@ bool includes(const Files& files, const std::string& path, const std::string& he
 std::vector<std::string> missing_includes(const SourceTree& tree) {
   Files files;
   for (const auto& [path, text] : tree)
-    if (!path.starts_with("tests/") && !path.starts_with("cmake/")) files[path] = read(text);
+    if (!path.starts_with("tests/") && (path.ends_with(".h") || path.ends_with(".cpp")))
+      files[path] = read(text);
   std::vector<std::string> missing;
   for (const auto& [path, contents] : files)
     for (const std::string& used : contents.names) {

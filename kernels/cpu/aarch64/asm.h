@@ -2,6 +2,8 @@
 // The preprocessor and .rept repeat the instructions, so that counts hold by construction.
 #pragma once
 
+#include <cstdint>
+
 // clang-format off
 // X(i, …) for registers 0 … 23. The preprocessor, as assemblers disagree on how an .irp inside a
 // .rept spells v\i.4s.

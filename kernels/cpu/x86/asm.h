@@ -2,6 +2,8 @@
 // The assembler repeats the instructions (.irp, .rept), so that counts hold by construction.
 #pragma once
 
+#include <cstdint>
+
 #define RIDGELINE_LIST_6 "0,1,2,3,4,5"
 #define RIDGELINE_LIST_8 "0,1,2,3,4,5,6,7"
 #define RIDGELINE_LIST_14 "0,1,2,3,4,5,6,7,8,9,10,11,12,13"
