@@ -37,7 +37,8 @@
 // path of a trip; between them STEP runs for each chain i of FIRST, SECOND and THIRD, twice, so
 // that the core draws the power of the kernel whose clock is asked for. The lists are short enough
 // for the imuls to stay the critical path: two at 512 bits, where Zen 4 starts one per cycle (with
-// five its clock came out as 2.2 instead of 3.7 GHz, and every peak as impossible). The state is read, not written.
+// five its clock came out as 2.2 instead of 3.7 GHz, and every peak as impossible). The state is
+// read, not written.
 #define RIDGELINE_CLOCK_BODY(function, HEAD, FIRST, SECOND, THIRD, STEP, TAIL)     \
   void function(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t) { \
     std::uint64_t chain = 3;                                                       \
