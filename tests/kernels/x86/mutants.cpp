@@ -9,6 +9,7 @@
 namespace ridgeline::testing {
 namespace {
 
+#define LIST_15 "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"
 #define FMA(LIST) ".irp i," LIST "\n vfmadd213pd %%zmm31, %%zmm\\i, %%zmm\\i\n.endr\n"
 #define THREE_ROUNDS FMA(RIDGELINE_LIST_16) FMA(RIDGELINE_LIST_16) FMA(RIDGELINE_LIST_16)
 
