@@ -17,8 +17,9 @@ else()
   target_compile_options(ridgeline_options INTERFACE -Wshadow)
 endif()
 
-# Ten files take about as long as a programmer waits for one that was edited.
+# About as much as a programmer waits for when one file was edited; JSON takes longer.
 set(RIDGELINE_UNITY_SIZE 10)
+set(RIDGELINE_UNITY_JSON_SIZE 6)
 
 # ridgeline_unity(TARGET FILE...): groups these files of the target, within a folder, in the order of
 # names; those that include the JSON library apart, since parsing it takes longer than most files do.
@@ -40,9 +41,13 @@ function(ridgeline_unity target)
   endforeach()
   list(REMOVE_DUPLICATES kinds)
   foreach(kind IN LISTS kinds)
+    set(size ${RIDGELINE_UNITY_SIZE})
+    if(kind MATCHES "_json$")
+      set(size ${RIDGELINE_UNITY_JSON_SIZE})
+    endif()
     set(number 0)
     foreach(source IN LISTS files_${kind})
-      math(EXPR group "${number} / ${RIDGELINE_UNITY_SIZE}")
+      math(EXPR group "${number} / ${size}")
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${kind}_${group})
       math(EXPR number "${number} + 1")
     endforeach()
