@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text_table.h"
+#include "base/wrap.h"
 #include "cli/global_options.h"
-#include "cli/wrap.h"
 
 namespace ridgeline::cli {
 namespace {

@@ -8,8 +8,7 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "RIDGELINE_FUZZ needs clang: set CMAKE_CXX_COMPILER=clang++")
 endif()
 
-file(GLOB RIDGELINE_FUZZED CONFIGURE_DEPENDS base/*.cpp analyzer/*.cpp analyzer/onnx/*.cpp
-     analyzer/onnx/operators/*.cpp)
+file(GLOB_RECURSE RIDGELINE_FUZZED CONFIGURE_DEPENDS base/*.cpp analyzer/*.cpp)
 add_library(ridgeline_fuzzed STATIC ${RIDGELINE_FUZZED})
 target_include_directories(ridgeline_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(ridgeline_fuzzed SYSTEM PUBLIC ${RIDGELINE_PROTOZERO_INCLUDE})

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/this_machine.h"
+#include "devices/machine/this_machine.h"
 #include "kernels/sampler.h"
 
 namespace ridgeline {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "planner/task.h"
-#include "roofline/draws.h"
+#include "roofline/model/draws.h"
 
 namespace ridgeline {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "planner/objective.h"
 #include "planner/sweep.h"
-#include "roofline/coefficient_draws.h"
+#include "roofline/model/coefficient_draws.h"
 
 namespace ridgeline {
 

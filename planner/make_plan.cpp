@@ -16,7 +16,7 @@
 #include "planner/pareto.h"
 #include "planner/sensitivity.h"
 #include "planner/why.h"
-#include "roofline/predict.h"
+#include "roofline/model/predict.h"
 
 namespace ridgeline {
 namespace {

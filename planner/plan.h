@@ -16,9 +16,9 @@
 #include "base/prediction.h"
 #include "base/runtime.h"
 #include "base/tokens.h"
-#include "planner/concurrent_plan.h"
+#include "planner/concurrent/concurrent_plan.h"
 #include "planner/objective.h"
-#include "planner/train_plan.h"
+#include "planner/training/train_plan.h"
 
 namespace ridgeline {
 

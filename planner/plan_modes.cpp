@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "devices/mode_space_grid.h"
+#include "devices/modes/mode_grid.h"
 
 namespace ridgeline {
 namespace {

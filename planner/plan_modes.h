@@ -8,8 +8,8 @@
 
 #include "base/mode_request.h"
 #include "base/operating_point.h"
-#include "devices/mode_space.h"
-#include "devices/mode_space_filter.h"
+#include "devices/modes/mode_filter.h"
+#include "devices/modes/mode_space.h"
 
 namespace ridgeline {
 

@@ -14,13 +14,13 @@
 
 #include "base/machine_model.h"
 #include "base/tokens.h"
-#include "planner/concurrent_run.h"
+#include "planner/concurrent/run.h"
 #include "planner/periodic.h"
 #include "planner/plan_modes.h"
-#include "planner/training_run.h"
-#include "roofline/conditions.h"
-#include "roofline/network_load.h"
-#include "roofline/step.h"
+#include "planner/training/run.h"
+#include "roofline/model/conditions.h"
+#include "roofline/model/network_load.h"
+#include "roofline/model/step.h"
 
 namespace ridgeline {
 

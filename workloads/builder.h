@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/graph.h"
+#include "analyzer/graph/graph.h"
 #include "workloads/options.h"
 
 namespace ridgeline {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/element_type.h"
+#include "analyzer/graph/element_type.h"
 #include "base/tokens.h"
 
 namespace ridgeline {

@@ -1,11 +1,11 @@
 // Counting a network at its defaults, and the JSON form of the result.
-// Layers are counted by analyzer/count.h like those of any file.
+// Layers are counted by analyzer/count/count.h like those of any file.
 #include "workloads/summary.h"
 
 #include <unordered_set>
 
-#include "analyzer/analysis.h"
-#include "analyzer/count.h"
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/count/count.h"
 #include "base/json.h"
 #include "workloads/registry.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/graph.h"
+#include "analyzer/graph/graph.h"
 #include "analyzer/onnx/import.h"
 #include "analyzer/onnx/model.h"
 

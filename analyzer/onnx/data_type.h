@@ -1,10 +1,10 @@
 // DataType: the numbers by which ONNX names element types, in tensors and in attributes such as
-// `to` of Cast. What such a type stores is in analyzer/element_type.h.
+// `to` of Cast. What such a type stores is in analyzer/graph/element_type.h.
 #pragma once
 
 #include <cstdint>
 
-#include "analyzer/element_type.h"
+#include "analyzer/graph/element_type.h"
 
 namespace ridgeline::onnx {
 

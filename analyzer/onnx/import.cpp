@@ -2,7 +2,7 @@
 // All the work is behind it.
 #include "analyzer/onnx/import.h"
 
-#include "analyzer/absorb_quantization.h"
+#include "analyzer/fusion/absorb_quantization.h"
 #include "analyzer/onnx/walk.h"
 
 namespace ridgeline::onnx {

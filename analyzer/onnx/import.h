@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/graph.h"
+#include "analyzer/graph/graph.h"
 #include "analyzer/onnx/model_file.h"
 
 namespace ridgeline::onnx {

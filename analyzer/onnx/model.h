@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/element_type.h"
+#include "analyzer/graph/element_type.h"
+#include "analyzer/graph/shape.h"
 #include "analyzer/onnx/arena.h"
-#include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
 

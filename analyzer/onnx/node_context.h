@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/graph.h"
+#include "analyzer/graph/graph.h"
 #include "analyzer/onnx/model.h"
 #include "analyzer/onnx/value.h"
 

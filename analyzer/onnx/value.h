@@ -6,11 +6,11 @@
 #include <optional>
 #include <string_view>
 
-#include "analyzer/element_type.h"
-#include "analyzer/graph.h"
+#include "analyzer/graph/element_type.h"
+#include "analyzer/graph/graph.h"
+#include "analyzer/graph/shape.h"
 #include "analyzer/onnx/contents.h"
 #include "analyzer/onnx/model.h"
-#include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/graph.h"
+#include "analyzer/graph/graph.h"
 #include "analyzer/onnx/bindings.h"
 #include "analyzer/onnx/import.h"
 #include "analyzer/onnx/model_file.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "analyzer/onnx/order.h"
 #include "analyzer/onnx/walk.h"
 #include "base/error.h"

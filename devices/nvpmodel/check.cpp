@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "devices/mode_space_clocks.h"
+#include "devices/modes/clock_table.h"
 #include "devices/nvpmodel/knob.h"
 #include "devices/nvpmodel/stated_mode.h"
 

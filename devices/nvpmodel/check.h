@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/tokens.h"
-#include "devices/mode_space.h"
+#include "devices/modes/mode_space.h"
 #include "devices/nvpmodel/configuration.h"
 
 namespace ridgeline::nvpmodel {

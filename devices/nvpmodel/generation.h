@@ -2,7 +2,7 @@
 // Names that public files of the generation share; engines that not all of them name are left out.
 #pragma once
 
-#include "devices/catalog.h"
+#include "devices/catalog/catalog.h"
 #include "devices/nvpmodel/configuration.h"
 
 namespace ridgeline::nvpmodel {

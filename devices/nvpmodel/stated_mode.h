@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/catalog.h"
+#include "devices/catalog/catalog.h"
 #include "devices/nvpmodel/configuration.h"
 
 namespace ridgeline::nvpmodel {

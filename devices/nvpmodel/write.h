@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "devices/mode_space.h"
+#include "devices/modes/mode_space.h"
 #include "devices/nvpmodel/configuration.h"
 
 namespace ridgeline::nvpmodel {

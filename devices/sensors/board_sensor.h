@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "devices/catalog.h"
+#include "devices/catalog/catalog.h"
+#include "devices/machine/system_files.h"
 #include "devices/sensors/power_sensor.h"
-#include "devices/system_files.h"
 
 namespace ridgeline {
 

@@ -2,7 +2,7 @@
 // Jetson, has rails; a CPU has its packages' counters.
 #include "devices/sensors/find_sensor.h"
 
-#include "devices/identification.h"
+#include "devices/machine/identification.h"
 #include "devices/sensors/board_sensor.h"
 #include "devices/sensors/rapl.h"
 

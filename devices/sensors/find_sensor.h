@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/tokens.h"
+#include "devices/machine/system_files.h"
 #include "devices/sensors/nvml.h"
 #include "devices/sensors/power_sensor.h"
-#include "devices/system_files.h"
 
 namespace ridgeline {
 

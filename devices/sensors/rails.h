@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/system_files.h"
+#include "devices/machine/system_files.h"
 
 namespace ridgeline {
 

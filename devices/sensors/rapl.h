@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "devices/machine/system_files.h"
 #include "devices/sensors/power_sensor.h"
-#include "devices/system_files.h"
 
 namespace ridgeline {
 

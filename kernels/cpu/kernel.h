@@ -19,7 +19,8 @@ enum class Role {
   clock,    // a chain of known latency under the load of a kernel: cycles per second
 };
 
-// Which column of the microarchitecture table bounds a kernel (devices/microarchitecture.h).
+// Which column of the microarchitecture table bounds a kernel
+// (devices/machine/microarchitecture.h).
 enum class Issue {
   none,
   fma_scalar,

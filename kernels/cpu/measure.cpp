@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "base/units.h"
-#include "devices/this_machine.h"
+#include "devices/machine/this_machine.h"
 #include "kernels/cpu/bench.h"
 #include "kernels/cpu/theory.h"
 #include "kernels/power_sweep.h"

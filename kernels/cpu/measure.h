@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/profile.h"
-#include "devices/microarchitecture.h"
-#include "devices/topology.h"
+#include "devices/machine/microarchitecture.h"
+#include "devices/machine/topology.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/power_meter.h"
 #include "kernels/sampler.h"

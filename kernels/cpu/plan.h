@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "devices/topology.h"
+#include "devices/machine/topology.h"
 #include "kernels/cpu/kernel.h"
 #include "kernels/cpu/working_set.h"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "devices/microarchitecture.h"
+#include "devices/machine/microarchitecture.h"
 #include "kernels/cpu/kernel.h"
 
 namespace ridgeline::cpu {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/operating_point.h"
-#include "devices/catalog.h"
+#include "devices/catalog/catalog.h"
 #include "kernels/cuda/gpu.h"
 
 namespace ridgeline::cuda {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/profile.h"
-#include "devices/system_files.h"
+#include "devices/machine/system_files.h"
 #include "kernels/cuda/gpu.h"
 
 namespace ridgeline::cuda {

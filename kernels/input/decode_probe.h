@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/profile.h"
-#include "devices/topology.h"
+#include "devices/machine/topology.h"
 #include "kernels/record.h"
 #include "kernels/sampler.h"
 

@@ -2,7 +2,7 @@
 // another.
 #include "kernels/input/measure.h"
 
-#include "devices/this_machine.h"
+#include "devices/machine/this_machine.h"
 #include "kernels/record.h"
 
 namespace ridgeline::input {

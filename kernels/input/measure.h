@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/profile.h"
-#include "devices/topology.h"
+#include "devices/machine/topology.h"
 #include "kernels/input/decode_probe.h"
 #include "kernels/input/storage_probe.h"
 #include "kernels/sampler.h"

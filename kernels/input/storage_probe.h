@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/profile.h"
-#include "devices/system_files.h"
+#include "devices/machine/system_files.h"
 #include "kernels/record.h"
 #include "kernels/sampler.h"
 

@@ -1,10 +1,9 @@
 // Comparison of two analyses: what is matched, and what counts as a change.
 // The command's text is tested in tests/cli/analyze_test.cpp.
-#include "analyzer/analysis_diff.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/analysis/diff.h"
 #include "base/json.h"
 #include "tests/support/schema_validator.h"
 

@@ -1,6 +1,6 @@
 // Analyses of whole networks: known counts, sums, batch linearity, and the JSON form.
 // Single rules are in count_test.cpp, files of others in corpus_test.cpp.
-#include "analyzer/analysis.h"
+#include "analyzer/analysis/analysis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include <deque>
 
-#include "analyzer/analysis_groups.h"
+#include "analyzer/analysis/groups.h"
 #include "base/json.h"
 #include "tests/analyzer/networks.h"
 #include "tests/analyzer/onnx/imported.h"

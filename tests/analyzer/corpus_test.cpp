@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.h"
+#include "analyzer/analysis/analysis.h"
 #include "analyzer/onnx/import.h"
 #include "base/error.h"
 #include "tests/analyzer/written_json.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "base/json.h"
 #include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"

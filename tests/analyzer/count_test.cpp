@@ -1,6 +1,6 @@
 // What each kind of Op costs, against numbers worked out by hand.
 // Bytes of layers are in count_bytes_test.cpp.
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

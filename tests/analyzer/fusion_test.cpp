@@ -1,6 +1,6 @@
 // Which layers become one kernel, and which must not: rules of all runtimes, on built-in networks
 // and on graphs as exporters write them.
-#include "analyzer/fusion.h"
+#include "analyzer/fusion/fusion.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "analyzer/lowering.h"
-#include "analyzer/training.h"
+#include "analyzer/lowering/lowering.h"
+#include "analyzer/training/training.h"
 #include "tests/analyzer/lowered.h"
 #include "tests/analyzer/networks.h"
 #include "tests/analyzer/onnx/imported.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/count.h"
-#include "analyzer/fusion.h"
-#include "analyzer/lowering.h"
-#include "analyzer/training_summary.h"
+#include "analyzer/count/count.h"
+#include "analyzer/fusion/fusion.h"
+#include "analyzer/lowering/lowering.h"
+#include "analyzer/training/summary.h"
 #include "tests/analyzer/lowered.h"
 #include "tests/workloads/counted.h"
 

@@ -1,6 +1,6 @@
 // From networks to kernels: what lowering never changes, GEMM shapes, producers, launches.
 // Every built-in network is lowered for every runtime.
-#include "analyzer/lowering.h"
+#include "analyzer/lowering/lowering.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The rule set `pagoda` against the totals that its authors publish, and its known peculiarities.
 // Published: github.com/dream-lab/pagoda, batch_size notebook, b = 1 … 1024.
-#include "analyzer/pagoda.h"
+#include "analyzer/count/pagoda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,15 +1,15 @@
 // A training step: exact MACs of gradients, optimizer bytes, memory and its parts.
 // Ratios are those that a real backward pass of the same networks showed.
-#include "analyzer/training.h"
+#include "analyzer/training/training.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "analyzer/count.h"
-#include "analyzer/fusion.h"
-#include "analyzer/lowering.h"
+#include "analyzer/count/count.h"
+#include "analyzer/fusion/fusion.h"
+#include "analyzer/lowering/lowering.h"
 #include "base/error.h"
 #include "workloads/registry.h"
 

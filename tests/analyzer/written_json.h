@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-#include "analyzer/analysis.h"
+#include "analyzer/analysis/analysis.h"
 #include "base/json.h"
 
 namespace ridgeline::testing {

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "analyzer/analysis.h"
-#include "analyzer/lowering.h"
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/lowering/lowering.h"
 #include "analyzer/onnx/import.h"
 #include "tests/analyzer/networks.h"
 #include "tests/support/onnx_builder.h"

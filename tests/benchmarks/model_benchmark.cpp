@@ -1,8 +1,8 @@
 // How long it takes to predict every mode of a device: the sweep that a planner makes.
 #include <benchmark/benchmark.h>
 
-#include "devices/mode_space_grid.h"
-#include "roofline/step.h"
+#include "devices/modes/mode_grid.h"
+#include "roofline/model/step.h"
 #include "tests/roofline/modelled.h"
 
 namespace ridgeline::testing {

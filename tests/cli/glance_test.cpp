@@ -1,11 +1,10 @@
 // The glance as text and JSON, from a made-up machine and from the real binary.
 // What is found on a system is tested in abilities_test.cpp.
-#include "cli/glance.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "report/summary.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -18,8 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-cli::Glance laptop() {
-  cli::Glance glance;
+Glance laptop() {
+  Glance glance;
   glance.machine.name = "Example CPU 9000";
   glance.machine.architecture = "x86_64";
   glance.machine.microarchitecture = "Example Cove";
@@ -45,7 +44,7 @@ cli::Glance laptop() {
 }
 
 TEST(Glance, ReadsAsWritten) {
-  EXPECT_EQ(cli::glance_text(laptop(), 80, false),
+  EXPECT_EQ(glance_text(laptop(), 80, false),
             R"(Example CPU 9000 (Example Cove)
   cores    4 cores, 8 hardware threads
   caches   L1 48 KiB × 4, L3 12 MiB
@@ -72,49 +71,49 @@ Next: ridgeline measure --quick
 }
 
 TEST(Glance, NamesTheDeviceOfTheCatalogAndItsRelease) {
-  cli::Glance glance = laptop();
+  Glance glance = laptop();
   glance.device.identity.catalog_id = "jetson-orin-nano-8gb";
   glance.device.identity.l4t = "36.4.3";
   glance.device.identity.jetpack = "6.2";
   glance.device.configuration = "super";
   EXPECT_THAT(
-      cli::glance_text(glance, 100, false),
+      glance_text(glance, 100, false),
       HasSubstr("  device   jetson-orin-nano-8gb, configuration super, Jetson Linux 36.4.3, "
                 "JetPack 6.2\n"));
-  EXPECT_EQ(cli::to_json(glance)["device"]["catalog_id"], "jetson-orin-nano-8gb");
+  EXPECT_EQ(to_json(glance)["device"]["catalog_id"], "jetson-orin-nano-8gb");
   glance.device.identity.catalog_id.clear();
   glance.device.identity.chip = "T999";
-  EXPECT_THAT(cli::glance_text(glance, 100, false), HasSubstr("  device   not in the catalog: a "));
+  EXPECT_THAT(glance_text(glance, 100, false), HasSubstr("  device   not in the catalog: a "));
 }
 
 TEST(Glance, ColourOnlyRepeatsWords) {
-  std::string painted = cli::glance_text(laptop(), 80, true);
+  std::string painted = glance_text(laptop(), 80, true);
   EXPECT_THAT(painted, HasSubstr("\x1b[33mno\x1b[0m"));
   for (std::size_t at = 0; (at = painted.find('\x1b')) != std::string::npos;)
     painted.erase(at, painted.find('m', at) - at + 1);
-  EXPECT_EQ(painted, cli::glance_text(laptop(), 80, false));
+  EXPECT_EQ(painted, glance_text(laptop(), 80, false));
 }
 
 TEST(Glance, NextCommandFollowsTheProfile) {
-  cli::Glance glance = laptop();
-  EXPECT_EQ(cli::next_command(glance).line, "ridgeline measure --quick");
-  glance.profile = cli::StoredProfile{"p.json", "2025-01-02T03:04:05Z", true, ""};
-  EXPECT_EQ(cli::next_command(glance).line, "ridgeline roofline");
-  EXPECT_THAT(cli::glance_text(glance, 80, false),
+  Glance glance = laptop();
+  EXPECT_EQ(next_command(glance).line, "ridgeline measure --quick");
+  glance.profile = StoredProfile{"p.json", "2025-01-02T03:04:05Z", true, ""};
+  EXPECT_EQ(next_command(glance).line, "ridgeline roofline");
+  EXPECT_THAT(glance_text(glance, 80, false),
               HasSubstr("  profile  p.json, measured 2025-01-02T03:04:05Z\n"));
   glance.profile->gpu = "Orin";
-  EXPECT_THAT(cli::glance_text(glance, 80, false),
+  EXPECT_THAT(glance_text(glance, 80, false),
               HasSubstr("  profile  p.json, measured 2025-01-02T03:04:05Z on Orin\n"));
   glance.profile->gpu.clear();
   glance.profile->complete = false;
-  EXPECT_EQ(cli::next_command(glance).line, "ridgeline measure");
-  EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("T03:04:05Z, incomplete\n"));
+  EXPECT_EQ(next_command(glance).line, "ridgeline measure");
+  EXPECT_THAT(glance_text(glance, 80, false), HasSubstr("T03:04:05Z, incomplete\n"));
   glance.profile->fault = "p.json: not JSON";
-  EXPECT_THAT(cli::glance_text(glance, 80, false), HasSubstr("unreadable: p.json: not JSON\n"));
+  EXPECT_THAT(glance_text(glance, 80, false), HasSubstr("unreadable: p.json: not JSON\n"));
 }
 
 TEST(Glance, JsonHoldsWhatTheTextShows) {
-  const Json json = cli::to_json(laptop());
+  const Json json = to_json(laptop());
   EXPECT_EQ(json["schema"], "ridgeline.glance/1");
   EXPECT_EQ(json["machine"]["cores"], 4);
   EXPECT_EQ(json["mode"]["cpu_hz"][0], 4.7e9);
@@ -125,10 +124,10 @@ TEST(Glance, JsonHoldsWhatTheTextShows) {
 }
 
 TEST(Glance, KeepsItsSchema) {
-  cli::Glance glance = laptop();
-  EXPECT_THAT(schema_violations(cli::to_json(glance), "glance.schema.json"), IsEmpty());
-  glance.profile = cli::StoredProfile{"p.json", "2025-01-02T03:04:05Z", true, ""};
-  EXPECT_THAT(schema_violations(cli::to_json(glance), "glance.schema.json"), IsEmpty());
+  Glance glance = laptop();
+  EXPECT_THAT(schema_violations(to_json(glance), "glance.schema.json"), IsEmpty());
+  glance.profile = StoredProfile{"p.json", "2025-01-02T03:04:05Z", true, ""};
+  EXPECT_THAT(schema_violations(to_json(glance), "glance.schema.json"), IsEmpty());
   const Json printed = parse_json(run_ridgeline({"--json"}).out, "glance");
   EXPECT_THAT(schema_violations(printed, "glance.schema.json"), IsEmpty());
 }

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
-#include "devices/mode_space.h"
+#include "devices/modes/mode_space.h"
 #include "devices/nvpmodel/check.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"

@@ -1,11 +1,11 @@
 // What can be set, read and run, looked up in made-up systems.
 // Rights are tested as an ordinary user, whoever runs the tests.
-#include "devices/abilities.h"
+#include "devices/machine/abilities.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "devices/present_mode.h"
+#include "devices/modes/present_mode.h"
 #include "tests/support/fake_system.h"
 
 namespace ridgeline::testing {

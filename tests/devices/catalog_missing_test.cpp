@@ -1,8 +1,8 @@
 // What no source states: listed where it is absent, silent where it is there or cannot be.
-#include "devices/catalog_missing.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "devices/catalog/missing.h"
 
 namespace ridgeline::testing {
 namespace {

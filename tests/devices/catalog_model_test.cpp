@@ -1,13 +1,12 @@
 // A catalog entry as a machine model: names, values, variances and sources of its parameters.
 // What the model then computes is tested in tests/roofline.
-#include "devices/catalog_model.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
 #include "base/json.h"
+#include "devices/catalog/model.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {

@@ -1,6 +1,6 @@
 // The files of the catalog: each validates, reads back as it was written and reproduces what its
 // maker publishes. A failure names the file and the field.
-#include "devices/catalog.h"
+#include "devices/catalog/catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 
 #include "base/json.h"
-#include "cli/device_facts.h"
+#include "report/device_facts.h"
 #include "tests/base/error_line.h"
 #include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"
@@ -81,9 +81,9 @@ TEST_P(CatalogFile, UsesEverySourceThatItLists) {
 // A second look at units and clocks. Where a rate was itself inferred from a figure (its source
 // says so), that figure only shows that the arithmetic is consistent.
 TEST_P(CatalogFile, ReproducesPublishedFiguresWithinOnePercent) {
-  const cli::DeviceFacts facts =
-      cli::device_facts(catalog::load(GetParam().substr(0, GetParam().size() - 5)));
-  for (const cli::PublishedCheck& check : facts.published) {
+  const DeviceFacts facts =
+      device_facts(catalog::load(GetParam().substr(0, GetParam().size() - 5)));
+  for (const PublishedCheck& check : facts.published) {
     ASSERT_TRUE(check.computed_per_s) << GetParam() << ": " << check.published.quantity;
     const double published = check.published.per_s.value;
     EXPECT_NEAR(*check.computed_per_s, published, 0.01 * published)

@@ -1,13 +1,13 @@
 // Made-up systems and what they are taken for: boards of the catalog, a Jetson that it lacks, a PC.
 // The trees hold a serial number each: it must not turn up anywhere.
-#include "devices/identification.h"
+#include "devices/machine/identification.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "devices/catalog_model.h"
-#include "devices/mode_space.h"
+#include "devices/catalog/model.h"
+#include "devices/modes/mode_space.h"
 #include "tests/support/fake_system.h"
 #include "tests/support/schema_validator.h"
 

@@ -1,6 +1,6 @@
 // Stock modes and requests as clock vectors, the grid of all modes, filters.
 // Every mode that public files state is compared where the table of them is at hand.
-#include "devices/mode_space.h"
+#include "devices/modes/mode_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "base/json.h"
-#include "devices/mode_space_clocks.h"
-#include "devices/mode_space_filter.h"
+#include "devices/modes/clock_table.h"
+#include "devices/modes/mode_filter.h"
 #include "tests/base/error_line.h"
 
 namespace ridgeline::testing {

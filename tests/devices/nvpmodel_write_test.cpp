@@ -5,7 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/text_file.h"
-#include "devices/mode_space_grid.h"
+#include "devices/modes/mode_grid.h"
 #include "devices/nvpmodel/diff.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/stated_mode.h"

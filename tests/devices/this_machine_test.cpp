@@ -1,9 +1,9 @@
 // Identifying machines from made-up trees, and this one for real.
-#include "devices/this_machine.h"
+#include "devices/machine/this_machine.h"
 
 #include <gtest/gtest.h>
 
-#include "devices/topology.h"
+#include "devices/machine/topology.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline {

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "analyzer/analysis.h"
+#include "analyzer/analysis/analysis.h"
 #include "analyzer/onnx/import.h"
 #include "base/error.h"
 #include "tests/fuzz/message_mutator.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "devices/this_machine.h"
+#include "devices/machine/this_machine.h"
 #include "kernels/cpu/core_clock.h"
 #include "kernels/cpu/measure.h"
 #include "kernels/steady_clock.h"

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "devices/topology.h"
+#include "devices/machine/topology.h"
 #include "kernels/cpu/page_buffer.h"
 #include "kernels/cpu/pointer_chain.h"
 

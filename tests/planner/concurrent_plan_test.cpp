@@ -1,13 +1,13 @@
 // Training beside inference: the chosen mode against an event-by-event simulation of every machine
 // that the parameters allow.
-#include "planner/concurrent_plan.h"
+#include "planner/concurrent/concurrent_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/training.h"
+#include "analyzer/training/training.h"
 #include "base/error.h"
 #include "planner/task.h"
 #include "tests/planner/planned.h"

@@ -1,5 +1,5 @@
 // Turns against a discrete-event simulation with jittered requests.
-#include "planner/interleaving.h"
+#include "planner/concurrent/interleaving.h"
 
 #include <gtest/gtest.h>
 

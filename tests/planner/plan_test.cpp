@@ -8,11 +8,11 @@
 #include <map>
 
 #include "base/error.h"
-#include "devices/mode_space_grid.h"
+#include "devices/modes/mode_grid.h"
 #include "planner/choice.h"
 #include "planner/infeasible.h"
 #include "planner/pareto.h"
-#include "roofline/predict.h"
+#include "roofline/model/predict.h"
 #include "tests/planner/planned.h"
 
 namespace ridgeline::testing {

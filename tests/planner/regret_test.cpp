@@ -6,19 +6,19 @@
 #include <cmath>
 #include <iostream>
 
-#include "cli/measured_load.h"
-#include "cli/measurement_table.h"
-#include "cli/validation_groups.h"
-#include "cli/validation_predictor.h"
 #include "planner/belief.h"
 #include "planner/choice.h"
 #include "tests/support/gpu_table.h"
 #include "tests/support/temporary_directory.h"
+#include "validation/groups.h"
+#include "validation/measured_load.h"
+#include "validation/measurement_table.h"
+#include "validation/predictor.h"
 
 namespace ridgeline::testing {
 namespace {
 
-using cli::Measurement;
+using Measurement;
 
 struct Outcome {
   int choices = 0, kept = 0, answered = 0;  // kept and choices: of groups that are in order
@@ -41,11 +41,11 @@ bool is_in_order(const std::vector<const Measurement*>& by_clock) {
 
 // Probes are the fastest and the slowest clock of the group, as predicted without them.
 Outcome plan_groups(const std::string& path, int probes) {
-  const cli::MeasurementTable table = cli::read_measurement_table(path);
-  const cli::Predictor predictor = cli::model_predictor();
-  cli::MeasuredLoads loads;
+  const MeasurementTable table = read_measurement_table(path);
+  const Predictor predictor = model_predictor();
+  MeasuredLoads loads;
   Outcome outcome;
-  for (const auto& [key, rows] : cli::groups_of(table.rows, cli::group_of)) {
+  for (const auto& [key, rows] : groups_of(table.rows, group_of)) {
     std::vector<const Measurement*> measured;
     for (const std::size_t i : rows)
       if (table.rows[i].power_w) measured.push_back(&table.rows[i]);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "planner/interleaving.h"
+#include "planner/concurrent/interleaving.h"
 
 namespace ridgeline::testing {
 

@@ -1,17 +1,17 @@
 // Plans of training: what sets the pace, what the plan makes of it, and what must always hold.
-#include "planner/train_plan.h"
+#include "planner/training/train_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analyzer/training.h"
+#include "analyzer/training/training.h"
 #include "base/error.h"
 #include "planner/choice.h"
-#include "planner/measured_input.h"
 #include "planner/task.h"
-#include "roofline/predict.h"
+#include "planner/training/measured_input.h"
+#include "roofline/model/predict.h"
 #include "tests/planner/planned.h"
 
 namespace ridgeline::testing {

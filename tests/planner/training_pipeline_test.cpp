@@ -1,15 +1,14 @@
 // Epochs against what two boards took, and the laws of the pipeline.
-#include "planner/training_pipeline.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "analyzer/training.h"
+#include "analyzer/training/training.h"
 #include "base/random.h"
-#include "roofline/step.h"
+#include "planner/training/pipeline.h"
+#include "roofline/model/step.h"
 #include "tests/roofline/modelled.h"
 
 namespace ridgeline::testing {

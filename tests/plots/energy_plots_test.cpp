@@ -7,12 +7,12 @@
 #include <sstream>
 
 #include "base/text_table.h"
-#include "plots/energy_figure.h"
-#include "plots/energy_panels.h"
-#include "plots/energy_tables.h"
-#include "plots/svg_panels.h"
-#include "plots/svg_stack.h"
-#include "plots/terminal_stack.h"
+#include "plots/figures/energy.h"
+#include "plots/figures/energy_panels.h"
+#include "plots/renderers/svg_panels.h"
+#include "plots/renderers/svg_stack.h"
+#include "plots/renderers/terminal_stack.h"
+#include "report/energy_roofline.h"
 #include "tests/plots/golden.h"
 #include "tests/roofline/made_up_board.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plots/roofline_figure.h"
-#include "plots/svg_layout.h"
+#include "plots/figures/roofline.h"
+#include "plots/renderers/svg_layout.h"
 #include "tests/plots/sample_rooflines.h"
 
 namespace ridgeline::testing {

@@ -1,11 +1,10 @@
 // The layers on the roofline: what has a place, how large, in which colour; hostile names.
-#include "plots/layers_figure.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "plots/svg.h"
+#include "plots/figures/layers.h"
+#include "plots/renderers/svg.h"
 #include "tests/roofline/explained_network.h"
 
 namespace ridgeline::testing {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/text_table.h"
-#include "plots/roofline_panels.h"
-#include "plots/svg_panels.h"
+#include "plots/figures/roofline_panels.h"
+#include "plots/renderers/svg_panels.h"
 #include "tests/plots/golden.h"
 #include "tests/plots/sample_rooflines.h"
 

@@ -1,10 +1,9 @@
 // What the picture of a plan shows: every stock mode by name, the choice, and where limits forbid.
-#include "plots/plan_figure.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plots/svg.h"
+#include "plots/figures/plan.h"
+#include "plots/renderers/svg.h"
 #include "tests/planner/planned.h"
 
 namespace ridgeline::testing {

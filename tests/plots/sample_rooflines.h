@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "roofline/roofline.h"
+#include "roofline/ceilings/roofline.h"
 #include "tests/roofline/made_up_mode.h"
 #include "tests/support/paths.h"
 

@@ -1,6 +1,6 @@
 // The SVG: golden bytes of the example, well-formed XML for hostile names, nothing from outside.
 // How it looks is for people; where the labels are is in label_layout_test.cpp.
-#include "plots/svg.h"
+#include "plots/renderers/svg.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "plots/roofline_figure.h"
+#include "plots/figures/roofline.h"
 #include "tests/plots/golden.h"
 #include "tests/plots/sample_rooflines.h"
 

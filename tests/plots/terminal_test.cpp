@@ -1,14 +1,14 @@
 // The terminal picture and its tables: golden text of the example, any width, plain ASCII.
 // Width counts characters, as a terminal does.
-#include "plots/terminal.h"
+#include "plots/renderers/terminal.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "base/text_table.h"
-#include "plots/roofline_figure.h"
-#include "plots/roofline_tables.h"
+#include "plots/figures/roofline.h"
+#include "report/roofline.h"
 #include "tests/plots/golden.h"
 #include "tests/plots/sample_rooflines.h"
 

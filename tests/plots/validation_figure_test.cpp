@@ -1,10 +1,9 @@
 // The picture of predicted against measured times: what is in it and that it stays in the frame.
-#include "plots/validation_figure.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plots/svg.h"
+#include "plots/figures/validation.h"
+#include "plots/renderers/svg.h"
 
 namespace ridgeline {
 namespace {

@@ -1,6 +1,6 @@
 // Advice on costs that are known in closed form: which changes are kept, in which order, and what
 // is said of them.
-#include "roofline/advice.h"
+#include "roofline/explain/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

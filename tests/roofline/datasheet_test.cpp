@@ -1,6 +1,6 @@
 // Ceilings on paper: the peaks that the device tables print and the bandwidths of the STREAM fit.
 // Pictures and the command are tested in datasheet_command_test.cpp.
-#include "roofline/datasheet.h"
+#include "roofline/ceilings/datasheet.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "devices/catalog_model.h"
-#include "devices/mode_space.h"
+#include "devices/catalog/model.h"
+#include "devices/modes/mode_space.h"
 #include "tests/base/error_line.h"
 #include "tests/support/schema_validator.h"
 

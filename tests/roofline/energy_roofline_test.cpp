@@ -1,6 +1,6 @@
 // From ceilings to the energy roofline: which roofs, whose numbers, what is missing, and the forms
 // for machines. The formulas are tested in energy_terms_test.cpp.
-#include "roofline/energy_roofline.h"
+#include "roofline/ceilings/energy_roofline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "roofline/measured_energy.h"
+#include "roofline/ceilings/measured_energy.h"
 #include "tests/base/error_line.h"
 #include "tests/roofline/made_up_board.h"
 #include "tests/roofline/made_up_mode.h"

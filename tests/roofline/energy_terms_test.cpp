@@ -1,6 +1,6 @@
 // The formulas against each other: the arch form is the direct sum, the power line peaks at the
 // ridge, limits are reached, and a cap never makes anything faster, hotter or cheaper.
-#include "roofline/energy_terms.h"
+#include "roofline/ceilings/energy_terms.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -6,7 +6,7 @@
 #include "base/ceilings.h"
 #include "base/demand.h"
 #include "base/prediction.h"
-#include "roofline/explanation.h"
+#include "roofline/explain/explanation.h"
 
 namespace ridgeline::testing {
 

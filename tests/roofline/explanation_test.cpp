@@ -1,5 +1,5 @@
 // Explanations of a made-up prediction: shares, roofs, terms, verdict, and their JSON and CSV.
-#include "roofline/explanation.h"
+#include "roofline/explain/explanation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "roofline/roofs_above.h"
+#include "roofline/ceilings/roofs_above.h"
 #include "tests/base/error_line.h"
 #include "tests/roofline/explained_network.h"
 #include "tests/support/schema_validator.h"

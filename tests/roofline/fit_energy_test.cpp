@@ -1,6 +1,6 @@
 // The fit against a known truth: exact rows give it back, rows read through a made-up power sensor
 // (noise, lag, coarse steps) give it within 5 %, and rows that cannot tell are refused by name.
-#include "roofline/fit_energy.h"
+#include "roofline/model/fit_energy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <numbers>
 
 #include "base/random.h"
-#include "roofline/energy_terms.h"
+#include "roofline/ceilings/energy_terms.h"
 #include "tests/base/error_line.h"
 #include "tests/roofline/made_up_energy.h"
 

@@ -1,15 +1,15 @@
 // Fits to synthetic truth: what was changed is found again, what is impossible is refused, and what
 // no measurement touches stays as it was believed.
-#include "roofline/fit.h"
+#include "roofline/model/fit.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "roofline/coefficients.h"
-#include "roofline/draws.h"
-#include "roofline/predict.h"
-#include "roofline/step.h"
+#include "roofline/model/coefficients.h"
+#include "roofline/model/draws.h"
+#include "roofline/model/predict.h"
+#include "roofline/model/step.h"
 #include "tests/roofline/modelled.h"
 
 namespace ridgeline::testing {

@@ -1,6 +1,6 @@
 // NAME=FLOP:BYTES[:SECONDS] as people write it, and what they get wrong.
 // The comparison with a roof is in roofline_test.cpp.
-#include "roofline/given_point.h"
+#include "roofline/ceilings/given_point.h"
 
 #include <gtest/gtest.h>
 

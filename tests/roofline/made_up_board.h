@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "roofline/energy_roofline.h"
+#include "roofline/ceilings/energy_roofline.h"
 
 namespace ridgeline::testing {
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "roofline/energy_terms.h"
+#include "roofline/ceilings/energy_terms.h"
 
 namespace ridgeline::testing {
 

@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/lowering.h"
-#include "devices/catalog.h"
-#include "devices/catalog_model.h"
-#include "devices/mode_space.h"
-#include "roofline/conditions.h"
-#include "roofline/network_load.h"
-#include "roofline/priors.h"
+#include "analyzer/lowering/lowering.h"
+#include "devices/catalog/catalog.h"
+#include "devices/catalog/model.h"
+#include "devices/modes/mode_space.h"
+#include "roofline/model/conditions.h"
+#include "roofline/model/network_load.h"
+#include "roofline/model/priors.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::testing {

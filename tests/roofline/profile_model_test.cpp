@@ -1,11 +1,11 @@
 // A profile as a model: its rates come back as ceilings, and what it lacks is said.
-#include "roofline/profile_model.h"
+#include "roofline/model/profile_model.h"
 
 #include <gtest/gtest.h>
 
 #include "base/profile.h"
-#include "roofline/ceilings_of.h"
-#include "roofline/priors.h"
+#include "roofline/ceilings/ceilings_of.h"
+#include "roofline/model/priors.h"
 #include "tests/base/error_line.h"
 #include "tests/support/paths.h"
 

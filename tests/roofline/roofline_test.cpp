@@ -1,6 +1,6 @@
 // Which rows become roofs and slopes, and the formulas: ridge, attainable rate, share of the roof.
 // Rows are made up; pictures are tested in tests/plots.
-#include "roofline/roofline.h"
+#include "roofline/ceilings/roofline.h"
 
 #include <gtest/gtest.h>
 

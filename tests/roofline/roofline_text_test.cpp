@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "roofline/roofline.h"
+#include "roofline/ceilings/roofline.h"
 #include "tests/roofline/made_up_mode.h"
 #include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"

@@ -1,13 +1,13 @@
 // Laws of the model: what is faster never takes longer, sums are sums, a mode does not depend on
 // which others were asked for; and the clock that a power cap leaves.
-#include "roofline/step.h"
+#include "roofline/model/step.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/error.h"
-#include "roofline/predict.h"
+#include "roofline/model/predict.h"
 #include "tests/roofline/modelled.h"
 
 namespace ridgeline::testing {

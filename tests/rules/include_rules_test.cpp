@@ -30,7 +30,7 @@ TEST(IncludeRules, RoomsToTheRightAreClosed) {
 }
 
 TEST(IncludeRules, RooflineSeesTheCatalogOnly) {
-  EXPECT_THAT(include_violations({{"roofline/a.cpp", "#include \"devices/catalog.h\"\n"}}),
+  EXPECT_THAT(include_violations({{"roofline/a.cpp", "#include \"devices/catalog/catalog.h\"\n"}}),
               IsEmpty());
   EXPECT_THAT(include_violations({{"roofline/a.cpp", "  # include \"devices/sensors/b.h\"\n"}}),
               ElementsAre("roofline/a.cpp:1: includes \"devices/sensors/b.h\""));

@@ -2,7 +2,7 @@
 // Only the files that the program reads, with the values that such systems show.
 #pragma once
 
-#include "devices/this_machine.h"
+#include "devices/machine/this_machine.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <protozero/pbf_writer.hpp>
 
-#include "analyzer/shape.h"
+#include "analyzer/graph/shape.h"
 
 namespace ridgeline::testing {
 namespace {

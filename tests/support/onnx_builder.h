@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/element_type.h"
+#include "analyzer/graph/element_type.h"
 
 namespace ridgeline::testing {
 

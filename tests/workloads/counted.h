@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::testing {

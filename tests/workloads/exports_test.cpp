@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "analyzer/fold_batch_norm.h"
-#include "analyzer/lowering.h"
+#include "analyzer/fusion/fold_batch_norm.h"
+#include "analyzer/lowering/lowering.h"
 #include "analyzer/onnx/import.h"
 #include "base/json.h"
 #include "tests/analyzer/networks.h"

@@ -1,6 +1,6 @@
 // Folding of batch normalisation: what is folded, what must not be, and what stays the same.
 // Exports with folded normalisation are compared in exports_test.cpp.
-#include "analyzer/fold_batch_norm.h"
+#include "analyzer/fusion/fold_batch_norm.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "analyzer/lowering.h"
+#include "analyzer/lowering/lowering.h"
 #include "tests/support/process.h"
 #include "tests/workloads/counted.h"
 

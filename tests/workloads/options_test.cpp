@@ -1,5 +1,5 @@
 // Options of workloads: what is read, what is refused and how that is said.
-// The command line's part of it is in workloads_command_test.cpp.
+// The command line's part of it is in tests/cli/workloads_test.cpp.
 #include "workloads/options.h"
 
 #include <gmock/gmock.h>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/shape.h"
+#include "analyzer/graph/shape.h"
 
 namespace ridgeline::onnx {
 

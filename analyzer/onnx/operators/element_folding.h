@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/element_type.h"
+#include "analyzer/graph/element_type.h"
+#include "analyzer/graph/shape.h"
 #include "analyzer/onnx/contents.h"
 #include "analyzer/onnx/node_context.h"
-#include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
 

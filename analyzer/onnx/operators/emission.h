@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/element_type.h"
+#include "analyzer/graph/element_type.h"
 #include "analyzer/onnx/node_context.h"
 
 namespace ridgeline::onnx {

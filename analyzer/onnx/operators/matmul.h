@@ -2,9 +2,9 @@
 // Who multiplies (floats, integers, packed weights) is the rule's business.
 #pragma once
 
+#include "analyzer/graph/op.h"
+#include "analyzer/graph/shape.h"
 #include "analyzer/onnx/node_context.h"
-#include "analyzer/op.h"
-#include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/graph/shape.h"
 #include "analyzer/onnx/node_context.h"
-#include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
 

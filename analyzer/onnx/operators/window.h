@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "analyzer/graph/shape.h"
 #include "analyzer/onnx/node_context.h"
-#include "analyzer/shape.h"
 
 namespace ridgeline::onnx {
 

@@ -2,7 +2,7 @@
 // twice. A step that stands alone, or that others read too, stays what it is.
 #include <gtest/gtest.h>
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "tests/analyzer/onnx/imported.h"
 
 namespace ridgeline::testing {

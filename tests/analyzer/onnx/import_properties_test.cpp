@@ -2,7 +2,7 @@
 // `./run fuzz` looks for what fails for as long as one likes; this keeps watch in every test run.
 #include <gtest/gtest.h>
 
-#include "analyzer/analysis.h"
+#include "analyzer/analysis/analysis.h"
 #include "analyzer/onnx/import.h"
 #include "base/error.h"
 #include "tests/fuzz/message_mutator.h"

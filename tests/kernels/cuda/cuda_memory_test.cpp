@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "devices/catalog.h"
+#include "devices/catalog/catalog.h"
 #include "kernels/cuda/catalog_facts.h"
 #include "tests/kernels/cuda/measured.h"
 

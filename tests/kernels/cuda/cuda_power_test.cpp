@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/sweep_energy.h"
+#include "roofline/ceilings/sweep_energy.h"
 #include "tests/kernels/cuda/measured.h"
 #include "tests/kernels/cuda/test_rail.h"
 
@@ -28,7 +28,7 @@ class CudaPower : public ::testing::Test {
                               return false;
                             }});
     ProfileMode mode = measured(gpu, options, {.power = &meter});
-    mode.energy = cli::fitted_energy(mode, rail.facts().name);
+    mode.energy = fitted_energy(mode, rail.facts().name);
     taken_s_ = gpu.now_s();
     return mode;
   }

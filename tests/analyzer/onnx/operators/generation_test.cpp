@@ -2,7 +2,7 @@
 // Sums over runs are exact, since the work of a run is linear in the length of its cache.
 #include <gtest/gtest.h>
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "tests/analyzer/onnx/imported.h"
 
 namespace ridgeline::testing {

@@ -2,7 +2,7 @@
 // Every output of the node is an output of the model.
 #include "tests/analyzer/onnx/operators/one_node.h"
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "tests/base/error_line.h"
 
 namespace ridgeline::testing {

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "analyzer/element_type.h"
-#include "analyzer/graph.h"
+#include "analyzer/graph/element_type.h"
+#include "analyzer/graph/graph.h"
 #include "analyzer/onnx/import.h"
 #include "base/work.h"
 #include "tests/support/onnx_builder.h"

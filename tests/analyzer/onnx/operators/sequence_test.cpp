@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "analyzer/count.h"
+#include "analyzer/count/count.h"
 #include "tests/analyzer/onnx/imported.h"
 #include "tests/analyzer/onnx/operators/folded.h"
 #include "tests/analyzer/onnx/operators/one_node.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/verify_counters.h"
+#include "cli/commands/verify_counters.h"
 #include "tests/kernels/cuda/test_gpu.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"

@@ -1,0 +1,212 @@
+// From a Graph to an Analysis: one row per layer, counted by the rules of count.h.
+// Other rule sets start from the same rows (pagoda.cpp); the JSON form is in analysis_json.cpp.
+#include "analyzer/analysis/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/count/count.h"
+
+namespace ridgeline {
+namespace {
+
+// Tensors by pointer, all lists one behind the other.
+class TensorLists {
+ public:
+  TensorLists(CountedNetwork& network) : network_(network) {
+    const Graph& graph = network.graph;
+    std::size_t size = graph.inputs.size() + graph.outputs.size();
+    for (const Layer& layer : graph.layers) size += layer.inputs.size() + layer.outputs.size();
+    network.tensors.reserve(size);
+  }
+
+  std::span<const Tensor* const> add(const std::vector<TensorId>& ids) {
+    auto& all = network_.tensors;
+    for (const TensorId id : ids) all.push_back(&network_.graph.tensors[id]);
+    return std::span(all).last(ids.size());
+  }
+
+ private:
+  CountedNetwork& network_;
+};
+
+// The part that gives a layer of several its name: the one with most to compute.
+const Part* main_part(const Layer& layer, const OpWeights& weights) {
+  if (layer.parts.size() == 1) return &layer.parts.front();
+  const Part* found = nullptr;
+  double most = -1;
+  for (const Part& part : layer.parts) {
+    const Work work = count_part(part, weights);
+    const double operations = total_operations(work);
+    if (operations > most) {
+      most = operations;
+      found = &part;
+    }
+  }
+  return found;
+}
+
+const Unknown* unknown_part(const Layer& layer) {
+  for (const Part& part : layer.parts)
+    if (const auto* unknown = std::get_if<Unknown>(&part.op)) return unknown;
+  return nullptr;
+}
+
+bool is_reported(const Layer& layer) {
+  return layer.standing == Standing::counted || layer.standing == Standing::alternative;
+}
+
+ComputeClass compute_class(const Layer& layer, const Work& work) {
+  if (!is_reported(layer)) return ComputeClass::none;
+  if (unknown_part(layer)) return ComputeClass::unknown;
+  ComputeClass found = total_bytes(work) > 0 ? ComputeClass::memory : ComputeClass::none;
+  for (const FlopCount& entry : work.flop) {
+    if (entry.unit == Unit::matrix) return ComputeClass::matrix;
+    found = ComputeClass::vector;
+  }
+  return found;
+}
+
+// Of the unit that gives the layer its class; the most frequent one where it has several.
+std::string_view dtype_text(const Graph& graph, const Layer& layer, const Work& work) {
+  const FlopCount* most = nullptr;
+  for (const FlopCount& entry : work.flop)
+    if (!most || entry.unit > most->unit || (entry.unit == most->unit && entry.flop > most->flop))
+      most = &entry;
+  if (most) return to_string(most->dtype);
+  const ElementType type =
+      layer.outputs.empty() ? ElementType::unknown : graph.tensors[layer.outputs.front()].type;
+  return to_string(type);
+}
+
+void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists,
+          const OpWeights& weights) {
+  row.name = std::move(layer.name);
+  row.op = std::move(layer.origin);
+  const Part* part = main_part(layer, weights);
+  row.op_class = part ? op_class(part->op) : OpClass::view;
+  row.inputs = lists.add(layer.inputs);
+  row.outputs = lists.add(layer.outputs);
+  row.work = count_layer(graph, layer, weights);
+  row.compute_class = compute_class(layer, row.work);
+  row.dtype = dtype_text(graph, layer, row.work);
+  row.repeats = layer.repeats;
+  row.standing = layer.standing;
+  row.pass = layer.pass;
+  row.shapes = layer.shapes;
+  if (!is_reported(layer)) return;
+  if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;
+  for (const Part& one : layer.parts)
+    row.causally_masked_macs += layer.repeats * causally_masked_macs(one.op);
+  for (const TensorId id : unsized_tensors(graph, layer))
+    row.unsized.push_back(graph.tensors[id].name);
+}
+
+class UnknownRows {
+ public:
+  void add(const AnalysisRow& row, const std::string& reason) {
+    const auto [place, is_new] = places_.try_emplace({row.op, reason}, rows_.size());
+    if (is_new) rows_.push_back({row.op, reason, {}});
+    rows_[place->second].layers.push_back(row.name);
+  }
+
+  std::vector<UnknownRow> take() { return std::move(rows_); }
+
+ private:
+  std::vector<UnknownRow> rows_;
+  std::map<std::pair<std::string, std::string>, std::size_t> places_;
+};
+
+void count_parameters(const Graph& graph, Totals& totals) {
+  for (const Tensor& tensor : graph.tensors) {
+    if (!tensor.is_parameter) continue;
+    totals.params += static_cast<double>(element_count(tensor.shape));
+    totals.parameter_bytes += tensor_bytes(tensor).value_or(0);
+  }
+}
+
+std::string counted_noun(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// What a reader of totals has to know; details are in the rows.
+void warn_of_uncertain_rows(Analysis& analysis) {
+  std::size_t unsized = 0, bounds = 0, declared = 0;
+  for (const AnalysisRow& row : analysis.rows) {
+    if (row.standing != Standing::counted) continue;
+    unsized += row.unsized.empty() ? 0 : 1;
+    bounds += row.shapes == ShapeSource::bound ? 1 : 0;
+    declared += row.shapes == ShapeSource::declared ? 1 : 0;
+  }
+  if (unsized > 0)
+    analysis.warnings.push_back(fmt::format(
+        "{} with tensors whose bytes nobody can tell (strings, unknown types or shapes); bytes are "
+        "a lower bound",
+        counted_noun(unsized, "layer")));
+  if (bounds > 0)
+    analysis.warnings.push_back(
+        fmt::format("{} with shapes that depend on data; counted at the most that they can be",
+                    counted_noun(bounds, "layer")));
+  if (declared > 0)
+    analysis.warnings.push_back(
+        fmt::format("{} with shapes that the file declares and nobody could check",
+                    counted_noun(declared, "layer")));
+}
+
+}  // namespace
+
+Analysis analyze(Graph given, const OpWeights& weights) {
+  Analysis analysis;
+  const auto network = std::make_shared<CountedNetwork>(CountedNetwork{std::move(given), {}});
+  Graph& graph = network->graph;
+  TensorLists lists(*network);
+  analysis.inputs = lists.add(graph.inputs);
+  analysis.outputs = lists.add(graph.outputs);
+  analysis.rows.reserve(graph.layers.size());
+  UnknownRows unknown_rows;
+  for (Layer& layer : graph.layers) {
+    auto& rows = layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows;
+    fill(rows.emplace_back(), graph, layer, lists, weights);
+    const Unknown* unknown = is_reported(layer) ? unknown_part(layer) : nullptr;
+    if (unknown) unknown_rows.add(rows.back(), unknown->reason);
+  }
+  count_parameters(graph, analysis.totals);
+  sum_rows(analysis);
+  analysis.unknown = unknown_rows.take();
+  warn_of_uncertain_rows(analysis);
+  analysis.network = network;
+  return analysis;
+}
+
+void sum_rows(Analysis& analysis) {
+  analysis.totals.layers = analysis.rows.size();
+  analysis.totals.work = {};
+  for (const AnalysisRow& row : analysis.rows) analysis.totals.work += row.work;
+}
+
+std::optional<double> intensity(const Work& work) {
+  const double bytes = total_bytes(work);
+  if (bytes <= 0) return std::nullopt;
+  return total_operations(work) / bytes;
+}
+
+std::optional<double> intensity(const AnalysisRow& row) {
+  return row.unsized.empty() ? intensity(row.work) : std::nullopt;
+}
+
+std::string output_text(const AnalysisRow& row) {
+  if (row.outputs.empty()) return "";
+  const Tensor& tensor = *row.outputs.front();
+  return tensor.source == ShapeSource::unknown ? "?" : to_string(tensor.shape);
+}
+
+ShapeSource least_sure_shapes(const Analysis& analysis) {
+  ShapeSource least = ShapeSource::fixed;
+  for (const AnalysisRow& row : analysis.rows)
+    if (row.standing == Standing::counted) least = std::max(least, row.shapes);
+  return least;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,54 @@
+// Rows of an Analysis in another order, or added up by operator or by stage of the network.
+// Every row is in exactly one group, so groups add up to the same totals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis/analysis.h"
+
+namespace ridgeline {
+
+enum class RowOrder { graph, flops, bytes, macs, intensity, name };
+
+template <>
+struct TokenTable<RowOrder> {
+  static constexpr std::string_view noun = "order";
+  static constexpr std::array<std::pair<RowOrder, std::string_view>, 6> rows{
+      {{RowOrder::graph, "graph"},
+       {RowOrder::flops, "flops"},
+       {RowOrder::bytes, "bytes"},
+       {RowOrder::macs, "macs"},
+       {RowOrder::intensity, "intensity"},
+       {RowOrder::name, "name"}}};
+};
+
+enum class Grouping { op, stage };
+
+template <>
+struct TokenTable<Grouping> {
+  static constexpr std::string_view noun = "grouping";
+  static constexpr std::array<std::pair<Grouping, std::string_view>, 2> rows{
+      {{Grouping::op, "op"}, {Grouping::stage, "stage"}}};
+};
+
+struct RowGroup {
+  std::string name;
+  std::size_t layers = 0;
+  Work work;
+  bool is_lower_bound = false;  // bytes of some tensors cannot be told
+};
+
+// Largest first (names alphabetically); equal rows stay in graph order.
+void sort_rows(std::vector<AnalysisRow>& rows, RowOrder order);
+std::vector<const AnalysisRow*> sorted_rows(const std::vector<AnalysisRow>& rows, RowOrder order);
+void sort_groups(std::vector<RowGroup>& groups, RowOrder order);
+
+// In order of first appearance. A stage is what the layers' paths have in common down to the first
+// numbered part ("layer1", "encoder/layer.3"); where names are no paths, it is the size of the
+// picture ("56x56").
+std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping);
+
+Json groups_to_json(const std::vector<RowGroup>& groups, Rules rules);
+
+}  // namespace ridgeline

@@ -1,0 +1,179 @@
+// Patterns, and who knows them. Names follow TensorRT's layer names where it has one.
+// Sources: TensorRT developer guide ("Types of fusions"), torch.compile's Inductor (pointwise and
+// reductions in one kernel, library calls for products), ONNX Runtime's graph optimisations.
+#include "analyzer/fusion/rules.h"
+
+#include <algorithm>
+
+#include "analyzer/fusion/rules_onnxruntime.h"
+
+namespace ridgeline {
+namespace {
+
+// Parameters that are computed at run time cannot be folded before it.
+bool batch_norm_into_product(const FusionCandidate& c) {
+  const Layer* product = single_layer(c.graph, c.producer);
+  const Layer* norm = single_layer(c.graph, c.consumer);
+  return product != nullptr && norm != nullptr && c.producer.products == 1 &&
+         c.consumer.has_only(kind::batch_norm) && reads_weights_beside_first(c.graph, *product) &&
+         reads_weights_beside_first(c.graph, *norm);
+}
+
+bool pointwise_into_product(const FusionCandidate& c) {
+  return c.producer.products == 1 && !c.producer.has(kind::softmax) &&
+         c.consumer.has_only(kind::pointwise) && keeps_size(c);
+}
+
+bool pointwise_chain(const FusionCandidate& c) {
+  return c.producer.has_only(kind::pointwise) && c.consumer.has_only(kind::pointwise);
+}
+
+// At inference a batch normalisation that no product takes in is a scale and a shift of its own.
+bool batch_norm_and_pointwise(const FusionCandidate& c) {
+  constexpr unsigned both = kind::batch_norm | kind::pointwise;
+  return c.producer.has_only(both) && c.consumer.has_only(both);
+}
+
+bool pool_into_convolution(const FusionCandidate& c) {
+  return c.producer.products == 1 && c.consumer.layers.size() == 1 &&
+         c.consumer.has_only(kind::pool) && !all_layers(c.graph, c.consumer, pools_all) &&
+         c.producer.has(kind::convolution);
+}
+
+bool softmax_into_scores(const FusionCandidate& c) {
+  return is_product_of_activations(c.graph, c.producer) && c.consumer.has(kind::softmax) &&
+         c.consumer.has_only(kind::softmax | kind::pointwise);
+}
+
+bool values_into_attention(const FusionCandidate& c) {
+  return c.producer.products == 1 && c.producer.has(kind::softmax) &&
+         is_product_of_activations(c.graph, c.consumer) &&
+         all_layers(c.graph, c.consumer, [](const Graph& graph, const Layer& layer) {
+           return moves_or_scales(graph, layer) ||
+                  (layer.parts.size() == 1 && is_product(layer.parts.front().op));
+         });
+}
+
+// A product takes its operands from where they lie: by the strides of a transposition, at the
+// offset of a slice, times a number that scales the whole product.
+bool operand_access(const FusionCandidate& c) {
+  if (!c.consumer.has(kind::matrix_product | kind::attention) ||
+      !all_layers(c.graph, c.producer, moves_or_scales))
+    return false;
+  const Passage way = passage(c.graph, c.producer);
+  return way.inputs == 1 && way.out <= way.in;
+}
+
+// Attention reads a key or value once for all the query heads that share it.
+bool grouped_heads(const FusionCandidate& c) {
+  if (!c.consumer.has(kind::softmax) || c.consumer.products == 0 ||
+      !all_layers(c.graph, c.producer, moves_or_scales))
+    return false;
+  const Passage way = passage(c.graph, c.producer);
+  return way.inputs == 1 && way.in > 0 && way.out > way.in && way.out % way.in == 0;
+}
+
+// And writes its result in the order in which it is wanted.
+bool result_access(const FusionCandidate& c) {
+  if (!c.producer.has(kind::matrix_product | kind::attention) ||
+      !all_layers(c.graph, c.consumer, only_moves))
+    return false;
+  const Passage way = passage(c.graph, c.consumer);
+  return way.inputs == 1 && way.out == way.in;
+}
+
+// A normalisation or activation that an exporter took apart: reductions and pointwise steps on the
+// same rows, read and written once.
+bool row_wise_island(const FusionCandidate& c) {
+  constexpr unsigned both = kind::row_wise | kind::pointwise;
+  return c.producer.has_only(both) && c.consumer.has_only(both) &&
+         (c.producer.has(kind::row_wise) || c.consumer.has(kind::row_wise));
+}
+
+// Halves of a row that change places on their way through pointwise steps, as in rotary embeddings:
+// an index, not a copy.
+bool pointwise_within_rows(const FusionCandidate& c) {
+  return all_layers(c.graph, c.producer, stays_within_rows) &&
+         all_layers(c.graph, c.consumer, stays_within_rows);
+}
+
+// The rows are those of a product's result, and what leaves is as large: a rotary embedding,
+// patches that are merged.
+bool rows_into_product(const FusionCandidate& c) {
+  return c.producer.products == 1 && !c.producer.has(kind::softmax) &&
+         c.consumer.has(kind::pointwise) && all_layers(c.graph, c.consumer, stays_within_rows) &&
+         passage(c.graph, c.consumer).out == element_count(c.graph.tensors[c.tensor].shape);
+}
+
+// Loops over the same elements in one kernel, whatever the index by which they read: what moves or
+// looks up data moves none of its own.
+constexpr unsigned indexed = kind::pointwise | kind::batch_norm | kind::movement;
+
+bool indexed_loops(const FusionCandidate& c) {
+  return c.producer.has_only(indexed) && c.consumer.has_only(indexed);
+}
+
+// A reduction in the loop that makes what it reads.
+bool reduction_of_loop(const FusionCandidate& c) {
+  return c.producer.has_only(indexed) && (all_layers(c.graph, c.consumer, pools_all) ||
+                                          (c.consumer.has(kind::row_wise) &&
+                                           c.consumer.has_only(kind::row_wise | kind::pointwise)));
+}
+
+// Data that is only moved, and moved again, is moved once: transpositions, concatenations and
+// slices in a row.
+bool copy_chain(const FusionCandidate& c) {
+  return all_layers(c.graph, c.producer, only_moves) && all_layers(c.graph, c.consumer, only_moves);
+}
+
+using R = Runtime;
+
+}  // namespace
+
+const std::vector<FusionRule>& fusion_rules() {
+  // In order of preference: where two rules could take a layer, the first does.
+  static const std::vector<FusionRule> table = {
+      {"batch_norm", batch_norm_into_product, {R::ideal, R::tensorrt, R::onnxruntime}},
+      {"softmax_of_scores", softmax_into_scores, {R::ideal, R::tensorrt}},
+      {"attention", values_into_attention, {R::ideal, R::tensorrt}},
+      {"product_and_pointwise", pointwise_into_product, {R::ideal, R::tensorrt}},
+      {"convolution_and_activation", onnxruntime::convolution_and_activation, {R::onnxruntime}},
+      {"product_and_activation", onnxruntime::product_and_activation, {R::onnxruntime}},
+      {"function_of_one_tensor", onnxruntime::function_of_one_tensor, {R::onnxruntime}},
+      {"normalization_of_sum", onnxruntime::normalization_of_sum, {R::onnxruntime}},
+      {"scaled_product", onnxruntime::scaled_or_transposed_product, {R::onnxruntime}},
+      {"batch_norm_and_activation", onnxruntime::batch_norm_and_activation, {R::onnxruntime}},
+      {"operand_access", operand_access, {R::ideal, R::tensorrt}},
+      {"grouped_heads", grouped_heads, {R::ideal, R::tensorrt}},
+      {"result_access", result_access, {R::ideal, R::tensorrt}},
+      {"pointwise_chain", pointwise_chain, {R::ideal, R::tensorrt, R::torch_compiled}},
+      {"batch_norm_and_pointwise", batch_norm_and_pointwise, {R::ideal, R::tensorrt}},
+      {"row_wise", row_wise_island, {R::ideal, R::tensorrt, R::torch_compiled}},
+      {"convolution_and_pool", pool_into_convolution, {R::ideal}},
+      {"copy_chain", copy_chain, {R::ideal, R::tensorrt}},
+      {"within_rows", pointwise_within_rows, {R::ideal, R::tensorrt}},
+      {"product_and_rows", rows_into_product, {R::ideal, R::tensorrt}},
+      {"indexed_loops", indexed_loops, {R::ideal, R::torch_compiled}, true},
+      {"reduction_of_loop", reduction_of_loop, {R::ideal, R::torch_compiled}, true, true},
+  };
+  return table;
+}
+
+bool joins_siblings(Runtime runtime) {
+  return runtime == Runtime::ideal || runtime == Runtime::tensorrt;
+}
+
+bool folds_constants(Runtime runtime) {
+  return runtime == Runtime::ideal || runtime == Runtime::tensorrt ||
+         runtime == Runtime::onnxruntime;
+}
+
+bool fuses(Runtime runtime) {
+  const auto& rules = fusion_rules();
+  return joins_siblings(runtime) || std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+           return std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime) !=
+                  rule.runtimes.end();
+         });
+}
+
+}  // namespace ridgeline

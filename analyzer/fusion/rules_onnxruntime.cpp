@@ -1,0 +1,161 @@
+// Each pattern is as narrow as ONNX Runtime's own.
+#include "analyzer/fusion/rules_onnxruntime.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <unordered_set>
+
+namespace ridgeline::onnxruntime {
+namespace {
+
+std::optional<Function> function_of(const Op& op) {
+  const auto* elementwise = std::get_if<Elementwise>(&op);
+  return elementwise == nullptr ? std::nullopt : std::optional(elementwise->function);
+}
+
+std::optional<Function> function_of(const Layer& layer) {
+  return layer.parts.size() == 1 ? function_of(layer.parts.front().op) : std::nullopt;
+}
+
+bool is_one_of(std::optional<Function> function, std::initializer_list<Function> functions) {
+  return function && std::find(functions.begin(), functions.end(), *function) != functions.end();
+}
+
+bool is_weight(const Graph& graph, TensorId id) { return graph.tensors[id].role == Role::weight; }
+
+// How many tensors that are no weights two groups read beside what they pass between each other.
+std::size_t activations_read(const FusionCandidate& c) {
+  std::unordered_set<TensorId> read, made;
+  for (const FusionGroup* group : {&c.producer, &c.consumer})
+    for (const std::size_t index : group->layers) {
+      const Layer& layer = c.graph.layers[index];
+      made.insert(layer.outputs.begin(), layer.outputs.end());
+      for (const TensorId id : layer.inputs)
+        if (!is_weight(c.graph, id)) read.insert(id);
+    }
+  return static_cast<std::size_t>(
+      std::count_if(read.begin(), read.end(), [&](TensorId id) { return !made.contains(id); }));
+}
+
+// A scale or shift by weights goes into the weights and the bias.
+bool scales_or_shifts(const Graph& graph, const Layer& layer) {
+  return is_one_of(function_of(layer), {Function::add, Function::multiply}) &&
+         std::any_of(layer.inputs.begin(), layer.inputs.end(),
+                     [&](TensorId id) { return is_weight(graph, id); });
+}
+
+// No layer of a group with a product bends its result: sums, scales and shifts only.
+bool is_linear(const Graph& graph, const FusionGroup& group) {
+  return std::all_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
+    const Layer& layer = graph.layers[index];
+    return function_of(layer) == Function::add || scales_or_shifts(graph, layer) ||
+           std::all_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
+             return (kind_of(part.op) & (kind::product | kind::batch_norm)) != 0;
+           });
+  });
+}
+
+bool reduces_rows(const Graph& graph, const Layer& layer) {
+  const auto* reduce =
+      layer.parts.size() == 1 ? std::get_if<Reduce>(&layer.parts.front().op) : nullptr;
+  if (reduce == nullptr || reduce->kind != Reduction::mean || layer.inputs.empty()) return false;
+  const Shape& in = graph.tensors[layer.inputs[0]].shape;
+  const Shape& out = graph.tensors[layer.outputs[0]].shape;
+  return !in.empty() && element_count(out) * in.back() == element_count(in);
+}
+
+bool is_step_of_normalization(const Graph& graph, const Layer& layer) {
+  return reduces_rows(graph, layer) ||
+         is_one_of(function_of(layer),
+                   {Function::add, Function::subtract, Function::multiply, Function::divide,
+                    Function::power, Function::sqrt, Function::reciprocal, Function::cast});
+}
+
+bool any_layer(const Graph& graph, const FusionGroup& group,
+               bool (*test)(const Graph&, const Layer&)) {
+  return std::any_of(group.layers.begin(), group.layers.end(),
+                     [&](std::size_t index) { return test(graph, graph.layers[index]); });
+}
+
+bool normalizes_rows(const Layer& layer) {
+  const auto* normalize =
+      layer.parts.size() == 1 ? std::get_if<Normalize>(&layer.parts.front().op) : nullptr;
+  return normalize != nullptr &&
+         (normalize->kind == Normalization::layer || normalize->kind == Normalization::rms);
+}
+
+bool adds(const Graph&, const Layer& layer) { return function_of(layer) == Function::add; }
+
+bool swaps_last_axes(const Graph& graph, const Layer& layer) {
+  if (!only_moves(graph, layer) || layer.inputs.size() != 1) return false;
+  Shape turned = graph.tensors[layer.inputs[0]].shape;
+  if (turned.size() < 2) return false;
+  std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);
+  return graph.tensors[layer.outputs[0]].shape == turned;
+}
+
+}  // namespace
+
+bool convolution_and_activation(const FusionCandidate& c) {
+  const Layer* layer = single_layer(c.graph, c.consumer);
+  return layer != nullptr && c.producer.products == 1 && c.producer.has(kind::convolution) &&
+         is_linear(c.graph, c.producer) && keeps_size(c) &&
+         is_one_of(function_of(*layer), {Function::add, Function::relu, Function::clip,
+                                         Function::leaky_relu, Function::sigmoid, Function::tanh,
+                                         Function::hard_sigmoid, Function::hard_swish});
+}
+
+bool product_and_activation(const FusionCandidate& c) {
+  const Layer* layer = single_layer(c.graph, c.consumer);
+  return layer != nullptr && c.producer.products == 1 && !c.producer.has(kind::convolution) &&
+         !is_product_of_activations(c.graph, c.producer) && is_linear(c.graph, c.producer) &&
+         keeps_size(c) &&
+         (scales_or_shifts(c.graph, *layer) ||
+          is_one_of(function_of(*layer),
+                    {Function::relu, Function::leaky_relu, Function::sigmoid, Function::tanh,
+                     Function::hard_sigmoid, Function::quantize}));
+}
+
+bool function_of_one_tensor(const FusionCandidate& c) {
+  if (!c.producer.has_only(kind::pointwise) || !c.consumer.has_only(kind::pointwise)) return false;
+  const auto has = [&](bool (*test)(const Graph&, const Layer&)) {
+    return any_layer(c.graph, c.producer, test) || any_layer(c.graph, c.consumer, test);
+  };
+  // On the way to a Gelu a group may read x and a polynomial of x.
+  if (has([](const Graph&, const Layer& layer) {
+        return is_one_of(function_of(layer), {Function::erf, Function::tanh});
+      }))
+    return activations_read(c) <= 2;
+  return activations_read(c) == 1 && has([](const Graph&, const Layer& layer) {
+           return function_of(layer) == Function::sigmoid;
+         });
+}
+
+bool normalization_of_sum(const FusionCandidate& c) {
+  if (const Layer* layer = single_layer(c.graph, c.consumer); layer && normalizes_rows(*layer))
+    return all_layers(c.graph, c.producer, adds);
+  return all_layers(c.graph, c.producer, is_step_of_normalization) &&
+         all_layers(c.graph, c.consumer, is_step_of_normalization) &&
+         (any_layer(c.graph, c.producer, reduces_rows) ||
+          any_layer(c.graph, c.consumer, reduces_rows)) &&
+         activations_read(c) <= 2;
+}
+
+bool scaled_or_transposed_product(const FusionCandidate& c) {
+  if (is_product_of_activations(c.graph, c.consumer)) {
+    const Layer* layer = single_layer(c.graph, c.producer);
+    return layer != nullptr && (only_scales(c.graph, *layer) || swaps_last_axes(c.graph, *layer));
+  }
+  const Layer* layer = single_layer(c.graph, c.consumer);
+  return layer != nullptr && is_product_of_activations(c.graph, c.producer) &&
+         only_scales(c.graph, *layer);
+}
+
+bool batch_norm_and_activation(const FusionCandidate& c) {
+  const Layer* layer = single_layer(c.graph, c.consumer);
+  return layer != nullptr && c.producer.has_only(kind::batch_norm) &&
+         is_one_of(function_of(*layer), {Function::relu, Function::clip});
+}
+
+}  // namespace ridgeline::onnxruntime

@@ -1,0 +1,139 @@
+// One walk backwards finds where each tensor is read last, one forwards adds up what is there.
+// A view has no bytes of its own: it keeps alive what it looks at.
+#include "analyzer/training/memory.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "analyzer/count/count.h"
+#include "analyzer/training/step_graph.h"
+
+namespace ridgeline {
+namespace {
+
+bool stays(Holding holding) { return holding <= Holding::optimizer_state; }
+
+// By tensor: whose bytes it is made of.
+std::vector<TensorId> owners(const Graph& step) {
+  std::vector<TensorId> owner(step.tensors.size());
+  std::iota(owner.begin(), owner.end(), TensorId{0});
+  for (const Layer& layer : step.layers)
+    if (runs(layer) && is_view(layer) && !layer.inputs.empty())
+      for (const TensorId id : layer.outputs) owner[id] = owner[layer.inputs.front()];
+  return owner;
+}
+
+// By layer: which tensors nobody reads behind it, until they are made again.
+std::vector<std::vector<TensorId>> last_reads(const Graph& step,
+                                              const std::vector<TensorId>& owner) {
+  std::vector<std::vector<TensorId>> ends(step.layers.size());
+  std::vector<bool> is_read(step.tensors.size(), false);  // behind the layer that is looked at
+  for (std::size_t i = step.layers.size(); i-- > 0;) {
+    const Layer& layer = step.layers[i];
+    if (!runs(layer)) continue;
+    const auto read = [&](TensorId id) {
+      if (!is_read[owner[id]]) ends[i].push_back(owner[id]);
+      is_read[owner[id]] = true;
+    };
+    if (!is_view(layer))
+      for (const TensorId id : layer.outputs) {
+        read(id);
+        is_read[id] = false;
+      }
+    for (const auto* ids : {&layer.inputs, &layer.steering})
+      for (const TensorId id : *ids) read(id);
+  }
+  return ends;
+}
+
+bool accumulates(const Layer& layer) {
+  const auto* sum =
+      layer.parts.size() == 1 ? std::get_if<Elementwise>(&layer.parts.front().op) : nullptr;
+  return sum != nullptr && sum->function == Function::accumulate;
+}
+
+class Account {
+ public:
+  void add(Holding holding, double bytes) {
+    switch (holding) {
+      case Holding::weight:
+        now_.weights += bytes;
+        break;
+      case Holding::master_weight:
+        now_.master_weights += bytes;
+        break;
+      case Holding::optimizer_state:
+        now_.optimizer_state += bytes;
+        break;
+      case Holding::gradient:
+        now_.gradients += bytes;
+        break;
+      case Holding::activation:
+        now_.activations += bytes;
+        break;
+      case Holding::transient:
+        now_.transient += bytes;
+        break;
+      case Holding::constant:
+        break;
+    }
+  }
+
+  void note(Pass pass) {
+    if (now_.peak() > peak_.peak()) peak_ = now_;
+    if (pass != Pass::forward && now_.activations > saved_) saved_ = now_.activations;
+  }
+
+  TrainingMemory most() const {
+    TrainingMemory result = peak_;
+    result.saved = saved_;
+    return result;
+  }
+
+ private:
+  TrainingMemory now_, peak_;
+  double saved_ = 0;
+};
+
+}  // namespace
+
+TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& holdings) {
+  const std::vector<TensorId> owner = owners(step);
+  const auto ends = last_reads(step, owner);
+  const auto bytes = [&](TensorId id) { return tensor_bytes(step.tensors[id]).value_or(0); };
+  Account account;
+  std::vector<bool> is_held(step.tensors.size(), false);
+  const auto hold = [&](TensorId id) {
+    if (is_held[id]) return;
+    is_held[id] = true;
+    account.add(holdings[id], bytes(id));
+  };
+  const auto hold_all = [&](const std::vector<TensorId>& ids) {
+    for (const TensorId id : ids) hold(owner[id]);
+  };
+  const auto release = [&](TensorId id) {
+    if (stays(holdings[id]) || !is_held[id]) return;
+    is_held[id] = false;
+    account.add(holdings[id], -bytes(id));
+  };
+  for (TensorId id = 0; id < step.tensors.size(); ++id)
+    if (stays(holdings[id])) hold(id);
+  for (std::size_t i = 0; i < step.layers.size(); ++i) {
+    const Layer& layer = step.layers[i];
+    if (!runs(layer)) continue;
+    hold_all(layer.inputs);
+    hold_all(layer.steering);
+    if (accumulates(layer)) {  // a sum of gradients is written over one of them
+      account.note(layer.pass);
+      for (const TensorId id : layer.inputs)
+        if (std::find(ends[i].begin(), ends[i].end(), owner[id]) != ends[i].end())
+          release(owner[id]);
+    }
+    hold_all(layer.outputs);
+    account.note(layer.pass);
+    for (const TensorId id : ends[i]) release(id);
+  }
+  return account.most();
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,297 @@
+// `ridgeline analyze MODEL`: layers, MACs, FLOP, bytes and intensity of a network.
+// Options in, calls, output; reading and counting live in analyzer/.
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <system_error>
+
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/diff.h"
+#include "analyzer/analysis/groups.h"
+#include "analyzer/count/pagoda.h"
+#include "analyzer/fusion/fusion.h"
+#include "analyzer/lowering/lowering.h"
+#include "analyzer/training/training.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/requests/model_file.h"
+#include "cli/requests/network.h"
+#include "cli/requests/token_option.h"
+#include "cli/requests/training.h"
+#include "report/analysis.h"
+#include "report/analysis_diff.h"
+#include "report/analysis_facts.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void declare_analyze(OptionsDescription& options) {
+  add_network_options(options);
+  add_training_options(options);
+  options.add_text(
+      "runtime", "NAME",
+      "kernels that a runtime launches instead of layers: ideal, tensorrt, torch-eager, "
+      "torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
+  options.add_text("sort", "graph|flops|bytes|macs|intensity|name",
+                   "order of the rows, largest first; default: as in the graph");
+  options.add_text("top", "N", "show N rows, and the others as one");
+  options.add_text("group-by", "op|stage", "add rows up by operator, or by part of the network");
+  options.add_flag("all", "also show rows without work: views, constants, what is folded");
+  options.add_text(
+      "rules", "ridgeline|pagoda",
+      "rule set; pagoda takes options: pagoda,matmul_seq=8,lstm,training (default: ridgeline)");
+  options.add_text("weights", "FILE", "costs per element that replace ours, as JSON");
+  options.add_flag(
+      "allow-unknown",
+      "operators that nobody has described are no error: no FLOP, their tensors are moved");
+  options.add_flag("md", "print Markdown on standard output");
+  options.add_text("diff", "FILE", "compare with another model: layers added, removed, changed");
+}
+
+// How to count, apart from how to read.
+struct CountingOptions {
+  Rules rules = Rules::ridgeline;
+  PagodaOptions pagoda;
+  std::string weights_file;
+  OpWeights weights = default_weights();
+};
+
+CountingOptions counting_options(const Options& options) {
+  CountingOptions counting;
+  const std::string text = options.has("rules") ? options.text("rules") : std::string("ridgeline");
+  const std::string where = "--rules " + text;
+  const std::string word = text.substr(0, text.find(','));
+  const auto rules = parse_token<Rules>(word);
+  if (!rules) throw usage_error(where, quote(word) + " is not one of ridgeline, pagoda");
+  counting.rules = *rules;
+  const std::string rest = word.size() == text.size() ? "" : text.substr(word.size() + 1);
+  if (counting.rules == Rules::pagoda)
+    counting.pagoda = parse_pagoda_options(rest, where);
+  else if (!rest.empty())
+    throw usage_error(where, "the rules ridgeline take no options");
+  counting.pagoda.batch = batch_option(options).value_or(1);
+  if (options.has("weights")) {
+    if (counting.rules == Rules::pagoda)
+      throw usage_error("--weights", "the rules pagoda have costs of their own",
+                        "leave out one of the two");
+    counting.weights_file = options.text("weights");
+    counting.weights = weights_from_file(counting.weights_file);
+  }
+  return counting;
+}
+
+TableOptions table_options(const Options& options) {
+  TableOptions table;
+  table.order = token_option(options, "sort", RowOrder::graph);
+  if (options.has("group-by")) table.group_by = token_option(options, "group-by", Grouping::op);
+  if (options.has("top")) table.top = static_cast<std::size_t>(count_option(options, "top", 1, 1));
+  table.all = flag(options, "all");
+  return table;
+}
+
+void check_combinations(const Options& options) {
+  if (flag(options, "md"))
+    for (const char* other : {"json", "csv"})
+      if (flag(options, other))
+        throw usage_error("--md", fmt::format("cannot be combined with --{}", other), "choose one");
+  if (flag(options, "json") && options.has("top"))
+    throw usage_error("--top", "JSON always holds every layer", "leave out one of the two");
+  if (options.has("diff"))
+    for (const char* other : {"sort", "group-by"})
+      if (options.has(other))
+        throw usage_error(fmt::format("--{}", other), "has no meaning with --diff");
+}
+
+// What becomes of the layers before they are counted.
+struct PassOptions {
+  std::optional<Runtime> runtime;
+  std::optional<TrainingOptions> training;
+};
+
+PassOptions pass_options(const Options& options) {
+  PassOptions passes;
+  if (options.has("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
+  passes.training = training_options(options);
+  if (passes.training && passes.runtime == Runtime::tensorrt)
+    throw usage_error("--runtime tensorrt", "runs no training step", "leave out --train");
+  return passes;
+}
+
+// The rows of a runtime are its kernels; JSON keeps the layers and lists the kernels beside them.
+Analysis analyze_passes(Network& network, const CountingOptions& counting,
+                        const PassOptions& passes, bool keep_layers) {
+  std::optional<TrainingSummary> summary;
+  if (passes.training) {
+    Training training = train(network.graph, *passes.training);
+    summary = summarize(training, *passes.training, counting.weights);
+    for (std::string& warning : warnings_of(training))
+      network.warnings.push_back(std::move(warning));
+    network.graph = std::move(training.graph);
+  }
+  std::vector<Demand> demands;
+  std::vector<FusionSaving> fusion;
+  Graph kernels;
+  if (passes.runtime) {
+    ItemizedFusion fused = itemized_fusion(network.graph, *passes.runtime, counting.weights);
+    demands = lower_fused(fused.graph, *passes.runtime, counting.weights);
+    fusion = savings_by_rule(fused.steps);
+    kernels = std::move(fused.graph);
+  }
+  Analysis analysis;
+  if (passes.runtime && !keep_layers)
+    analysis = analyze(std::move(kernels), counting.weights);
+  else
+    analysis = analyze(std::move(network.graph), counting.weights);
+  analysis.runtime = passes.runtime;
+  analysis.demands = std::move(demands);
+  analysis.fusion = std::move(fusion);
+  analysis.training = std::move(summary);
+  return analysis;
+}
+
+Analysis analyze_network(const std::string& word, const Options& options,
+                         CountingOptions counting) {
+  const bool pagoda = counting.rules == Rules::pagoda;
+  const PassOptions passes = pass_options(options);
+  if (pagoda && options.has("dtype"))
+    throw usage_error("--dtype",
+                      "has no meaning for the rules pagoda, which count 4 bytes an element");
+  if (pagoda && (passes.runtime || passes.training))
+    throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
+                      "its own training is --rules pagoda,training");
+  // These rules take shapes as exported and the batch as a factor.
+  Network network =
+      load_network(word, options, pagoda ? NetworkForm::as_exported : NetworkForm::as_given);
+  // The published numbers of this network were made so.
+  if (pagoda && word == "lstm" && !counting.pagoda.matmul_seq) counting.pagoda.matmul_seq = 8;
+  Analysis analysis = pagoda ? analyze_by_pagoda(network.graph, counting.pagoda)
+                             : analyze_passes(network, counting, passes,
+                                              flag(options, "json") && !options.has("diff"));
+  if (pagoda)
+    analysis.rule_options = to_text(counting.pagoda);
+  else
+    analysis.batch = network.batch;
+  analysis.weights_file = counting.weights_file;
+  analysis.model = network.source;
+  analysis.warnings.insert(analysis.warnings.begin(), network.warnings.begin(),
+                           network.warnings.end());
+  return analysis;
+}
+
+// Asks the system at once for as much memory as a model of this size will take: one page at a time
+// costs twice as much, a tenth of the time for a model without its weights. And memory that one
+// list gives back is for the next, not for the system.
+void prepare_memory(const std::string& path) {
+  constexpr std::uintmax_t least = 128 << 10, most = 2 << 20;
+  constexpr int never = 64 << 20;
+  std::error_code fault;
+  const std::uintmax_t file_bytes = std::filesystem::file_size(path, fault);
+  if (fault) return;  // a network by name, or what is told where it is read
+  mallopt(M_MMAP_THRESHOLD, never);
+  mallopt(M_TRIM_THRESHOLD, never);
+#ifdef MADV_POPULATE_WRITE  // systems before Linux 5.14 go on page by page
+  constexpr std::size_t page = 4096;
+  const auto pages = static_cast<std::size_t>(std::min(least + 10 * file_bytes, most)) / page + 1;
+  void* block = std::aligned_alloc(page, pages * page);
+  if (block != nullptr) ::madvise(block, pages * page, MADV_POPULATE_WRITE);
+  std::free(block);
+#endif
+}
+
+// Printed first, refused then: whoever reads the table sees what is missing in it.
+void refuse_unknown(const Analysis& analysis, const Options& options) {
+  if (analysis.unknown.empty() || flag(options, "allow-unknown")) return;
+  throw Error(analysis.model.path, "unknown operators: " + unknown_text(analysis),
+              "--allow-unknown counts them as moving data only", ExitCode::incomplete);
+}
+
+// Formats without a place for remarks.
+void talk_of_warnings(const Analysis& analysis, const Console& console) {
+  for (const std::string& warning : analysis.warnings) console.talk("warning: " + warning);
+}
+
+ExitCode run_diff(Analysis before, Analysis after, const Options& options, Console& console) {
+  const AnalysisDiff difference = diff(std::move(before), std::move(after));
+  const auto top = table_options(options).top;
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(difference));
+  else if (flag(options, "csv"))
+    console.out << diff_csv(difference);
+  else if (flag(options, "md"))
+    console.out << diff_markdown(difference, top);
+  else
+    console.out << diff_text(difference, top, console.width);
+  refuse_unknown(difference.before, options);
+  refuse_unknown(difference.after, options);
+  return ExitCode::ok;
+}
+
+ExitCode run_analyze(const Options& options, Console& console) {
+  const auto words = positional(options);
+  if (words.empty())
+    throw usage_error({}, "'analyze' needs a model",
+                      "write for example ridgeline analyze net.onnx");
+  check_combinations(options);
+  const TableOptions table = table_options(options);
+  const CountingOptions counting = counting_options(options);
+  prepare_memory(words.front());
+  // Kept until the program ends, which gives all memory back at once: taking it apart piece by
+  // piece right before that would be work for nobody.
+  static Analysis& analysis = *new Analysis;
+  analysis = analyze_network(words.front(), options, counting);
+  if (options.has("diff"))
+    return run_diff(std::move(analysis), analyze_network(options.text("diff"), options, counting),
+                    options, console);
+  if (flag(options, "json")) {
+    sort_rows(analysis.rows, table.order);
+    std::optional<std::vector<RowGroup>> groups;
+    if (table.group_by) groups = group_rows(analysis.rows, *table.group_by);
+    write_json(console.out, analysis, groups ? &*groups : nullptr);
+  } else if (flag(options, "csv")) {
+    console.out << analysis_csv(analysis, table);
+    talk_of_warnings(analysis, console);
+  } else if (flag(options, "md")) {
+    console.out << analysis_markdown(analysis, table);
+  } else {
+    console.out << analysis_text(analysis, table, console.width);
+  }
+  refuse_unknown(analysis, options);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command analyze_command() {
+  return {.name = "analyze",
+          .summary = "count layers, FLOP, bytes and intensity of a network",
+          .positional = "MODEL",
+          .max_positional = 1,
+          .description =
+              "Takes an ONNX file or a network by name ('ridgeline workloads' lists them) and "
+              "counts what each layer computes and moves: MACs (one is two "
+              "FLOP), FLOP, integer operations, bytes of weights and activations, FLOP per byte, "
+              "and what could run it. Weights are not read. Sizes that the file leaves free are "
+              "asked for by name. Every node has a row; totals are the sums of the rows.",
+          .examples = {{"analyze resnet50.onnx --batch 8", "layers and totals at batch 8"},
+                       {"analyze resnet50 --runtime tensorrt",
+                        "a network by name: kernels after fusion instead of layers"},
+                       {"analyze vit_b_16 --train --optimizer adam --mixed-precision",
+                        "one step of training"},
+                       {"analyze llama-3.2-1b --phase decode --context 2048", "one token more"},
+                       {"analyze model.onnx --shape input=1x3x640x640 --dim seq=128 --json",
+                        "free sizes given, every number as JSON"},
+                       {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
+                       {"analyze model.onnx --group-by op", "how much each kind of operator asks"},
+                       {"analyze a.onnx --diff b.onnx", "what differs between two models"}},
+          .add_options = declare_analyze,
+          .run = run_analyze};
+}
+
+}  // namespace ridgeline::cli

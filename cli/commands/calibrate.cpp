@@ -1,0 +1,198 @@
+// `ridgeline calibrate`: a few measured runs, or a profile, turn what the catalog believes of a
+// board into what is known of this one. Options in, calls, output.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/profile.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "cli/command.h"
+#include "cli/requests/machine.h"
+#include "cli/requests/token_option.h"
+#include "roofline/model/profile_model.h"
+#include "validation/calibration.h"
+#include "validation/next_probe.h"
+#include "validation/predictor.h"
+#include "workloads/registry.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void declare_calibrate(OptionsDescription& options) {
+  options.add_text(
+      "on", "DEVICE|FILE",
+      "what is believed so far: a name of the catalog, or a model that was calibrated before; "
+      "default: this machine");
+  options.add_text("jetpack", "RELEASE",
+                   "modes and clocks of a device with this release; default: the newest");
+  options.add_text("output,o", "FILE", "write the model, for --on of other commands");
+  options.add_flag("suggest", "name the mode that is most worth measuring next, and why");
+  options.add_text("for", "NETWORK",
+                   "with --suggest: the network that counts; default: that of the last row");
+  options.add_text("runtime", "NAME", "with --for: who executes it (default: torch-eager)");
+}
+
+// Lines of the table that could not even be read as a run.
+void talk_of_skipped(const MeasurementTable& table, const Console& console) {
+  for (const SkippedRow& row : table.skipped)
+    console.talk(fmt::format("{}:{}: skipped: {}", table.file, row.line, row.reason));
+}
+
+std::vector<Measurement> rows_of(const std::string& path, const std::string& device,
+                                 const Console& console) {
+  MeasurementTable table = read_measurement_table(path, {.device = device});
+  talk_of_skipped(table, console);
+  for (const Measurement& row : table.rows)
+    if (row.device != device)
+      throw Error(fmt::format("{}:{}", path, row.line),
+                  fmt::format("was measured on {}, not on {}", row.device, device),
+                  "give --on that device, or leave the row out");
+  if (table.rows.empty())
+    throw Error(path, "holds no measured run",
+                table.skipped.empty() ? "" : table.skipped.front().reason, ExitCode::incomplete);
+  return table.rows;
+}
+
+bool is_profile(const std::string& path) {
+  return path.ends_with(".json") && std::filesystem::exists(path);
+}
+
+Calibration calibrated(const std::string& path, const MachineSource& source,
+                       const Predictor& predictor, const Console& console) {
+  if (is_profile(path)) {
+    const Profile profile = load_profile(path);
+    return calibrate(source.model, profiled_machine(profile, profile.modes.front()).model);
+  }
+  try {
+    return calibrate(source.model, rows_of(path, source.model.device, console), predictor);
+  } catch (const Error& error) {
+    if (!error.where().empty()) throw;
+    throw Error(path, error.cause(), error.fix(), error.code());
+  }
+}
+
+// The run that a suggestion is about.
+Measurement wanted_run(const MachineModel& model, const Options& options) {
+  if (!options.has("for")) {
+    if (model.observations.empty())
+      throw usage_error("--suggest", "needs a network", "write for example --for resnet50");
+    return measurement_of(model.observations.back(), model.device);
+  }
+  Measurement row;
+  row.device = model.device;
+  row.model = options.text("for");
+  const Settings settings = resolve(workload_named(row.model), {});
+  row.wanted.batch = settings.batch;
+  row.wanted.dtype = settings.dtype;
+  row.dtype = to_string(settings.dtype);
+  row.conditions.runtime = token_option(options, "runtime", Runtime::torch_eager);
+  return row;
+}
+
+// Of all candidates, and of those that need no mode of one's own.
+struct Suggestion {
+  NextProbe any;
+  std::optional<NextProbe> stock;
+};
+
+Suggestion suggestion(const MachineModel& model, const MachineSource& source,
+                      const Options& options, const Predictor& predictor) {
+  if (!source.known)
+    throw Error(model.device, "no modes are known to choose from",
+                "give --on a device of the catalog", ExitCode::incomplete);
+  std::vector<OperatingPoint> measured;
+  for (const KeptObservation& observation : model.observations)
+    measured.push_back(observation.point);
+  const Measurement row = wanted_run(model, options);
+  const auto probe = next_probe(model, row, probe_candidates(*source.known), measured, predictor);
+  if (!probe)
+    throw Error(model.device, "every candidate mode was measured already", {},
+                ExitCode::infeasible);
+  return {*probe, next_probe(model, row, stock_candidates(*source.known), measured, predictor)};
+}
+
+std::string suggestion_text(const Suggestion& suggestion, int width) {
+  const auto line = [&](const char* head, const NextProbe& probe) {
+    return wrap(fmt::format("{}: {}: {}", head, probe.point.label, probe.why), width, 2) + "\n";
+  };
+  std::string text = line("measure next", suggestion.any);
+  if (suggestion.stock && suggestion.stock->point != suggestion.any.point)
+    text += line("of the stock modes", *suggestion.stock);
+  return text;
+}
+
+Json probe_to_json(const NextProbe& probe) {
+  return {{"point", to_json(probe.point)},
+          {"time_s", to_json(probe.forecast.time_s)},
+          {"power_w", nullable(probe.forecast.power_w)},
+          {"bound", to_string(probe.forecast.bound)},
+          {"candidates", probe.candidates},
+          {"why", probe.why}};
+}
+
+ExitCode run_calibrate(const Options& options, Console& console) {
+  const auto words = positional(options);
+  const bool suggest = flag(options, "suggest");
+  if (words.empty() && !suggest)
+    throw usage_error({}, "'calibrate' needs measured runs",
+                      "write for example ridgeline calibrate --on jetson-orin-nano-8gb probes.csv "
+                      "-o my-board.json");
+  const std::string output = options.has("output") ? options.text("output") : "";
+  if (!output.empty() && words.empty())
+    throw usage_error("--output", "nothing was measured that could be written");
+  if (!output.empty()) check_file_can_be_written(output);
+  const MachineSource source = machine_source(machine_request(options));
+  const Predictor predictor = model_predictor();
+  std::optional<Calibration> calibration;
+  if (!words.empty()) calibration = calibrated(words.front(), source, predictor, console);
+  const MachineModel& model = calibration ? calibration->model : source.model;
+  std::optional<Suggestion> probe;
+  if (suggest) probe = suggestion(model, source, options, predictor);
+
+  if (!output.empty()) write_file_atomically(output, dump_json(to_json(model)));
+  if (flag(options, "json")) {
+    Calibration nothing;
+    nothing.model.device = model.device;
+    Json json = to_json(calibration ? *calibration : nothing);
+    json["suggestion"] = probe ? probe_to_json(probe->any) : Json();
+    json["stock_suggestion"] = probe && probe->stock ? probe_to_json(*probe->stock) : Json();
+    console.out << dump_json(json);
+  } else {
+    if (calibration) console.out << calibration_text(*calibration, console.width);
+    if (probe) console.out << suggestion_text(*probe, console.width);
+  }
+  if (!output.empty()) console.talk("wrote " + output);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command calibrate_command() {
+  return {.name = "calibrate",
+          .summary = "fit the model of a board to a few measured runs",
+          .positional = "[TABLE|PROFILE]",
+          .max_positional = 1,
+          .description =
+              "Takes one to five measured runs on a board (a CSV table with the columns of "
+              "'ridgeline validate': network, mode, batch, dtype, runtime, time and, where known, "
+              "power) and corrects what the catalog believes of it: the most probable parameters, "
+              "given both. Rows that cannot be true, or that no parameters explain beside the "
+              "others, are refused with the reason. The model that is written keeps what was "
+              "believed before and what was measured; --on takes it, here too, with more rows. A "
+              "profile of 'ridgeline measure' does the same for rates.",
+          .examples = {{"calibrate --on jetson-orin-nano-8gb probes.csv -o my-board.json",
+                        "from a device of the catalog to this board"},
+                       {"calibrate --on my-board.json more.csv -o my-board.json", "with more runs"},
+                       {"calibrate --on jetson-orin-nano-8gb --suggest --for resnet50",
+                        "the mode to measure first"}},
+          .add_options = declare_calibrate,
+          .run = run_calibrate,
+          .has_csv = false};
+}
+
+}  // namespace ridgeline::cli

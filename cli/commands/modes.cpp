@@ -1,0 +1,246 @@
+// `ridgeline modes`: the power modes of a device, one of them, or a check of a user's own file.
+// Options → call → print; nothing is set on a system, nvpmodel's text goes to standard output.
+#include "report/modes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "base/text_file.h"
+#include "cli/command.h"
+#include "devices/machine/identification.h"
+#include "devices/modes/mode_filter.h"
+#include "devices/modes/present_mode.h"
+#include "devices/nvpmodel/diff.h"
+#include "devices/nvpmodel/generation.h"
+#include "devices/nvpmodel/write.h"
+#include "report/nvpmodel_check.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void declare_modes(OptionsDescription& options) {
+  options.add_text("jetpack", "RELEASE",
+                   "modes and clocks of this release, for example 5; default: the newest");
+  options.add_flag("all", "list every mode, not only the stock ones");
+  options.add_text(
+      "filter", "CONDITIONS",
+      "list the modes that satisfy these, for example 'gpu>=600MHz,emc=max' or 'cores=4/8,sm=16'");
+  options.add_text("mode", "MODE",
+                   "one mode: 30W, or caps such as gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4,sm=8");
+  options.add_text("from", "MODE",
+                   "count reach from this mode; default: the one that the device boots in");
+  options.add_flag("block", "print the mode as a POWER_MODEL block of nvpmodel's file");
+  options.add_text("conf", "FILE", "make the block fit this file: its names, its order, a free ID");
+  options.add_flag("diff", "print the block as a patch of the file");
+  options.add_text("name", "NAME", "name of the mode in the block");
+  options.add_flag("lock", "hold the clocks of the block at their caps");
+  options.add_text("on", "DEVICE",
+                   "device that 'check' holds the file against; default: this machine");
+}
+
+// A device with the generation of it that is meant.
+struct ChosenDevice {
+  catalog::Device device;
+  std::string configuration;  // id
+};
+
+// The one that is named, in the release that is named; else this machine, as it is now.
+ChosenDevice choose_device(const std::string& name, const Options& options,
+                           const std::string& where) {
+  ChosenDevice chosen;
+  if (name.empty()) {
+    const Identity identity = identify();
+    chosen.device = this_device(identity);
+    chosen.configuration = present_configuration(identity, chosen.device).id;
+  } else {
+    chosen.device = catalog::load(name, where);
+    chosen.configuration = catalog::configuration(chosen.device).id;
+  }
+  if (options.has("jetpack"))
+    chosen.configuration =
+        catalog::configuration(chosen.device, options.text_or_empty("jetpack")).id;
+  return chosen;
+}
+
+const catalog::Configuration& configuration_of(const ChosenDevice& chosen) {
+  const auto& all = chosen.device.configurations;
+  return *std::find_if(all.begin(), all.end(), [&](const catalog::Configuration& one) {
+    return one.id == chosen.configuration;
+  });
+}
+
+void check_combination(const Options& options) {
+  const auto needs = [&](const char* option, bool given, const char* other, bool present) {
+    if (given && !present)
+      throw usage_error("--" + std::string(option), "goes with " + std::string(other));
+  };
+  const bool wants_block = flag(options, "block") || flag(options, "diff");
+  needs("block", flag(options, "block"), "--mode", options.has("mode"));
+  needs("diff", flag(options, "diff"), "--mode and --conf",
+        options.has("mode") && options.has("conf"));
+  for (const char* option : {"conf", "name"})
+    needs(option, options.has(option), "--block or --diff", wants_block);
+  needs("lock", flag(options, "lock"), "--block or --diff", wants_block);
+  if (options.has("on"))
+    throw usage_error("--on", "goes with 'modes check'", "name the device behind 'modes'");
+  if (options.has("mode") && (flag(options, "all") || options.has("filter")))
+    throw usage_error("--mode", "cannot be combined with --all or --filter", "choose one");
+  if (wants_block && flag(options, "csv")) throw usage_error("--csv", "a block has no CSV form");
+}
+
+// nvpmodel's own names have letters, digits and underscores.
+std::string block_name(const Options& options) {
+  const std::string name = options.text_or_empty("name");
+  const bool is_word = std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (options.has("name") && (name.empty() || !is_word || name.size() > 63))
+    throw usage_error("--name", quote(name) + " is not a name for a mode",
+                      "use letters, digits and underscores");
+  return name;
+}
+
+// The block, or the patch with --diff, for the mode that the listing asks for.
+std::string nvpmodel_text(const ModesListing& listing, const Options& options, Console& console) {
+  const nvpmodel::BlockOptions wanted{block_name(options), flag(options, "lock")};
+  const std::string path = options.text_or_empty("conf");
+  std::string text;
+  nvpmodel::Configuration file;
+  if (path.empty()) {
+    file = nvpmodel::generation_file(listing.device, listing.configuration);
+  } else {
+    std::vector<nvpmodel::Finding> warnings;
+    text = read_text_file(path);
+    file = nvpmodel::parse_configuration(text, path, &warnings);
+    for (const nvpmodel::Finding& warning : warnings)
+      console.talk(path + ":" + std::to_string(warning.line) + ": " + warning.what);
+  }
+  const nvpmodel::PowerModel model =
+      nvpmodel::compose(file, listing.device, nvpmodel::block_values(file, *listing.asked, wanted),
+                        path.empty() ? listing.device.id : path);
+  if (!flag(options, "diff")) return to_text(model);
+  const std::string patch = nvpmodel::diff_of(text, file, model, path);
+  if (patch.empty()) console.talk(path + " has this mode already");
+  return patch;
+}
+
+ExitCode check_file(const std::string& path, const Options& options, Console& console) {
+  for (const char* option : {"mode", "filter", "from", "conf", "name"})
+    if (options.has(option))
+      throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
+  for (const char* option : {"all", "block", "diff", "lock"})
+    if (flag(options, option))
+      throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
+  const ChosenDevice chosen = choose_device(options.text_or_empty("on"), options, "--on");
+  const catalog::Device& device = chosen.device;
+  const nvpmodel::Reading reading = nvpmodel::read_configuration(read_text_file(path));
+  const catalog::Configuration& configuration =
+      options.has("jetpack") ? configuration_of(chosen)
+                             : nvpmodel::closest_configuration(reading.configuration, device);
+  const ModesCheck report{path, device, reading.configuration,
+                          nvpmodel::check(reading, device, configuration)};
+  if (flag(options, "json"))
+    console.out << check_json(report);
+  else if (flag(options, "csv"))
+    console.out << check_csv(report);
+  else
+    console.out << check_text(report, console.width);
+  throw_first_error(report);
+  return ExitCode::ok;
+}
+
+// The stock mode that nvpmodel says this machine is in; else the default.
+DeviceMode mode_of_this_machine(const ModesListing& listing) {
+  const std::string name = present_mode({}).label;
+  for (const DeviceMode& mode : listing.stock)
+    if (mode.point.label == name) return mode;
+  return listing.from;
+}
+
+ExitCode list_modes(const std::string& name, const Options& options, Console& console) {
+  check_combination(options);
+  const ChosenDevice chosen = choose_device(name, options, "modes");
+  const catalog::Device& device = chosen.device;
+  const catalog::Configuration& configuration = configuration_of(chosen);
+  ModesListing listing{device,
+                       configuration,
+                       default_mode(device, configuration),
+                       stock_modes(device, configuration),
+                       full_grid(device, configuration),
+                       flag(options, "all") || options.has("filter")};
+  if (options.has("from"))
+    listing.from = resolve(device, configuration,
+                           parse_mode_request(options.text_or_empty("from"), "--from"), "--from");
+  else if (name.empty())
+    listing.from = mode_of_this_machine(listing);
+  for (DeviceMode& mode : listing.stock) mode.reach = reach_between(device, listing.from, mode);
+  if (options.has("filter")) {
+    const ModeFilter filter = parse_mode_filter(options.text_or_empty("filter"));
+    const ModeGrid fitting = filtered(device, listing.grid, filter);
+    std::erase_if(listing.stock, [&](const DeviceMode& mode) {
+      return !matches(listing.grid, filter, mode.point);
+    });
+    listing.grid = fitting;
+  }
+  if (options.has("mode")) {
+    listing.asked =
+        resolve(device, configuration, parse_mode_request(options.text_or_empty("mode"), "--mode"));
+    listing.asked->reach = reach_between(device, listing.from, *listing.asked);
+    if (flag(options, "block") || flag(options, "diff"))
+      listing.block = nvpmodel_text(listing, options, console);
+  }
+
+  if (flag(options, "json")) {
+    console.out << modes_json(listing);
+  } else if (flag(options, "csv")) {
+    console.out << modes_csv(listing);
+  } else if (flag(options, "block") || flag(options, "diff")) {
+    console.out << listing.block;
+    for (const std::string& note : listing.asked->notes) console.talk(note);
+  } else {
+    console.out << modes_text(listing, console.width);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_modes(const Options& options, Console& console) {
+  const std::vector<std::string> words = positional(options);
+  if (!words.empty() && words.front() == "check") {
+    if (words.size() < 2)
+      throw usage_error("modes check", "needs a file", "for example /etc/nvpmodel.conf");
+    return check_file(words[1], options, console);
+  }
+  if (words.size() > 1)
+    throw usage_error({}, "unexpected argument '" + words[1] + "'", "see 'ridgeline modes --help'");
+  return list_modes(words.empty() ? "" : words.front(), options, console);
+}
+
+}  // namespace
+
+Command modes_command() {
+  return {.name = "modes",
+          .summary = "the power modes of a device: stock, custom, or one in detail",
+          .positional = "[DEVICE | check FILE]",
+          .max_positional = 2,
+          .description =
+              "Lists the stock modes of a device as clock vectors with the SMs that are on, and "
+              "counts the custom ones: every combination of lockable clocks and cores, for each "
+              "TPC mask of the stock modes. A clock that the mode does not clamp stands at the "
+              "firmware's limit. Another mask, or a CPU cluster that comes or goes, needs a "
+              "reboot; all else is live. 'check' holds an nvpmodel file against the device. "
+              "Nothing is set.",
+          .examples = {{"modes jetson-orin-nano-8gb", "stock modes, and how many others there are"},
+                       {"modes jetson-agx-orin-64gb --filter 'gpu>=600MHz,emc=max' --csv",
+                        "all modes with fast memory and at least 600 MHz"},
+                       {"modes jetson-agx-orin-64gb --mode gpu=612MHz,cores=4 --block",
+                        "a POWER_MODEL block for nvpmodel"},
+                       {"modes check my-nvpmodel.conf --on jetson-agx-orin-64gb",
+                        "faults of a file, and what differs from the stock modes"}},
+          .add_options = declare_modes,
+          .run = run_modes};
+}
+
+}  // namespace ridgeline::cli

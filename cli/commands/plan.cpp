@@ -1,0 +1,114 @@
+// `ridgeline plan MODEL`: the power mode to use, what it costs and saves, and how sure that is.
+// Options in, calls, output; sweeping and choosing live in planner/.
+#include "cli/requests/plan.h"
+
+#include <filesystem>
+#include <string>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/requests/network.h"
+#include "cli/requests/plan_goal.h"
+#include "cli/requests/plan_training.h"
+#include "cli/written_answer.h"
+#include "devices/modes/named_mode.h"
+#include "devices/nvpmodel/generation.h"
+#include "devices/nvpmodel/write.h"
+#include "plots/figures/plan.h"
+#include "plots/renderers/svg.h"
+#include "report/plan.h"
+#include "report/plan_csv.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void declare_plan(OptionsDescription& options) {
+  add_machine_options(options);
+  add_network_options(options);
+  add_plan_options(options);
+  add_plan_training_options(options);
+  options.add_flag("explain", "what one step of each knob would change");
+  options.add_text("why", "MODE", "why this mode was not chosen");
+  options.add_text("svg", "FILE", "write energy against latency of all modes as SVG");
+  options.add_text("nvpmodel", "FILE",
+                   "write the chosen mode as a POWER_MODEL block of nvpmodel's file");
+}
+
+std::string nvpmodel_block(const PlanAsked& asked, const Plan& plan) {
+  const auto& [device, configuration] = *asked.source.known;
+  const nvpmodel::Configuration file = nvpmodel::generation_file(device, configuration);
+  const DeviceMode mode = mode_of(device, configuration, name_of(plan.chosen), "--nvpmodel");
+  nvpmodel::BlockOptions wanted;
+  wanted.locked = true;
+  return to_text(
+      nvpmodel::compose(file, device, nvpmodel::block_values(file, mode, wanted), device.id));
+}
+
+ExitCode run_plan(const Options& options, Console& console) {
+  check_answer_files(options, {"svg", "nvpmodel"});
+  const auto asked = plan_asked(options);
+  PlannedRun planned;
+  planned.network = std::filesystem::path(asked->word).filename().string();
+  planned.device = asked->source.model.device;
+  planned.machine = asked->source.name;
+  planned.runtime = asked->runtime;
+  planned.objective = asked->objective;
+  PlanOptions wanted;
+  wanted.why = asked->why;
+  PlanResult result = make_plan(asked->problem, std::move(planned), wanted);
+  Plan& plan = result.plan;
+  if (plan.concurrent) {
+    plan.concurrent->network = std::filesystem::path(asked->trained).filename().string();
+    plan.concurrent->dtype = asked->trained_dtype;
+  }
+  for (const auto* notes : {&asked->notes, &asked->problem.modes.notes})
+    plan.warnings.insert(plan.warnings.end(), notes->begin(), notes->end());
+
+  WrittenAnswer answer;
+  answer.files = {{"svg", [&] { return svg(plan_figure(asked->problem, result)); }},
+                  {"nvpmodel", [&] { return nvpmodel_block(*asked, plan); }}};
+  answer.text = [&] { return plan_text(plan, flag(options, "explain"), console.width); };
+  answer.json = [&] { return dump_json(to_json(plan)); };
+  answer.csv = [&] { return plan_csv(asked->problem, result); };
+  answer.notes = plan.warnings;
+  return write_answer(answer, options, console);
+}
+
+}  // namespace
+
+Command plan_command() {
+  return {
+      .name = "plan",
+      .summary = "choose the power mode for a network under limits of time, power and energy",
+      .positional = "[MODEL]",
+      .max_positional = 1,
+      .description =
+          "Predicts an ONNX file or a network by name in every power mode of a machine, with every "
+          "batch and type of the lists, and chooses the one with the least energy (or time, power, "
+          "energy-delay product) that keeps the limits with a probability of 90 %. It says what "
+          "that saves against the default and the fastest mode, which limit binds, what is nearly "
+          "as good, and which modes to measure to be sure. Where nothing keeps the limits, it "
+          "names the nearest miss and the limit to relax; the exit code is 3. --mode is the mode "
+          "that the machine is in. With --train, time and energy of whole epochs are planned, with "
+          "the dataset's way from storage through decoding; with --infer too, training steps run "
+          "between requests, and as many of them as latency and power allow. Nothing is run or "
+          "set.",
+      .examples = {{"plan resnet50 --on jetson-orin-nano-8gb --latency 20ms",
+                    "the least energy within 20 ms, before the board is at hand"},
+                   {"plan yolov8n.onnx --on board.json --fps 30",
+                    "frames of a camera, on a calibrated board: idle time counts"},
+                   {"plan bert_base --on jetson-orin-nx-16gb --max-slowdown 5% --batch 1,2,4,8",
+                    "batches as a further choice"},
+                   {"plan resnet50 --on jetson-agx-orin-64gb --power 20W --why MAXN --svg plan.svg",
+                    "and why not MAXN; all modes as a picture"},
+                   {"plan --train resnet18 --on jetson-agx-orin-64gb --dataset 50000x150kB "
+                    "--storage ssd --workers 4 --epochs 10 --power 30W",
+                    "epochs of training, with the input pipeline"},
+                   {"plan --train resnet18 --infer mobilenet_v2 --rate 60/s --latency 50ms "
+                    "--power 30W --on jetson-agx-orin-64gb",
+                    "training between requests"}},
+      .add_options = declare_plan,
+      .run = run_plan};
+}
+
+}  // namespace ridgeline::cli

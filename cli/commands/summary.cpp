@@ -1,0 +1,103 @@
+// `ridgeline` without a command, or `ridgeline glance`: this machine at a glance.
+// Looks only: nothing is measured or set.
+#include "report/summary.h"
+
+#include <optional>
+#include <ostream>
+#include <set>
+
+#include "base/json.h"
+#include "base/profile.h"
+#include "base/profile_store.h"
+#include "cli/command.h"
+#include "devices/machine/abilities.h"
+#include "devices/machine/identification.h"
+#include "devices/machine/this_machine.h"
+#include "devices/modes/present_mode.h"
+#include "kernels/cpu/kernel.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void declare_glance(OptionsDescription&) {}
+
+// A profile that cannot be read is a finding, not a failure of the glance.
+std::optional<StoredProfile> newest_profile() {
+  StoredProfile stored;
+  try {
+    const auto path = newest_profile_path();
+    if (!path) return std::nullopt;
+    stored.path = *path;
+    const Profile profile = load_profile(*path);
+    stored.started = profile.modes.front().conditions.started;
+    stored.complete = profile.modes.front().conditions.complete;
+    if (!profile.machine.gpus.empty()) stored.gpu = profile.machine.gpus.front().name;
+  } catch (const Error& error) {
+    stored.fault = error.what();
+  }
+  return stored;
+}
+
+// "this CPU does not have it": equal reasons are then equal text.
+std::string without_name(std::string reason, const std::string& name) {
+  if (const auto at = reason.find(name); at != std::string::npos)
+    reason.replace(at, name.size(), "it");
+  return reason;
+}
+
+// The instruction sets that kernels exist for on this architecture.
+std::vector<Ability> run_abilities() {
+  std::set<cpu::Isa> isas;
+  for (const cpu::Kernel& kernel : cpu::kernel_table()) isas.insert(kernel.isa);
+  isas.erase(cpu::Isa::baseline);
+  std::vector<Ability> abilities;
+  for (const cpu::Isa isa : isas) {
+    const cpu::IsaSupport& support = cpu::isa_support(isa);
+    const std::string name(cpu::to_string(isa));
+    abilities.push_back(
+        {Ability::Kind::run, name, support.runs, without_name(support.reason, name), {}});
+  }
+  return abilities;
+}
+
+Glance look(const SystemRoot& root) {
+  Glance glance;
+  glance.machine = identify_machine(root);
+  glance.machine.isa = cpu::running_isas();
+  const Identity identity = identify(root);
+  glance.device = device_here(identity, this_device(identity, glance.machine, root));
+  glance.mode = present_mode(root);
+  glance.governor = cpu_governor(root);
+  glance.abilities = system_abilities(root);
+  for (Ability& ability : run_abilities()) glance.abilities.push_back(std::move(ability));
+  glance.profile = newest_profile();
+  return glance;
+}
+
+ExitCode run_glance(const Options& options, Console& console) {
+  const Glance glance = look({});
+  if (flag(options, "json"))
+    console.out << dump_json(to_json(glance));
+  else
+    console.out << glance_text(glance, console.width, console.color);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command glance_command() {
+  return {.name = "glance",
+          .summary = "this machine at a glance; the same as no command at all",
+          .positional = "",
+          .max_positional = 0,
+          .description =
+              "Shows what this machine is, which mode it is in, what can be set, read and "
+              "run here, how to get what cannot, and the next command. Nothing is "
+              "measured or changed.",
+          .examples = {{"", "this machine at a glance"}, {"--json", "the same for scripts"}},
+          .add_options = declare_glance,
+          .run = run_glance,
+          .has_csv = false};
+}
+
+}  // namespace ridgeline::cli

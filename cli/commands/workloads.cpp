@@ -1,0 +1,130 @@
+// `ridgeline workloads`: the networks that are known by name, with where they come from; or one of
+// them with its options. What one asks for in detail is `ridgeline analyze NAME`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "cli/command.h"
+#include "workloads/registry.h"
+#include "workloads/summary.h"
+
+namespace ridgeline::cli {
+namespace {
+
+void declare_workloads(OptionsDescription&) {}
+
+std::string tensor_text(const TensorSummary& tensor) {
+  return fmt::format("{} {} {}", tensor.name, to_string(tensor.shape), to_string(tensor.type));
+}
+
+std::string exact(double amount) { return fmt::format("{:.0f}", amount); }
+
+void print_list(const std::vector<WorkloadSummary>& summaries, const Options& options,
+                Console& console) {
+  if (flag(options, "csv")) {
+    console.out << csv_row(
+        {"workload", "family", "parameters", "macs", "layers", "source", "address"});
+    for (const WorkloadSummary& one : summaries)
+      console.out << csv_row({std::string(one.workload.name), std::string(one.workload.family),
+                              exact(one.parameters), exact(one.macs),
+                              std::to_string(one.layers.size()), std::string(one.workload.source),
+                              std::string(one.workload.address)});
+    return;
+  }
+  TextTable table{{{"workload"},
+                   {"parameters", Align::right},
+                   {"MAC", Align::right},
+                   {"input"},
+                   {"source", Align::left, true}},
+                  {}};
+  for (const WorkloadSummary& one : summaries)
+    table.rows.push_back({std::string(one.workload.name), format_si(one.parameters, "", 4),
+                          format_si(one.macs, "", 4), to_string(one.inputs.front().shape),
+                          std::string(one.workload.source)});
+  console.out << render_text(table, console.width);
+}
+
+void print_layers_csv(const WorkloadSummary& summary, Console& console) {
+  console.out << csv_row({"layer", "op", "macs", "parameters"});
+  for (const LayerSummary& layer : summary.layers)
+    console.out << csv_row({layer.name, layer.op, exact(layer.macs), exact(layer.parameters)});
+}
+
+void print_one(const WorkloadSummary& summary, Console& console) {
+  const Workload& workload = summary.workload;
+  const auto fact = [&](std::string_view name, const std::string& value) {
+    console.out << fmt::format("  {:<11}", name) << wrap(value, console.width, 13, 13) << "\n";
+  };
+  console.out << workload.name << "\n";
+  fact("source", std::string(workload.source));
+  fact("address", std::string(workload.address));
+  fact("parameters", exact(summary.parameters));
+  fact("MAC", exact(summary.macs));
+  fact("layers", std::to_string(summary.layers.size()));
+  for (const TensorSummary& tensor : summary.inputs) fact("input", tensor_text(tensor));
+  // A language model has as many more as its cache has tensors.
+  const std::size_t shown = std::min<std::size_t>(summary.outputs.size(), 4);
+  for (std::size_t i = 0; i < shown; ++i) fact("output", tensor_text(summary.outputs[i]));
+  if (shown < summary.outputs.size())
+    fact("output", fmt::format("… and {} more", summary.outputs.size() - shown));
+  console.out << "\n";
+
+  TextTable table{{{"option"}, {"default"}, {"meaning", Align::left, true}}, {}};
+  for (const auto& [option, name] : TokenTable<WorkloadOption>::rows)
+    if (workload.options.has(option))
+      table.rows.push_back({fmt::format("--{} {}", name, value_name(option)),
+                            default_text(workload, option), std::string(description(option))});
+  console.out << render_text(table, console.width);
+}
+
+ExitCode run_workloads(const Options& options, Console& console) {
+  const auto words = positional(options);
+  std::vector<WorkloadSummary> summaries;
+  if (words.empty())
+    for (const Workload& workload : all_workloads()) summaries.push_back(summarize(workload));
+  else
+    summaries.push_back(summarize(workload_named(words.front())));
+
+  if (flag(options, "json")) {
+    const LayerDetail detail = words.empty() ? LayerDetail::left_out : LayerDetail::shown;
+    console.out << dump_json({{"schema", "ridgeline.workloads/1"},
+                              {"workloads", array_of(summaries, [&](const WorkloadSummary& one) {
+                                 return to_json(one, detail);
+                               })}});
+  } else if (words.empty()) {
+    print_list(summaries, options, console);
+  } else if (flag(options, "csv")) {
+    print_layers_csv(summaries.front(), console);
+  } else {
+    print_one(summaries.front(), console);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command workloads_command() {
+  return {.name = "workloads",
+          .summary = "networks that are known by name, with their sources",
+          .positional = "[NAME]",
+          .max_positional = 1,
+          .description =
+              "Lists the networks that can be analyzed by name, with their parameters and "
+              "multiply-accumulates (MAC) at the defaults: batch 1, the image as published, 128 "
+              "tokens. With a name: that network's source, inputs, outputs and options; --json and "
+              "--csv then hold its layers.",
+          .examples = {{"workloads", "all networks"},
+                       {"workloads llama-3.2-1b", "its options"},
+                       {"workloads resnet50 --csv", "MAC and parameters of its layers"}},
+          .add_options = declare_workloads,
+          .run = run_workloads};
+}
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,14 @@
+// The options --on, --mode, --jetpack and --threads as a MachineRequest.
+// Which machine they name is decided in roofline/model/machine.h.
+#pragma once
+
+#include "cli/options.h"
+#include "roofline/model/machine.h"
+
+namespace ridgeline::cli {
+
+void add_machine_options(OptionsDescription& options);
+
+MachineRequest machine_request(const Options& options);
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,85 @@
+// Every quantity must carry its unit: 10 may be milliseconds to one and seconds to another.
+#include "cli/requests/quantity_option.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace ridgeline::cli {
+
+std::optional<std::string> word_of(const Options& options, const char* name) {
+  if (!options.has(name)) return std::nullopt;
+  return options.text(name);
+}
+
+std::string as_typed(const char* name, const std::string& value) {
+  return fmt::format("--{} {}", name, value);
+}
+
+std::vector<std::string> list_of(const std::string& text, const std::string& where) {
+  std::vector<std::string> words;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(',', begin);
+    words.push_back(text.substr(begin, end - begin));
+    if (words.back().empty()) throw usage_error(where, "a value of the list is empty");
+    if (end == std::string::npos) return words;
+    begin = end + 1;
+  }
+}
+
+void require_unit(const std::string& text, const std::string& where, const char* units) {
+  if (text.empty()) throw usage_error(where, "needs a value");
+  if (text.back() == '.' || (text.back() >= '0' && text.back() <= '9'))
+    throw usage_error(where, "the unit is missing", fmt::format("write {}{}", text, units));
+}
+
+double positive(double value, const std::string& where) {
+  if (!(value > 0)) throw usage_error(where, "must be more than zero");
+  return value;
+}
+
+double plain_number(const std::string& text, const std::string& where, const char* example) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, fault] = std::from_chars(text.data(), end, value);
+  if (fault != std::errc() || rest != end || !std::isfinite(value))
+    throw usage_error(where, quote(text) + " is not a number",
+                      fmt::format("write for example {}", example));
+  return positive(value, where);
+}
+
+double per_second(const std::string& text, const std::string& where) {
+  require_unit(text, where, "/s");
+  if (!text.ends_with("/s"))
+    throw usage_error(where, quote(text) + " is not a rate", "write for example 30/s");
+  return plain_number(text.substr(0, text.size() - 2), where, "30/s");
+}
+
+double percent(const std::string& text, const std::string& where) {
+  require_unit(text, where, "%");
+  if (!text.ends_with("%"))
+    throw usage_error(where, quote(text) + " is not a percentage", "write for example 5%");
+  return plain_number(text.substr(0, text.size() - 1), where, "5%") / 100;
+}
+
+double seconds_of(const std::string& text, const std::string& where) {
+  require_unit(text, where, "ms or s");
+  return positive(parse_seconds(text, where), where);
+}
+
+double watts_of(const std::string& text, const std::string& where) {
+  require_unit(text, where, "W or mW");
+  return positive(parse_watts(text, where), where);
+}
+
+double joules_of(const std::string& text, const std::string& where, const char* units) {
+  require_unit(text, where, units);
+  return positive(parse_joules(text, where), where);
+}
+
+}  // namespace ridgeline::cli

@@ -1,0 +1,84 @@
+// Finding a device in the catalog and a configuration in a device.
+// The index is generated from the files; a file is parsed only when its device is asked for.
+#include "devices/catalog/catalog.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/json.h"
+#include "base/nearest.h"
+#include "base/text.h"
+
+namespace ridgeline::catalog {
+namespace {
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const IndexRow& row : index()) names.emplace_back(row.id);
+  for (const IndexRow& row : index())
+    names.insert(names.end(), row.aliases.begin(), row.aliases.end());
+  return names;
+}
+
+// "5" has "5.1" and "5.1.2" has "5.1": one is the other's beginning, number by number.
+bool same_release(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return b.starts_with(a) && (a.size() == b.size() || b[a.size()] == '.');
+}
+
+std::string releases_of(const Device& device) {
+  std::string text;
+  for (const Configuration& each : device.configurations)
+    for (const std::string& release : each.jetpacks) text += (text.empty() ? "" : ", ") + release;
+  return text;
+}
+
+}  // namespace
+
+const IndexRow* find(std::string_view name) {
+  for (const IndexRow& row : index())
+    if (same_word(row.id, name)) return &row;
+  for (const IndexRow& row : index())
+    for (const std::string_view alias : row.aliases)
+      if (same_word(alias, name)) return &row;
+  return nullptr;
+}
+
+Device load(std::string_view name, const std::string& where) {
+  const IndexRow* row = find(name);
+  if (row == nullptr) {
+    const auto guess = nearest(name, all_names());
+    throw usage_error(where, "the catalog has no device " + quote(name),
+                      guess ? "did you mean " + *guess + "?" : "see 'ridgeline devices'");
+  }
+  const std::string file = "devices/catalog/" + std::string(row->id) + ".json";
+  const Json document = parse_json(row->text, file);
+  return device_from_json(file_cursor(document, file));
+}
+
+const Configuration& configuration(const Device& device, std::string_view jetpack,
+                                   const std::string& where) {
+  if (jetpack.empty()) return device.configurations.front();
+  for (const Configuration& each : device.configurations)
+    for (const std::string& release : each.jetpacks)
+      if (same_release(release, jetpack)) return each;
+  const std::string known = releases_of(device);
+  throw usage_error(where, device.id + " has no configuration for JetPack " + quote(jetpack),
+                    known.empty() ? "it has no JetPack releases" : "known are " + known);
+}
+
+const Reference& reference(const Device& device, std::string_view id) {
+  const auto found = std::find_if(device.references.begin(), device.references.end(),
+                                  [&](const Reference& each) { return each.id == id; });
+  if (found == device.references.end())
+    throw Error(device.id, "the catalog entry has no source " + quote(id));
+  return *found;
+}
+
+}  // namespace ridgeline::catalog

@@ -1,0 +1,168 @@
+// Names and collects the parameters. What they mean for time and energy is roofline's to know.
+#include "devices/catalog/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/csv.h"
+
+namespace ridgeline::catalog {
+namespace {
+
+std::string_view noun_of(std::string_view processor) {
+  if (processor == "gpu") return "sm";
+  return processor == "dla" ? "engine" : "core";
+}
+
+std::string stem_of(const RateName& name) {
+  return fmt::format("{}_{}_{}_{}{}", name.processor, to_string(name.unit), to_string(name.dtype),
+                     to_string(name.accumulate), name.sparse ? "_sparse" : "");
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('_', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+class Collector {
+ public:
+  explicit Collector(const Device& device) : device_(device) { model_.device = device.id; }
+
+  void add(std::string name, double mean, const std::string& source, double sigma = 0) {
+    model_.parameters.push_back(
+        {std::move(name), mean, source_of(reference(device_, source).confidence)});
+    variances_.push_back(sigma * sigma);
+  }
+
+  void add(const char* name, const std::optional<Fact>& fact, double scale = 1) {
+    if (fact) add(std::string(name), fact->value * scale, fact->source);
+  }
+
+  void add(const std::string& processor, const std::vector<Rate>& rates) {
+    for (const Rate& rate : rates) {
+      const RateName name{processor, rate.unit, rate.dtype, rate.accumulate, rate.sparse};
+      add(rate_parameter(name), rate.per_clock.value, rate.per_clock.source);
+      if (rate.ceiling_hz)
+        add(ceiling_parameter(name), rate.ceiling_hz->value, rate.ceiling_hz->source);
+    }
+  }
+
+  void add_caches(const std::string& processor, const std::vector<CacheSize>& caches) {
+    for (const CacheSize& cache : caches) {
+      const char* level = cache.level == Level::l1       ? "l1"
+                          : cache.level == Level::shared ? "shared"
+                          : cache.level == Level::l2     ? "l2"
+                                                         : "l3";
+      add(fmt::format("{}_{}_bytes", processor, level), cache.bytes.value, cache.bytes.source);
+    }
+  }
+
+  // Flat up to the knee, then rising to the top: V = max(floor, v0 + v1 f).
+  void add(const VoltageCurve& curve) {
+    if (curve.points.empty()) return;
+    const VoltagePoint& top = curve.points.back();
+    const double floor = curve.points.front().volt;
+    double knee_hz = curve.points.front().hz;
+    for (const VoltagePoint& point : curve.points)
+      if (point.volt == floor) knee_hz = point.hz;
+    add("gpu_voltage_floor_ratio", floor / top.volt, curve.source);
+    add("gpu_voltage_knee_hz", knee_hz, curve.source);
+    add("gpu_voltage_top_hz", top.hz, curve.source);
+    if (!curve.relative) add("gpu_voltage_top_v", top.volt, curve.source);
+  }
+
+  MachineModel take() {
+    const std::size_t n = model_.parameters.size();
+    model_.covariance.assign(n * n, 0);
+    for (std::size_t i = 0; i < n; ++i) model_.covariance[i * n + i] = variances_[i];
+    return std::move(model_);
+  }
+
+ private:
+  const Device& device_;
+  MachineModel model_;
+  std::vector<double> variances_;
+};
+
+}  // namespace
+
+Source source_of(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::vendor:
+    case Confidence::stated:
+    case Confidence::inferred:
+      return Source::datasheet;
+    case Confidence::measured:
+      return Source::measured;
+    case Confidence::fitted:
+      return Source::fitted;
+    case Confidence::assumed:
+      return Source::assumed;
+  }
+  return Source::assumed;
+}
+
+std::string rate_parameter(const RateName& name) {
+  return fmt::format("{}_{}_per_{}_clock", stem_of(name), is_integer(name.dtype) ? "op" : "flop",
+                     noun_of(name.processor));
+}
+
+std::string ceiling_parameter(const RateName& name) { return stem_of(name) + "_ceiling_hz"; }
+
+std::optional<RateName> parse_rate_parameter(std::string_view parameter) {
+  if (!parameter.ends_with("_clock")) return std::nullopt;
+  const std::vector<std::string_view> words = words_of(parameter);
+  if (words.size() != 8 && words.size() != 9) return std::nullopt;
+  const auto unit = parse_token<Unit>(words[1]);
+  const auto dtype = parse_token<DType>(words[2]);
+  const auto accumulate = parse_token<DType>(words[3]);
+  if (!unit || !dtype || !accumulate) return std::nullopt;
+  const RateName name{std::string(words[0]), *unit, *dtype, *accumulate, words[4] == "sparse"};
+  return rate_parameter(name) == parameter ? std::optional(name) : std::nullopt;
+}
+
+MachineModel machine_model(const Device& device) {
+  Collector model(device);
+  if (device.gpu) {
+    model.add("gpu_multiprocessors", device.gpu->multiprocessors);
+    model.add("gpu", device.gpu->rates);
+    model.add_caches("gpu", device.gpu->caches);
+    if (device.gpu->voltage) model.add(*device.gpu->voltage);
+  }
+  for (std::size_t i = 0; i < device.cpu.size(); ++i) {
+    const std::string processor = fmt::format("cpu{}", i);
+    model.add((processor + "_cores").c_str(), device.cpu[i].cores);
+    model.add(processor, device.cpu[i].rates);
+    model.add_caches(processor, device.cpu[i].caches);
+  }
+  if (device.dla) {
+    model.add("dla_engines", device.dla->engines);
+    model.add("dla", device.dla->rates);
+  }
+  if (device.memory) {
+    model.add("memory_bytes", device.memory->bytes);
+    model.add("memory_bus_bytes", device.memory->bus_bits, 1.0 / 8);
+    model.add("memory_transfers_per_clock", device.memory->transfers_per_clock);
+  }
+  bool idle_without_clock = false;
+  for (const IdleReading& reading : device.idle) {
+    if (reading.gpu_hz)
+      model.add(fmt::format("idle_at_{}_mhz_w", csv_number(*reading.gpu_hz / 1e6)),
+                reading.power_w.value, reading.power_w.source);
+    else if (!std::exchange(idle_without_clock, true))
+      model.add("idle_w", reading.power_w.value, reading.power_w.source);
+  }
+  for (const Prior& prior : device.priors)
+    model.add(prior.name, prior.mean, prior.source, prior.sigma);
+  return model.take();
+}
+
+}  // namespace ridgeline::catalog

@@ -1,0 +1,54 @@
+// NVML is asked for the GPU at CUDA's place on the bus: it counts GPUs in another order.
+#include "kernels/instruments.h"
+
+#include <chrono>
+#include <thread>
+
+namespace ridgeline {
+namespace {
+
+void wait(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+}  // namespace
+
+MeasureInstruments::MeasureInstruments(const SamplerWorld& world) {
+  open_sensor(Processor::cpu, world, {});
+}
+
+MeasureInstruments::MeasureInstruments(const SamplerWorld& world, const cuda::DeviceFacts& facts,
+                                       std::optional<double> cap_hz)
+    : cap_hz_(cap_hz) {
+  std::string no_nvml;
+  nvml_ = Nvml::open(facts.pci_bus_id, no_nvml);
+  open_sensor(Processor::gpu, world, no_nvml);
+  core_clock_.emplace();
+}
+
+void MeasureInstruments::open_sensor(Processor processor, const SamplerWorld& world,
+                                     const std::string& no_nvml) {
+  found_ = find_power_sensor(processor, {}, nvml_, no_nvml);
+  if (found_.sensor)
+    power_.emplace(*found_.sensor, PowerMeter::World{world.now_s, wait, world.interrupted});
+}
+
+cuda::Instruments MeasureInstruments::gpu() {
+  cuda::Instruments instruments;
+  instruments.cap_hz = cap_hz_;
+  instruments.power = power();
+  if (core_clock_) instruments.host_clock_hz = [this] { return core_clock_->read_hz(); };
+  if (nvml_ && nvml_->throttle_reasons().value)
+    instruments.throttle_reasons = [this] { return nvml_->throttle_reasons().value.value_or(0); };
+  return instruments;
+}
+
+std::optional<std::string> MeasureInstruments::sensor_name() const {
+  if (!found_.sensor) return std::nullopt;
+  return found_.sensor->facts().name;
+}
+
+void MeasureInstruments::note_missing_power(ProfileMode& mode) const {
+  if (!found_.sensor && core_clock_ && !mode.sweep.empty())
+    mode.conditions.warnings.push_back({"power was not measured: " + found_.why_not, ""});
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,41 @@
+// What a run of `measure` reads beside its kernels: a power sensor, what NVML says of the GPU, the
+// clock of the core that launches. Each may be missing; kernels/ measures without it then.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "devices/sensors/find_sensor.h"
+#include "kernels/cpu/core_clock.h"
+#include "kernels/cuda/measure.h"
+#include "kernels/power_meter.h"
+#include "kernels/sampler.h"
+
+namespace ridgeline {
+
+class MeasureInstruments {
+ public:
+  // Of the CPU.
+  explicit MeasureInstruments(const SamplerWorld& world);
+  // Of a GPU; `cap_hz` is the clock that the present mode allows.
+  MeasureInstruments(const SamplerWorld& world, const cuda::DeviceFacts& facts,
+                     std::optional<double> cap_hz);
+
+  PowerMeter* power() { return power_ ? &*power_ : nullptr; }
+  cuda::Instruments gpu();
+
+  std::optional<std::string> sensor_name() const;    // none: no power was read
+  void note_missing_power(ProfileMode& mode) const;  // a warning that says why, for GPUs
+
+ private:
+  void open_sensor(Processor processor, const SamplerWorld& world, const std::string& no_nvml);
+
+  std::optional<double> cap_hz_;
+  std::shared_ptr<Nvml> nvml_;
+  FoundSensor found_;
+  std::optional<PowerMeter> power_;
+  std::optional<cpu::CoreClock> core_clock_;  // for GPUs
+};
+
+}  // namespace ridgeline

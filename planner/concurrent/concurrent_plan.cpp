@@ -1,0 +1,83 @@
+// The training step is predict()'s, as an explanation of it is.
+#include "planner/concurrent/concurrent_plan.h"
+
+#include <cmath>
+
+#include "base/json.h"
+#include "planner/drawn_estimate.h"
+#include "planner/task.h"
+#include "roofline/model/predict.h"
+
+namespace ridgeline {
+PlannedConcurrency planned_concurrency(const PlanProblem& problem, const Sweep& sweep,
+                                       Belief& belief, std::span<const CoefficientDraw> draws,
+                                       std::size_t row, const Objective& objective) {
+  PlannedConcurrency result;
+  result.run = problem.concurrent;
+  result.runtime = problem.trained_by;
+  Conditions conditions = problem.conditions;
+  conditions.runtime = problem.trained_by;
+  conditions.point = problem.modes.modes[sweep.mode_of(row)].point;
+  const PlanVariant& variant = problem.variants[sweep.variant_of(row)];
+  const Prediction step = predict(*problem.model, *variant.trained, conditions, draws, true);
+  result.minibatch = variant.minibatch;
+  result.step_s = step.time_s;
+  result.step_w = step.power_w;
+  result.step_j = step.energy_j;
+  result.step_bound = step.bound;
+
+  const RunCost& cost = sweep.costs[row];
+  result.turns = turns_at(problem.concurrent, {variant.batch, variant.minibatch}, cost,
+                          conditions.point, latency_limit(objective));
+  result.training_share = result.turns.trainings_per_s * result.turns.turn_s;
+  result.inference_share =
+      cost.time_s * result.run.stream.requests_per_s / static_cast<double>(variant.batch);
+  const Service service = service_at(problem, sweep, row, objective);
+  const std::vector<Service> drawn =
+      belief.draws() > 0 ? belief.services(row, objective) : std::vector<Service>();
+  result.samples_per_s =
+      drawn_estimate(1 / service.sample_s, drawn, [](const Service& s) { return 1 / s.sample_s; });
+  result.latency_s =
+      drawn_estimate(service.latency_s, drawn, [](const Service& s) { return s.latency_s; });
+  if (std::isfinite(service.mean_power_w))
+    result.mean_power_w = drawn_estimate(service.mean_power_w, drawn,
+                                         [](const Service& s) { return s.mean_power_w; });
+  return result;
+}
+
+Json to_json(const PlannedConcurrency& concurrency) {
+  const ConcurrentTurns& turns = concurrency.turns;
+  Json input;
+  if (concurrency.run.input) {
+    const TrainingRun& run = *concurrency.run.input;
+    input = {{"dataset", run.sources.dataset},
+             {"storage", run.sources.storage.origin},
+             {"decode", run.sources.decode},
+             {"workers", run.pipeline.workers},
+             {"assumed", run.sources.assumed}};
+  }
+  return {{"training",
+           {{"network", concurrency.network},
+            {"runtime", to_string(concurrency.runtime)},
+            {"minibatch", concurrency.minibatch},
+            {"dtype", to_string(concurrency.dtype)},
+            {"time_s", ridgeline::to_json(concurrency.step_s)},
+            {"power_w", nullable(concurrency.step_w)},
+            {"energy_j", nullable(concurrency.step_j)},
+            {"bound", to_string(concurrency.step_bound)}}},
+          {"requests_per_s", concurrency.run.stream.requests_per_s},
+          {"jitter_s", concurrency.run.stream.jitter_s},
+          {"trained_samples_per_s", ridgeline::to_json(concurrency.samples_per_s)},
+          {"steps_per_s", turns.trainings_per_s},
+          {"latency_s", ridgeline::to_json(concurrency.latency_s)},
+          {"slack_s", turns.slack_s},
+          {"inference_share", concurrency.inference_share},
+          {"training_share", concurrency.training_share},
+          {"idle_share", turns.idle_share},
+          {"lost_to_input", turns.lost_to_input},
+          {"mean_power_w", nullable(concurrency.mean_power_w)},
+          {"peak_power_w", std::isfinite(turns.peak_w) ? Json(turns.peak_w) : Json()},
+          {"input", input}};
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,125 @@
+// F26 to F29 of the literature on edge training: visible stall, pipelined epochs, parallel loading,
+// page cache.
+#include "planner/training/pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridgeline {
+namespace {
+
+// Seconds per minibatch that loading takes with `workers` readers: what the medium serialises
+// stays, the rest is shared, by no more readers than there are cores.
+struct Loading {
+  double serial_s = 0;
+  double parallel_s = 0;
+
+  double with(int workers, int cores) const {
+    const int readers = std::max(1, std::min(workers, cores));
+    return serial_s + parallel_s / readers;
+  }
+};
+
+double hits_of(const Dataset& dataset, const InputPipeline& pipeline, bool first) {
+  const double bytes = dataset.samples * dataset.bytes_per_sample;
+  if (first || bytes <= 0) return 0;
+  return random_order_hit_share(pipeline.free_memory_bytes / bytes);
+}
+
+double decode_s(const InputPipeline& pipeline, double minibatch) {
+  return pipeline.core_hz > 0 ? pipeline.decode_clocks / pipeline.core_hz * minibatch : 0;
+}
+
+Loading loading_of(const Dataset& dataset, double minibatch, const InputPipeline& pipeline,
+                   double hit_share) {
+  const double miss_s =
+      (1 - hit_share) * fetch_s(pipeline.medium, dataset.bytes_per_sample) * minibatch;
+  const double hit_s = hit_share * fetch_s(cached_fetch, dataset.bytes_per_sample) * minibatch;
+  const double serial_s = pipeline.medium.serial_share * miss_s;
+  return {serial_s, miss_s - serial_s + hit_s + decode_s(pipeline, minibatch)};
+}
+
+}  // namespace
+
+double random_order_hit_share(double cached) {
+  if (cached >= 1) return 1;
+  if (cached <= 0) return 0;
+  // A sample at place u of one epoch and v of the next has 1 − u(1 − v) of the set read between;
+  // u and 1 − v are uniform.
+  const double missing = 1 - cached;
+  return 1 - missing * (1 - std::log(missing));
+}
+
+LoadedStep loaded_step(const Dataset& dataset, double minibatch, double step_s,
+                       const InputPipeline& pipeline, bool first) {
+  const Loading loading =
+      loading_of(dataset, minibatch, pipeline, hits_of(dataset, pipeline, first));
+  LoadedStep step;
+  step.loading_s = loading.with(pipeline.workers, pipeline.cores);
+  if (pipeline.workers <= 0) {  // one process does one after the other
+    step.device_s = step_s;
+    step.waiting_s = step.loading_s;
+    return step;
+  }
+  step.device_s = step_s * pipeline.device_slowdown;
+  // The cores have to do all of it, whoever waits for whom.
+  const double cores_s =
+      (pipeline.host_s + pipeline.residual_s + decode_s(pipeline, minibatch)) / pipeline.cores;
+  step.waiting_s = std::max(
+      {0.0, step.loading_s - step.device_s, cores_s - step.device_s - pipeline.residual_s});
+  return step;
+}
+
+Epoch epoch(const Dataset& dataset, double minibatch, double step_s, const InputPipeline& pipeline,
+            bool first) {
+  Epoch result;
+  const double steps = std::ceil(dataset.samples / minibatch);
+  result.hit_share = hits_of(dataset, pipeline, first);
+  const Loading loading = loading_of(dataset, minibatch, pipeline, result.hit_share);
+  result.decode_s = steps * decode_s(pipeline, minibatch);
+  result.fetch_s = steps * (loading.serial_s + loading.parallel_s) - result.decode_s;
+  const LoadedStep step = loaded_step(dataset, minibatch, step_s, pipeline, first);
+  result.device_s = steps * step.device_s;
+  result.stall_s = steps * (step.waiting_s + pipeline.residual_s);
+  const bool is_input =
+      pipeline.workers > 0 ? step.waiting_s > 0 : result.stall_s > result.device_s;
+  if (is_input)
+    result.bound = TrainingBound::input;
+  else if (pipeline.residual_s > step.device_s)
+    result.bound = TrainingBound::host;
+  result.time_s = result.device_s + result.stall_s;
+  return result;
+}
+
+std::optional<int> fewest_workers(const Dataset& dataset, double minibatch, double step_s,
+                                  InputPipeline pipeline, bool first, int most) {
+  for (int workers = 1; workers <= most; ++workers) {
+    pipeline.workers = workers;
+    if (epoch(dataset, minibatch, step_s, pipeline, first).bound != TrainingBound::input)
+      return workers;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> lowest_core_hz(const Dataset& dataset, double minibatch, double step_s,
+                                     const InputPipeline& pipeline, bool first) {
+  const double hits = hits_of(dataset, pipeline, first);
+  InputPipeline without = pipeline;
+  without.decode_clocks = 0;
+  const int workers = std::max(1, pipeline.workers);
+  const double fetching =
+      loading_of(dataset, minibatch, without, hits).with(workers, pipeline.cores);
+  const double room_s = step_s * pipeline.device_slowdown - fetching;
+  if (room_s <= 0) return std::nullopt;
+  const int readers = std::max(1, std::min(workers, pipeline.cores));
+  const double decode_clocks = pipeline.decode_clocks * minibatch;
+  // The process itself works by the same clock.
+  const double process_clocks = pipeline.host_s * pipeline.core_hz;
+  const double cores_room_s =
+      pipeline.cores * (step_s * pipeline.device_slowdown + pipeline.residual_s) -
+      pipeline.residual_s;
+  return std::max(decode_clocks / readers / room_s,
+                  (process_clocks + decode_clocks) / cores_room_s);
+}
+
+}  // namespace ridgeline

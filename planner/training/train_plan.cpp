@@ -1,0 +1,104 @@
+// Epochs at the means; intervals from the draws of the step, since the facts of the input are taken
+// as they are given.
+#include "planner/training/train_plan.h"
+
+#include <cmath>
+
+#include "base/json.h"
+#include "planner/drawn_estimate.h"
+
+namespace ridgeline {
+namespace {
+
+// More loaders than that nobody runs on one machine.
+constexpr int most_workers = 64;
+
+Json to_json(const TrainedEpoch& epoch) {
+  return {{"time_s", epoch.time_s},
+          {"energy_j", std::isfinite(epoch.energy_j) ? Json(epoch.energy_j) : Json()},
+          {"device_s", epoch.device_s},
+          {"stall_s", epoch.stall_s},
+          {"fetch_s", epoch.fetch_s},
+          {"decode_s", epoch.decode_s},
+          {"hit_share", epoch.hit_share},
+          {"bound", to_string(epoch.bound)}};
+}
+
+}  // namespace
+
+PlannedTraining planned_training(const PlanProblem& problem, const Sweep& sweep, Belief& belief,
+                                 std::size_t row, BoundBy step) {
+  PlannedTraining result;
+  const RunCost& cost = sweep.costs[row];
+  const OperatingPoint& point = problem.modes.modes[sweep.mode_of(row)].point;
+  result.run = problem.training;
+  result.minibatch = static_cast<double>(problem.variants[sweep.variant_of(row)].batch);
+  const InputPipeline pipeline = pipeline_at(result.run, cost, point);
+  result.cores = pipeline.cores;
+  result.core_hz = pipeline.core_hz;
+  result.first = trained_epoch(result.run, result.minibatch, cost, point, true);
+  result.later = trained_epoch(result.run, result.minibatch, cost, point, false);
+  result.bound = result.later.bound;
+  if (result.bound == TrainingBound::device && step == BoundBy::host)
+    result.bound = TrainingBound::host;
+  result.fewest_workers = fewest_workers(result.run.dataset, result.minibatch, cost.time_s,
+                                         pipeline, false, most_workers);
+  result.lowest_core_hz =
+      lowest_core_hz(result.run.dataset, result.minibatch, cost.time_s, pipeline, false);
+
+  const Service service = service_at(problem, sweep, row, {});
+  const std::vector<Service> drawn =
+      belief.draws() > 0 ? belief.services(row, {}) : std::vector<Service>();
+  result.epoch_s = drawn_estimate(service.time_s, drawn, [](const Service& s) { return s.time_s; });
+  if (result.run.epochs)
+    result.run_s = drawn_estimate(service.run_s, drawn, [](const Service& s) { return s.run_s; });
+  if (!std::isfinite(service.energy_j)) return result;
+  result.epoch_j =
+      drawn_estimate(service.energy_j, drawn, [](const Service& s) { return s.energy_j; });
+  result.mean_power_w =
+      drawn_estimate(service.mean_power_w, drawn, [](const Service& s) { return s.mean_power_w; });
+  if (const auto epochs = result.run.epochs)
+    result.run_j = drawn_estimate(*epochs * service.energy_j, drawn,
+                                  [&](const Service& s) { return *epochs * s.energy_j; });
+  return result;
+}
+
+Json to_json(const PlannedTraining& training) {
+  const TrainingRun& run = training.run;
+  const StorageMedium& storage = run.sources.storage;
+  return {
+      {"dataset",
+       {{"samples", run.dataset.samples},
+        {"bytes_per_sample", run.dataset.bytes_per_sample},
+        {"origin", run.sources.dataset}}},
+      {"storage",
+       {{"name", storage.name},
+        {"bytes_per_s", storage.cost.bytes_per_s},
+        {"access_s", storage.cost.access_s},
+        {"serial_share", storage.cost.serial_share},
+        {"source", to_string(storage.source)},
+        {"origin", storage.origin}}},
+      {"decode", {{"clocks", run.pipeline.decode_clocks}, {"origin", run.sources.decode}}},
+      {"page_cache", {{"bytes", run.pipeline.free_memory_bytes}, {"origin", run.sources.memory}}},
+      {"residual_s", run.pipeline.residual_s},
+      {"device_slowdown", run.pipeline.workers > 0 ? run.pipeline.device_slowdown : 1.0},
+      {"workers", run.pipeline.workers},
+      {"cores", training.cores},
+      {"core_hz", training.core_hz},
+      {"minibatch", training.minibatch},
+      {"steps_per_epoch", std::ceil(run.dataset.samples / training.minibatch)},
+      {"epochs", nullable(run.epochs)},
+      {"first", to_json(training.first)},
+      {"later", to_json(training.later)},
+      {"epoch_time_s", ridgeline::to_json(training.epoch_s)},
+      {"epoch_energy_j", nullable(training.epoch_j)},
+      {"mean_power_w", nullable(training.mean_power_w)},
+      {"training_time_s", nullable(training.run_s)},
+      {"training_energy_j", nullable(training.run_j)},
+      {"bound", to_string(training.bound)},
+      {"fewest_workers", training.fewest_workers ? Json(*training.fewest_workers) : Json()},
+      {"lowest_core_hz", nullable(training.lowest_core_hz)},
+      {"assumed", run.sources.assumed}};
+}
+
+}  // namespace ridgeline

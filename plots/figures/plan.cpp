@@ -1,0 +1,296 @@
+// Tens of thousands of modes: of those that would share a spot of the picture, one is drawn.
+#include "plots/figures/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "planner/pareto.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr double spots_x = 340, spots_y = 230;
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const PlanProblem& problem, const PlanResult& result)
+      : problem_(problem), sweep_(result.sweep), plan_(result.plan) {}
+
+  Figure build() {
+    if (!plan_.chosen.energy_j)
+      throw Error("--svg", "nothing is known of the power of " + plan_.run.machine,
+                  "without energy there is no such picture", ExitCode::incomplete);
+    const std::string what = plan_.training ? "training " : "";
+    const std::string beside =
+        plan_.concurrent ? "training " + plan_.concurrent->network + " beside " : "";
+    figure_.title = fmt::format("Modes for {}{}{} on {}, {}", beside, what, plan_.run.network,
+                                plan_.run.machine, to_string(plan_.run.runtime));
+    set_axes();
+    add_zones();
+    add_modes();
+    add_front();
+    add_stock();
+    add_choice();
+    figure_.caption = caption();
+    figure_.description = fmt::format(
+        "{} against {} of {} choices on logarithmic axes; the choice is {}, batch {}, {}.",
+        figure_.y.title, figure_.x.title, plan_.run.choices, name_of(plan_.chosen),
+        plan_.chosen.batch, to_string(plan_.chosen.dtype));
+    return std::move(figure_);
+  }
+
+ private:
+  const Objective& objective() const { return plan_.run.objective; }
+
+  std::optional<XY> place_of(std::size_t row) const {
+    return place_of(service_at(problem_, sweep_, row, objective()));
+  }
+
+  bool is_both() const { return problem_.task == PlanTask::concurrent; }
+
+  std::optional<XY> place_of(const Service& service) const {
+    if (!std::isfinite(service.delay_s) || !(service.energy_j > 0)) return std::nullopt;
+    if (is_both()) return XY{service.mean_power_w, 1 / service.sample_s};
+    return XY{service.delay_s, service.energy_j};
+  }
+
+  bool is_shown(std::size_t row) const {
+    const PlanMode& mode = problem_.modes.modes[sweep_.mode_of(row)];
+    return mode.is_choice(problem_.modes.reach) || mode.stock;
+  }
+
+  void set_axes() {
+    Interval x{INFINITY, 0}, y{INFINITY, 0};
+    for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
+      const auto at = is_shown(row) ? place_of(row) : std::nullopt;
+      if (!at) continue;
+      x = {std::min(x.low, at->x), std::max(x.high, at->x)};
+      y = {std::min(y.low, at->y), std::max(y.high, at->y)};
+    }
+    for (const Limit& limit : objective().limits)  // a limit just outside is worth showing
+      if (limit.kind == x_limit() && limit.bound < 3 * x.high)
+        x.high = std::max(x.high, limit.bound);
+    constexpr double room = 1.12;
+    figure_.x = {"Latency of a batch", "s", Scale::log, x.low / room, x.high * room, true};
+    figure_.y = {"Energy per sample", "J", Scale::log, y.low / room, y.high * room, true};
+    if (objective().arrivals) figure_.x.title = "Latency of a sample";
+    if (plan_.training) {
+      figure_.x.title = "Time of an epoch";
+      figure_.y.title = "Energy per epoch";
+    } else if (is_both()) {
+      figure_.x.title = "Mean power";
+      figure_.x.unit = "W";
+      figure_.y.title = "Trained samples";
+      figure_.y.unit = "/s";
+    }
+  }
+
+  LimitKind x_limit() const {
+    if (is_both()) return LimitKind::power;
+    return plan_.training ? LimitKind::epoch_time : LimitKind::latency;
+  }
+
+  // With one batch and without idle time, limits of power and rate are lines of the picture too.
+  bool has_one_batch() const {
+    return problem_.task == PlanTask::inference && !objective().arrivals &&
+           std::all_of(problem_.variants.begin(), problem_.variants.end(), [&](const auto& other) {
+             return other.batch == problem_.variants.front().batch;
+           });
+  }
+
+  void forbid_right_of(double latency_s, const std::string& name) {
+    const double left = std::max(latency_s, figure_.x.low);
+    if (left >= figure_.x.high) return;
+    figure_.zones.push_back({name,
+                             {{left, figure_.y.low},
+                              {figure_.x.high, figure_.y.low},
+                              {figure_.x.high, figure_.y.high},
+                              {left, figure_.y.high}},
+                             Ink::grey});
+  }
+
+  void forbid_above(double energy_j, const std::string& name) {
+    const double bottom = std::max(energy_j, figure_.y.low);
+    if (bottom >= figure_.y.high) return;
+    figure_.zones.push_back({name,
+                             {{figure_.x.low, bottom},
+                              {figure_.x.high, bottom},
+                              {figure_.x.high, figure_.y.high},
+                              {figure_.x.low, figure_.y.high}},
+                             Ink::grey});
+  }
+
+  // More energy per sample than `power_w` draws in the time: above a line of slope one.
+  void forbid_power_above(double sample_power_w, const std::string& name) {
+    const Axis &x = figure_.x, &y = figure_.y;
+    const double from = std::max(x.low, y.low / sample_power_w);
+    const double to = std::min(x.high, y.high / sample_power_w);
+    if (from >= to) {
+      if (sample_power_w * x.high <= y.low) forbid_above(y.low, name);
+      return;
+    }
+    std::vector<XY> outline{{x.low, std::max(y.low, sample_power_w * x.low)},
+                            {from, sample_power_w * from},
+                            {to, sample_power_w * to},
+                            {to, y.high},
+                            {x.low, y.high}};
+    figure_.zones.push_back({name, std::move(outline), Ink::grey});
+  }
+
+  void add_zones() {
+    const double batch = static_cast<double>(problem_.variants.front().batch);
+    for (const Limit& limit : objective().limits) {
+      const std::string name = "beyond " + limit.text;
+      if (is_both()) {
+        if (limit.kind == LimitKind::power || limit.kind == LimitKind::battery)
+          forbid_right_of(limit.bound, name);
+        continue;
+      }
+      if (limit.kind == LimitKind::epoch_time) forbid_right_of(limit.bound, name);
+      if (limit.kind == LimitKind::training_time)
+        forbid_right_of(limit.bound / problem_.training.epochs.value_or(1), name);
+      if (plan_.training && (limit.kind == LimitKind::power || limit.kind == LimitKind::battery))
+        forbid_power_above(limit.bound, name);
+      if (plan_.training && limit.kind == LimitKind::throughput)
+        forbid_right_of(limit.bound * problem_.training.dataset.samples, name);
+      if (limit.kind == LimitKind::latency) forbid_right_of(limit.bound, name);
+      if (limit.kind == LimitKind::energy) forbid_above(limit.bound, name);
+      if (!has_one_batch()) continue;
+      if (limit.kind == LimitKind::throughput) forbid_right_of(limit.bound * batch, name);
+      if (limit.kind == LimitKind::slowdown && problem_.variants.size() == 1)
+        forbid_right_of(sweep_.fastest_s.front() * (1 + limit.bound), name);
+      if (limit.kind == LimitKind::power || limit.kind == LimitKind::peak_power ||
+          limit.kind == LimitKind::battery)
+        forbid_power_above(limit.bound / batch, name);
+    }
+  }
+
+  void add_modes() {
+    Series series{"modes", {}, {Ink::sky, Dash::solid, 0, Marker::speck}, {}};
+    std::set<std::pair<int, int>> taken;
+    const auto spot = [](const Axis& axis, double value, double spots) {
+      return static_cast<int>(std::log(value / axis.low) / std::log(axis.high / axis.low) * spots);
+    };
+    for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
+      if (!problem_.modes.modes[sweep_.mode_of(row)].is_choice(problem_.modes.reach)) continue;
+      const auto at = place_of(row);
+      if (at &&
+          taken.emplace(spot(figure_.x, at->x, spots_x), spot(figure_.y, at->y, spots_y)).second)
+        series.points.push_back(*at);
+    }
+    figure_.legend.push_back({"a mode", series.style});
+    figure_.series.push_back(std::move(series));
+  }
+
+  void add_front() {
+    Series series{"front", {}, {Ink::blue, Dash::solid, 1.6, Marker::none}, {}};
+    for (const std::size_t row : energy_front(problem_, sweep_, objective()))
+      if (!is_both()) series.points.push_back(*place_of(row));
+    if (is_both()) series.points = most_training();
+    figure_.legend.push_back({"front", series.style});
+    figure_.series.push_back(std::move(series));
+  }
+
+  // The most training that each power buys.
+  std::vector<XY> most_training() const {
+    std::vector<XY> places, front;
+    for (std::size_t row = 0; row < sweep_.costs.size(); ++row)
+      if (problem_.modes.modes[sweep_.mode_of(row)].is_choice(problem_.modes.reach))
+        if (const auto at = place_of(row)) places.push_back(*at);
+    std::sort(places.begin(), places.end(),
+              [](const XY& a, const XY& b) { return a.x != b.x ? a.x < b.x : a.y > b.y; });
+    for (const XY& at : places)
+      if (front.empty() || at.y > front.back().y) front.push_back(at);
+    return front;
+  }
+
+  // With the batch and type of the choice, so that they compare.
+  void add_stock() {
+    Series series{"stock modes", {}, {Ink::orange, Dash::solid, 0, Marker::diamond}, {}};
+    for (std::size_t mode = 0; mode < problem_.modes.modes.size(); ++mode) {
+      if (!problem_.modes.modes[mode].stock) continue;
+      const auto at = place_of(sweep_.row(variant(), mode));
+      if (!at) continue;
+      series.points.push_back(*at);
+      figure_.labels.push_back({problem_.modes.modes[mode].point.label,
+                                "",
+                                LabelPlace::beside,
+                                *at,
+                                {},
+                                Ink::orange,
+                                false});
+    }
+    if (series.points.empty()) return;
+    figure_.legend.push_back({"stock mode", series.style});
+    figure_.series.push_back(std::move(series));
+  }
+
+  XY chosen_place() const {
+    if (const auto& service = plan_.chosen.service)
+      return is_both() ? XY{*service->mean_power_w, service->samples_per_s}
+                       : XY{service->time_s, *service->energy_j};
+    RunCost cost{.time_s = plan_.chosen.time_s.value, .power_w = plan_.chosen.power_w->value};
+    if (plan_.chosen.period) cost.idle_w = plan_.chosen.period->idle_w.value_or(0);
+    return *place_of(service_of(cost, plan_.chosen.batch, objective()));
+  }
+
+  void add_choice() {
+    const XY at = chosen_place();
+    const Series series{"choice", {at}, {Ink::vermillion, Dash::solid, 0, Marker::star}, {}};
+    // The blanks keep the label off the star, which is larger than other marks.
+    figure_.labels.push_back(
+        {"\u00a0\u00a0choice", "", LabelPlace::beside, at, {}, Ink::vermillion, true});
+    figure_.legend.push_back({"choice", series.style});
+    figure_.series.push_back(series);
+  }
+
+  std::size_t variant() const {
+    for (std::size_t i = 0; i < problem_.variants.size(); ++i)
+      if (problem_.variants[i].batch == plan_.chosen.batch &&
+          problem_.variants[i].dtype == plan_.chosen.dtype &&
+          (!is_both() || problem_.variants[i].minibatch == plan_.chosen.service->minibatch))
+        return i;
+    return 0;
+  }
+
+  std::string caption() const {
+    std::string text = fmt::format(
+        "Choice: {}, batch {}, {}: {}, {}, {}.", plan_.chosen.request, plan_.chosen.batch,
+        to_string(plan_.chosen.dtype), format_seconds(plan_.chosen.time_s.value),
+        format_si(plan_.chosen.power_w->value, "W"), format_si(plan_.chosen.energy_j->value, "J"));
+    if (const auto& service = plan_.chosen.service)
+      text +=
+          is_both()
+              ? fmt::format(" Beside it {} samples per second are trained, at {} on average.",
+                            format_number(service->samples_per_s),
+                            format_si(*service->mean_power_w, "W"))
+              : fmt::format(" That is a minibatch; an epoch takes {} and {}.",
+                            format_seconds(service->time_s), format_si(*service->energy_j, "J"));
+    std::string limits;
+    for (const Limit& limit : objective().limits)
+      limits += (limits.empty() ? "" : ", ") + limit.text;
+    if (!limits.empty())
+      text += fmt::format(" Limits: {}, to hold with a probability of {}; shaded: beyond them.",
+                          limits, format_percent(objective().risk));
+    return text + " Predicted; nothing was measured.";
+  }
+
+  const PlanProblem& problem_;
+  const Sweep& sweep_;
+  const Plan& plan_;
+  Figure figure_;
+};
+
+}  // namespace
+
+Figure plan_figure(const PlanProblem& problem, const PlanResult& result) {
+  return PlanBuilder(problem, result).build();
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,282 @@
+// Rows become cells here; what an exporter called a layer is shown as it is, cut where it must be.
+// A row without work is hidden unless asked for, and a line says how many are.
+#include "report/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "report/analysis_facts.h"
+
+namespace ridgeline {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+// What a line of the table shows, whether it is a layer, a group or the rest.
+struct Line {
+  std::string_view name;
+  std::string_view second;  // operator, or number of layers
+  std::string output;
+  const Work* work = nullptr;
+  bool is_lower_bound = false;
+  std::string note;
+};
+
+bool is_idle(const Work& work) { return total_operations(work) == 0 && total_bytes(work) == 0; }
+
+std::string note_text(const AnalysisRow& row) {
+  std::vector<std::string> notes;  // mostly none
+  if (row.repeats != 1) notes.push_back("×" + format_number(row.repeats, 6));
+  if (row.standing != Standing::counted) notes.emplace_back(to_string(row.standing));
+  if (row.shapes == ShapeSource::bound) notes.emplace_back("at most");
+  if (row.shapes == ShapeSource::unknown) notes.emplace_back("shape unknown");
+  if (!row.note.empty()) notes.push_back(row.note);
+  return notes.empty() ? "" : fmt::format("{}", fmt::join(notes, ", "));
+}
+
+Line line_of(const AnalysisRow& row) {
+  return {row.name, row.op, output_text(row), &row.work, !row.unsized.empty(), note_text(row)};
+}
+
+// The lines look into rows of the analysis, or into what is kept beside them.
+struct Lines {
+  std::vector<Line> shown;
+  std::size_t hidden = 0;  // without work
+  std::vector<RowGroup> groups;
+  std::deque<std::string> words;
+  Work rest;
+};
+
+// Beyond the top, the rest is one line, so that the lines still add up to the total.
+void keep_top(Lines& lines, std::size_t top) {
+  if (lines.shown.size() <= top) return;
+  const std::size_t others = lines.shown.size() - top;
+  Line rest;
+  rest.name = lines.words.emplace_back(fmt::format("({} other{})", others, others == 1 ? "" : "s"));
+  rest.work = &lines.rest;
+  for (std::size_t i = top; i < lines.shown.size(); ++i) {
+    lines.rest += *lines.shown[i].work;
+    rest.is_lower_bound = rest.is_lower_bound || lines.shown[i].is_lower_bound;
+  }
+  lines.shown.resize(top);
+  lines.shown.push_back(std::move(rest));
+}
+
+void add_groups(Lines& lines, const Analysis& analysis, const TableOptions& options) {
+  lines.groups = group_rows(analysis.rows, *options.group_by);
+  sort_groups(lines.groups, options.order);
+  for (const RowGroup& group : lines.groups) {
+    if (!options.all && is_idle(group.work)) {
+      ++lines.hidden;
+      continue;
+    }
+    const std::string& layers = lines.words.emplace_back(std::to_string(group.layers));
+    lines.shown.push_back({group.name, layers, "", &group.work, group.is_lower_bound, ""});
+  }
+}
+
+void add_rows(Lines& lines, const Analysis& analysis, const TableOptions& options) {
+  for (const AnalysisRow* row : sorted_rows(analysis.rows, options.order)) {
+    const bool is_shown =
+        options.all || row->compute_class == ComputeClass::unknown || !is_idle(row->work);
+    if (is_shown)
+      lines.shown.push_back(line_of(*row));
+    else
+      ++lines.hidden;
+  }
+}
+
+Lines lines_of(const Analysis& analysis, const TableOptions& options) {
+  Lines lines;
+  if (options.group_by)
+    add_groups(lines, analysis, options);
+  else
+    add_rows(lines, analysis, options);
+  if (options.top) keep_top(lines, *options.top);
+  return lines;
+}
+
+struct Shown {  // which columns there are
+  bool output, macs, int_ops, note;
+};
+
+Shown columns_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
+  return {!options.group_by, analysis.rules == Rules::ridgeline,
+          total_integer_ops(analysis.totals.work) > 0,
+          std::any_of(lines.shown.begin(), lines.shown.end(),
+                      [](const Line& line) { return !line.note.empty(); })};
+}
+
+// What nine of ten names need, as far as the end of a path that tells.
+int width_of_names(const Lines& lines) {
+  constexpr int telling = 20;
+  std::vector<int> widths;
+  for (const Line& line : lines.shown) widths.push_back(display_width(line.name));
+  if (widths.empty()) return 0;
+  const auto ninth = widths.begin() + std::ssize(widths) * 9 / 10;
+  std::nth_element(widths.begin(), ninth, widths.end());
+  return std::min(*ninth, telling);
+}
+
+std::vector<Column> columns(const TableOptions& options, const Shown& shown, const Lines& lines) {
+  const bool grouped = options.group_by.has_value();
+  std::vector<Column> list{{grouped ? std::string(to_string(*options.group_by)) : "layer",
+                            Align::left, true, 0, width_of_names(lines)}};
+  list.push_back(grouped ? Column{"layers", Align::right} : Column{"op", Align::left, true});
+  if (shown.output) list.push_back({"output", Align::left, false, 3});
+  if (shown.macs) list.push_back({"MACs", Align::right, false, 1});
+  list.push_back({"FLOP", Align::right});
+  if (shown.int_ops) list.push_back({"OP", Align::right});
+  list.push_back({"bytes", Align::right});
+  list.push_back({shown.int_ops ? "OP/byte" : "FLOP/byte", Align::right});
+  list.push_back({"share", Align::right, false, 2});
+  if (shown.note) list.push_back({"note", Align::left, true});
+  return list;
+}
+
+Cells cells_of(const Line& line, double all_operations, const Shown& shown) {
+  const Work& work = *line.work;
+  Cells cells;
+  cells.reserve(10);
+  cells.emplace_back(line.name);
+  cells.emplace_back(line.second);
+  if (shown.output) cells.push_back(line.output);
+  if (shown.macs) cells.push_back(amount_text(work.macs));
+  cells.push_back(amount_text(total_flop(work)));
+  if (shown.int_ops) cells.push_back(amount_text(total_integer_ops(work)));
+  cells.push_back(bytes_text(total_bytes(work), line.is_lower_bound));
+  cells.push_back(intensity_text(line.is_lower_bound ? std::nullopt : intensity(work)));
+  cells.push_back(all_operations > 0 ? format_percent(total_operations(work) / all_operations, 1)
+                                     : "");
+  if (shown.note) cells.push_back(line.note);
+  return cells;
+}
+
+Cells total_cells(const Analysis& analysis, const TableOptions& options, const Shown& shown) {
+  Line line{"total", "", "", &analysis.totals.work, false, ""};
+  for (const AnalysisRow& row : analysis.rows)
+    line.is_lower_bound = line.is_lower_bound || !row.unsized.empty();
+  const std::string layers = std::to_string(analysis.totals.layers);
+  if (options.group_by) line.second = layers;
+  return cells_of(line, total_operations(analysis.totals.work), shown);
+}
+
+TextTable table_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
+  const Shown shown = columns_of(analysis, options, lines);
+  const double all = total_operations(analysis.totals.work);
+  TextTable table{columns(options, shown, lines), {}};
+  table.rows.reserve(lines.shown.size() + 1);
+  for (const Line& line : lines.shown) table.rows.push_back(cells_of(line, all, shown));
+  table.rows.push_back(total_cells(analysis, options, shown));
+  return table;
+}
+
+std::string hidden_text(const Lines& lines, const TableOptions& options) {
+  if (lines.hidden == 0) return "";
+  return fmt::format("{} {}{} without work {} not shown; --all shows {}", lines.hidden,
+                     options.group_by ? "group" : "layer", lines.hidden == 1 ? "" : "s",
+                     lines.hidden == 1 ? "is" : "are", lines.hidden == 1 ? "it" : "them");
+}
+
+std::string csv_amount(double amount) {
+  return amount < 0x1p53 && amount == std::floor(amount) ? fmt::format("{:.0f}", amount)
+                                                         : csv_number(amount);
+}
+
+Cells csv_amounts(const Work& work, Rules rules, const std::optional<double>& flop_per_byte) {
+  const bool own = rules == Rules::ridgeline;
+  return {own ? csv_amount(work.macs) : "",
+          csv_amount(total_flop(work)),
+          own ? csv_amount(total_integer_ops(work)) : "",
+          own ? csv_amount(work.transcendentals) : "",
+          csv_amount(work.bytes_read + work.weight_bytes_read),
+          csv_amount(work.bytes_written + work.weight_bytes_written),
+          csv_amount(work.weight_bytes_read),
+          flop_per_byte ? csv_number(*flop_per_byte) : ""};
+}
+
+const Cells amount_titles{"macs",       "flops",         "int_ops",      "transcendentals",
+                          "bytes_read", "bytes_written", "weight_bytes", "intensity"};
+
+std::string csv_line(Cells head, const Cells& amounts, const Cells& tail = {}) {
+  head.insert(head.end(), amounts.begin(), amounts.end());
+  head.insert(head.end(), tail.begin(), tail.end());
+  return csv_row(head);
+}
+
+}  // namespace
+
+std::string model_name(const Analysis& analysis) {
+  return std::filesystem::path(analysis.model.path).filename().string();
+}
+
+std::string amount_text(double amount) {
+  return amount < 1000 && amount == static_cast<double>(static_cast<int>(amount))
+             ? std::to_string(static_cast<int>(amount))
+             : format_si(amount, "");
+}
+
+std::string bytes_text(double bytes, bool is_lower_bound) {
+  const std::string text = bytes < 1000 ? fmt::format("{:.0f} B", bytes) : format_si(bytes, "B");
+  return is_lower_bound ? "≥ " + text : text;
+}
+
+std::string intensity_text(const std::optional<double>& flop_per_byte) {
+  return flop_per_byte ? format_number(*flop_per_byte) : "";
+}
+
+std::string analysis_text(const Analysis& analysis, const TableOptions& options, int width) {
+  const Lines lines = lines_of(analysis, options);
+  std::string text = wrap(heading_text(analysis), width, 2) + "\n\n";
+  text += render_text(table_of(analysis, options, lines), width) + "\n";
+  for (const std::string& fact : fact_texts(analysis, hidden_text(lines, options)))
+    text += wrap(fact, width, 2) + "\n";
+  return text;
+}
+
+std::string analysis_markdown(const Analysis& analysis, const TableOptions& options) {
+  const Lines lines = lines_of(analysis, options);
+  std::string text = heading_text(analysis) + "\n\n";
+  text += render_markdown(table_of(analysis, options, lines)) + "\n";
+  for (const std::string& fact : fact_texts(analysis, hidden_text(lines, options)))
+    text += "- " + fact + "\n";
+  return text;
+}
+
+std::string analysis_csv(const Analysis& analysis, const TableOptions& options) {
+  std::string text;
+  const auto limit = options.top.value_or(static_cast<std::size_t>(-1));
+  if (options.group_by) {
+    auto groups = group_rows(analysis.rows, *options.group_by);
+    sort_groups(groups, options.order);
+    groups.resize(std::min(groups.size(), limit));
+    text = csv_line({std::string(to_string(*options.group_by)), "layers"}, amount_titles);
+    for (const RowGroup& group : groups)
+      text += csv_line({group.name, std::to_string(group.layers)},
+                       csv_amounts(group.work, analysis.rules,
+                                   group.is_lower_bound ? std::nullopt : intensity(group.work)));
+    return text;
+  }
+  auto rows = sorted_rows(analysis.rows, options.order);
+  rows.resize(std::min(rows.size(), limit));
+  text = csv_line({"layer", "op", "class", "dtype", "output"}, amount_titles,
+                  {"repeats", "standing", "shapes", "note"});
+  for (const AnalysisRow* row : rows)
+    text += csv_line({row->name, row->op, std::string(to_string(row->compute_class)),
+                      std::string(row->dtype), output_text(*row)},
+                     csv_amounts(row->work, analysis.rules, intensity(*row)),
+                     {csv_amount(row->repeats), std::string(to_string(row->standing)),
+                      std::string(to_string(row->shapes)), row->note});
+  return text;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,86 @@
+// A calibration as text and as JSON: what moved, what was refused and why.
+#include "validation/calibration.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "base/wrap.h"
+
+namespace ridgeline {
+namespace {
+
+std::string with_sigma(double mean, double sigma) {
+  if (!(sigma > 0) || mean == 0) return format_number(mean);
+  return fmt::format("{} ± {}", format_number(mean), format_percent(sigma / std::abs(mean)));
+}
+
+// A tenth of a sigma, or a tenth less of it.
+bool worth_showing(const MovedParameter& moved) {
+  constexpr double least = 0.1;
+  return moved.before.sigma == 0 || moved.sigmas() >= least ||
+         moved.sigma / std::abs(moved.mean) <
+             (1 - least) * moved.before.sigma / std::abs(moved.before.mean);
+}
+
+Json moved_to_json(const MovedParameter& moved) {
+  return {{"parameter", moved.name},
+          {"prior_mean", moved.before.mean},
+          {"prior_sigma", moved.before.sigma},
+          {"prior_source", to_string(moved.before.source)},
+          {"mean", moved.mean},
+          {"sigma", moved.sigma},
+          {"source", to_string(moved.source)}};
+}
+
+Json refused_to_json(const RefusedObservation& refused) {
+  return {{"name", refused.name}, {"reason", refused.reason}};
+}
+
+}  // namespace
+
+Json to_json(const Calibration& calibration) {
+  return {{"schema", "ridgeline.calibration/1"},
+          {"device", calibration.model.device},
+          {"used", calibration.used},
+          {"moved", array_of(calibration.moved, moved_to_json)},
+          {"refused", array_of(calibration.refused, refused_to_json)},
+          {"notes", calibration.notes}};
+}
+
+std::string calibration_text(const Calibration& calibration, int width) {
+  std::string text = fmt::format("{}: {} measured value{} used\n\n", calibration.model.device,
+                                 calibration.used, calibration.used == 1 ? "" : "s");
+  TextTable table{{{"parameter", Align::left, true},
+                   {"before", Align::right},
+                   {"", Align::left},
+                   {"now", Align::right},
+                   {"source"}},
+                  {}};
+  std::size_t hidden = 0;
+  for (const MovedParameter& moved : calibration.moved) {
+    if (!worth_showing(moved)) {
+      ++hidden;
+      continue;
+    }
+    table.rows.push_back({moved.name, with_sigma(moved.before.mean, moved.before.sigma),
+                          fmt::format("({})", to_string(moved.before.source)),
+                          with_sigma(moved.mean, moved.sigma),
+                          std::string(to_string(moved.source))});
+  }
+  text += calibration.moved.empty() ? "nothing moved: the measurements are as predicted\n"
+                                    : render_text(table, width);
+  if (hidden > 0)
+    text +=
+        fmt::format("({} other{} moved by less than a tenth of what was open; --json has all)\n",
+                    hidden, hidden == 1 ? "" : "s");
+  for (const RefusedObservation& refused : calibration.refused)
+    text += wrap(fmt::format("refused: {}: {}", refused.name, refused.reason), width, 2) + "\n";
+  for (const std::string& note : calibration.notes) text += wrap("note: " + note, width, 2) + "\n";
+  return text;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,167 @@
+// The verdict comes first, then its evidence.
+#include "report/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/text_table.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "plots/figures/roofline.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr std::size_t shown_layers = 10;
+constexpr double least_overhead = 5e-4;  // share of the time that would show as more than 0.0 %
+
+std::string heading(const Explanation& explanation, int width) {
+  const ExplainedRun& run = explanation.run;
+  std::string text = fmt::format("{}, {}, batch {}, {}, {}", run.network, run.task, run.batch,
+                                 to_string(run.dtype), to_string(explanation.runtime));
+  text += fmt::format(" on {}; mode: {}", run.machine, mode_text(explanation.point));
+  text += run.locked ? "; clocks locked" : "; clocks left to the governor";
+  return wrap(text, width) + "\n\n";
+}
+
+using Format = std::function<std::string(double)>;
+
+// "12.4 ms", "10.1 ms to 15.2 ms", "predicted".
+std::vector<std::string> total_cells(const char* what, const Estimate& estimate,
+                                     const Format& format, const std::string& more) {
+  const bool interval = estimate.low < estimate.high;
+  return {what, format(estimate.value),
+          interval ? fmt::format("{} to {}", format(estimate.low), format(estimate.high))
+                   : "no interval",
+          std::string(to_string(estimate.source)), more};
+}
+
+std::string totals(const Explanation& explanation, int width) {
+  const double samples = static_cast<double>(explanation.run.batch);
+  TextTable table{{{""}, {"value", Align::right}, {"90 % interval"}, {"source"}, {"per sample"}},
+                  {}};
+  const auto seconds = [](double value) { return format_seconds(value); };
+  const auto joules = [](double value) { return format_si(value, "J"); };
+  const auto watts = [](double value) { return format_si(value, "W"); };
+  table.rows.push_back(total_cells("time", explanation.time_s, seconds,
+                                   format_seconds(explanation.time_s.value / samples)));
+  if (explanation.energy_j)
+    table.rows.push_back(total_cells("energy", *explanation.energy_j, joules,
+                                     format_si(explanation.energy_j->value / samples, "J")));
+  if (explanation.power_w)
+    table.rows.push_back(total_cells("power", *explanation.power_w, watts, ""));
+  return render_text(table, width);
+}
+
+// A line of the table: a layer, those that are not shown, an overhead.
+struct LayerLine {
+  std::string name, op, bound;
+  double time_s = 0, time_share = 0;
+  std::optional<double> energy_share, intensity, roof_share;
+};
+
+struct ShownColumns {
+  bool op;  // where there is room for it beside the names
+  bool energy;
+};
+
+std::vector<Column> columns_of(const ShownColumns& shown) {
+  std::vector<Column> columns{{"layer", Align::left, true}};
+  if (shown.op) columns.push_back({"op"});
+  columns.push_back({"bound"});
+  columns.push_back({"time", Align::right});
+  columns.push_back({"share", Align::right});
+  if (shown.energy) columns.push_back({"energy", Align::right});
+  columns.push_back({"FLOP/B", Align::right});
+  columns.push_back({"of roof", Align::right});
+  return columns;
+}
+
+std::vector<std::string> cells_of(const LayerLine& line, const ShownColumns& shown) {
+  std::vector<std::string> cells{line.name};
+  if (shown.op) cells.push_back(line.op);
+  cells.push_back(line.bound);
+  cells.push_back(format_seconds(line.time_s));
+  cells.push_back(format_percent(line.time_share, 1));
+  if (shown.energy) cells.push_back(line.energy_share ? format_percent(*line.energy_share, 1) : "");
+  cells.push_back(line.intensity ? format_number(*line.intensity) : "");
+  cells.push_back(line.roof_share ? format_percent(*line.roof_share) : "");
+  return cells;
+}
+
+LayerLine line_of(const ExplainedLayer& layer) {
+  return {layer.name,
+          std::string(to_string(layer.op)),
+          std::string(to_string(layer.bound)),
+          layer.time_s,
+          layer.time_share,
+          layer.energy_share,
+          layer.intensity,
+          layer.roof_share};
+}
+
+LayerLine line_of(const Overhead& overhead, const Explanation& explanation) {
+  LayerLine line{overhead.name, "overhead", "", overhead.time_s, 0, {}, {}, {}};
+  line.time_share = overhead.time_s / explanation.time_s.value;
+  if (explanation.energy_j) line.energy_share = overhead.energy_j / explanation.energy_j->value;
+  return line;
+}
+
+// The others together, so that the lines still add up to the total.
+LayerLine line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::size_t begin) {
+  LayerLine line;
+  const std::size_t others = layers.size() - begin;
+  line.name = fmt::format("({} other{})", others, others == 1 ? "" : "s");
+  for (std::size_t i = begin; i < layers.size(); ++i) {
+    line.time_s += layers[i]->time_s;
+    line.time_share += layers[i]->time_share;
+    if (layers[i]->energy_share)
+      line.energy_share = line.energy_share.value_or(0) + *layers[i]->energy_share;
+  }
+  return line;
+}
+
+std::string layer_table(const Explanation& explanation, bool all, int width) {
+  constexpr int enough_for_op = 100;
+  const ShownColumns shown{width >= enough_for_op, explanation.energy_j.has_value()};
+  const auto layers = longest_layers(explanation);
+  const std::size_t count = all ? layers.size() : std::min(layers.size(), shown_layers);
+  TextTable table{columns_of(shown), {}};
+  for (std::size_t i = 0; i < count; ++i)
+    table.rows.push_back(cells_of(line_of(*layers[i]), shown));
+  if (count < layers.size()) table.rows.push_back(cells_of(line_of_rest(layers, count), shown));
+  for (const Overhead& overhead : explanation.overheads) {
+    const LayerLine line = line_of(overhead, explanation);
+    if (all || line.time_share >= least_overhead) table.rows.push_back(cells_of(line, shown));
+  }
+  std::string text = render_text(table, width);
+  if (count < layers.size()) text += "--all shows every layer\n";
+  return text;
+}
+
+std::string advice_text(const Explanation& explanation, int width) {
+  if (explanation.advice.empty())
+    return wrap("No change of mode, clock, batch, type or runtime that was tried helps.", width) +
+           "\n";
+  std::string text = "What would help (predicted):\n";
+  for (const Advice& advice : explanation.advice)
+    text += "  " + wrap(to_text(advice), width, 4, 2) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation, bool all, int width) {
+  std::string text = wrap(verdict(explanation), width) + "\n\n" + heading(explanation, width) +
+                     totals(explanation, width) + "\n" + layer_table(explanation, all, width) +
+                     "\n" + advice_text(explanation, width);
+  for (const std::string& note : explanation.run.notes)
+    text += wrap("note: " + note, width, 2) + "\n";
+  return text;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,12 @@
+// Every mode, batch and type of a plan as a table, one line each.
+#pragma once
+
+#include <string>
+
+#include "planner/make_plan.h"
+
+namespace ridgeline {
+
+std::string plan_csv(const PlanProblem& problem, const PlanResult& result);
+
+}  // namespace ridgeline

@@ -1,0 +1,49 @@
+// This machine at a glance, as a value: facts, present mode, abilities, profile, next command.
+// Text and JSON are functions of it; looking at the machine is cli/commands/summary.cpp's part.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/machine.h"
+#include "base/operating_point.h"
+#include "devices/machine/abilities.h"
+#include "devices/machine/device_here.h"
+
+namespace ridgeline {
+
+// The newest profile in the per-user store.
+struct StoredProfile {
+  std::string path;
+  std::string started;  // ISO 8601; empty where the file cannot be read
+  bool complete = true;
+  std::string fault;  // why it cannot be read; empty when all is well
+  std::string gpu{};  // that was measured; empty where it was the CPU
+
+  friend bool operator==(const StoredProfile&, const StoredProfile&) = default;
+};
+
+struct Glance {
+  static constexpr std::string_view schema = "ridgeline.glance/1";
+  Machine machine;
+  DeviceHere device;
+  OperatingPoint mode;
+  std::string governor;  // empty where the system has none
+  std::vector<Ability> abilities;
+  std::optional<StoredProfile> profile;
+};
+
+struct NextCommand {
+  std::string line;  // "ridgeline measure --quick"
+  std::string why;
+};
+
+NextCommand next_command(const Glance& glance);
+
+std::string glance_text(const Glance& glance, int width, bool color);
+Json to_json(const Glance& glance);
+
+}  // namespace ridgeline

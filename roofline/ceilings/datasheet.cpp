@@ -1,0 +1,172 @@
+// Multiplies the model's rates with the point's units and clocks.
+// Names of parameters are those that devices/catalog/model.h gives them.
+#include "roofline/ceilings/datasheet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "devices/catalog/model.h"
+
+namespace ridgeline {
+namespace {
+
+using catalog::RateName;
+
+std::optional<Parameter> parameter_of(const MachineModel& model, std::string_view name) {
+  const auto index = find_parameter(model, name);
+  return index ? std::optional(model.parameters[*index]) : std::nullopt;
+}
+
+double sigma_of(const MachineModel& model, std::string_view name) {
+  const auto index = find_parameter(model, name);
+  if (!index) return 0;
+  return std::sqrt(model.covariance[*index * model.parameters.size() + *index]);
+}
+
+// The clock of a unit stops where the maker stops counting it.
+double clock_of(const MachineModel& model, const RateName& rate, double hz) {
+  const auto ceiling = parameter_of(model, catalog::ceiling_parameter(rate));
+  return ceiling ? std::min(hz, ceiling->mean) : hz;
+}
+
+bool is_cluster(const std::string& processor) { return processor.starts_with("cpu"); }
+
+void add_gpu_peaks(Ceilings& ceilings, const MachineModel& model) {
+  const OperatingPoint& point = ceilings.point;
+  if (!point.gpu_hz || !point.gpu_units) return;
+  for (const Parameter& parameter : model.parameters) {
+    const auto rate = catalog::parse_rate_parameter(parameter.name);
+    if (!rate || rate->processor != "gpu") continue;
+    Peak peak{Processor::gpu,   rate->unit,  rate->dtype, rate->accumulate, 0,
+              parameter.source, rate->sparse};
+    peak.flops_per_s = *point.gpu_units * parameter.mean * clock_of(model, *rate, *point.gpu_hz);
+    ceilings.peaks.push_back(peak);
+  }
+}
+
+// A point says how many cores are on, not in which clusters: only where all clusters are alike and
+// run at one clock does that make a peak.
+void add_cpu_peaks(Ceilings& ceilings, const MachineModel& model) {
+  const OperatingPoint& point = ceilings.point;
+  if (!point.cpu_cores || point.cpu_hz.empty()) return;
+  const auto [slowest, fastest] = std::minmax_element(point.cpu_hz.begin(), point.cpu_hz.end());
+  if (*slowest != *fastest) return;
+  std::set<std::string> clusters;
+  std::map<std::string, std::vector<Parameter>> alike;  // by the name that the first cluster has
+  for (const Parameter& parameter : model.parameters) {
+    if (parameter.name.starts_with("cpu") && parameter.name.ends_with("_cores"))
+      clusters.insert(parameter.name.substr(0, parameter.name.find('_')));
+    auto rate = catalog::parse_rate_parameter(parameter.name);
+    if (!rate || !is_cluster(rate->processor)) continue;
+    rate->processor = "cpu0";
+    alike[catalog::rate_parameter(*rate)].push_back(parameter);
+  }
+  for (const auto& [name, rates] : alike) {
+    const bool all = rates.size() == clusters.size() &&
+                     std::all_of(rates.begin(), rates.end(), [&](const Parameter& each) {
+                       return each.mean == rates.front().mean;
+                     });
+    if (!all) continue;
+    const RateName rate = *catalog::parse_rate_parameter(name);
+    ceilings.peaks.push_back({Processor::cpu, rate.unit, rate.dtype, rate.accumulate,
+                              *point.cpu_cores * rates.front().mean * point.cpu_hz.front(),
+                              rates.front().source, rate.sparse});
+  }
+}
+
+struct PaperBandwidth {
+  double bytes_per_s = 0;
+  Source source = Source::datasheet;
+};
+
+std::optional<PaperBandwidth> peak_bandwidth(const MachineModel& model,
+                                             const OperatingPoint& point) {
+  const auto bus = parameter_of(model, "memory_bus_bytes");
+  const auto transfers = parameter_of(model, "memory_transfers_per_clock");
+  if (!bus || !transfers || !point.memory_hz) return std::nullopt;
+  return PaperBandwidth{bus->mean * transfers->mean * *point.memory_hz, bus->source};
+}
+
+// Two independent normal limits, the smaller of which counts.
+struct NormalLimit {
+  double mean = 0;
+  double sigma = 0;
+
+  double probability_below(double value) const {
+    if (sigma <= 0) return value >= mean ? 1 : 0;
+    return 0.5 * std::erfc((mean - value) / (sigma * std::sqrt(2.0)));
+  }
+};
+
+double quantile_of_smaller(const NormalLimit& a, const NormalLimit& b, double probability) {
+  double low = std::min(a.mean - 6 * a.sigma, b.mean - 6 * b.sigma);
+  double high = std::min(a.mean + 6 * a.sigma, b.mean + 6 * b.sigma);
+  constexpr int halvings = 60;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    const double below = 1 - (1 - a.probability_below(middle)) * (1 - b.probability_below(middle));
+    (below < probability ? low : high) = middle;
+  }
+  return std::max(0.0, high);
+}
+
+}  // namespace
+
+Ceilings datasheet_ceilings(const MachineModel& model, const OperatingPoint& point) {
+  Ceilings ceilings;
+  ceilings.device = model.device;
+  ceilings.point = point;
+  add_gpu_peaks(ceilings, model);
+  add_cpu_peaks(ceilings, model);
+  const auto peak = peak_bandwidth(model, point);
+  if (!peak) return ceilings;
+  if (find_parameter(model, "gpu_multiprocessors"))
+    ceilings.bandwidths.push_back(
+        {Processor::gpu, Level::dram, Direction::read, peak->bytes_per_s, peak->source});
+  if (const auto usable = usable_bandwidth(model, point))
+    ceilings.bandwidths.push_back(
+        {Processor::gpu, Level::dram, Direction::read, usable->value, usable->source});
+  if (find_parameter(model, "cpu0_cores"))
+    ceilings.bandwidths.push_back(
+        {Processor::cpu, Level::dram, Direction::read, peak->bytes_per_s, peak->source});
+  return ceilings;
+}
+
+std::vector<Peak> datasheet_dla_peaks(const MachineModel& model, double dla_hz) {
+  std::vector<Peak> peaks;
+  const auto engines = parameter_of(model, "dla_engines");
+  if (!engines) return peaks;
+  for (const Parameter& parameter : model.parameters)
+    if (const auto rate = catalog::parse_rate_parameter(parameter.name);
+        rate && rate->processor == "dla")
+      peaks.push_back({Processor::dla, rate->unit, rate->dtype, rate->accumulate,
+                       engines->mean * parameter.mean * dla_hz, parameter.source, rate->sparse});
+  return peaks;
+}
+
+std::optional<Estimate> usable_bandwidth(const MachineModel& model, const OperatingPoint& point) {
+  const auto peak = peak_bandwidth(model, point);
+  const auto efficiency = parameter_of(model, "gpu_dram_efficiency");
+  const auto per_clock = parameter_of(model, "gpu_dram_bytes_per_clock");
+  if (!peak || !efficiency || !per_clock || !point.gpu_hz) return std::nullopt;
+  const NormalLimit by_memory{efficiency->mean * peak->bytes_per_s,
+                              sigma_of(model, "gpu_dram_efficiency") * peak->bytes_per_s};
+  const NormalLimit by_clock{per_clock->mean * *point.gpu_hz,
+                             sigma_of(model, "gpu_dram_bytes_per_clock") * *point.gpu_hz};
+  Estimate usable;
+  usable.value = std::min(by_memory.mean, by_clock.mean);
+  usable.low = std::min(usable.value, quantile_of_smaller(by_memory, by_clock, 0.05));
+  usable.high = std::max(usable.value, quantile_of_smaller(by_memory, by_clock, 0.95));
+  usable.source = std::max(efficiency->source, per_clock->source);
+  return usable;
+}
+
+Roofline datasheet_roofline(const MachineModel& model, const OperatingPoint& point,
+                            const std::string& machine, const RooflineOptions& options) {
+  return roofline_of(datasheet_ceilings(model, point), usable_bandwidth(model, point), machine,
+                     options);
+}
+
+}  // namespace ridgeline

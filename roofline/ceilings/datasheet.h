@@ -1,0 +1,32 @@
+// What a device can do on paper at one operating point: rates × units × clock, bus × memory clock.
+// The one number that no datasheet has, how much of the bandwidth a slow GPU clock lets through,
+// comes from a fit and is marked so. Nothing here was measured on the user's machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ceilings.h"
+#include "base/estimate.h"
+#include "base/machine_model.h"
+#include "base/operating_point.h"
+#include "roofline/ceilings/roofline.h"
+
+namespace ridgeline {
+
+// Pure. A peak is absent where the model lacks the rate or the point lacks the clock or the units.
+Ceilings datasheet_ceilings(const MachineModel& model, const OperatingPoint& point);
+
+// Peaks of the accelerators beside the GPU, whose clock an operating point does not have.
+std::vector<Peak> datasheet_dla_peaks(const MachineModel& model, double dla_hz);
+
+// min(efficiency × peak, bytes per GPU clock × clock), with its 90 % interval; nullopt where the
+// model lacks these terms.
+std::optional<Estimate> usable_bandwidth(const MachineModel& model, const OperatingPoint& point);
+
+// The picture of these ceilings; `machine` is the name for people.
+Roofline datasheet_roofline(const MachineModel& model, const OperatingPoint& point,
+                            const std::string& machine, const RooflineOptions& options);
+
+}  // namespace ridgeline

@@ -1,0 +1,175 @@
+// Chooses the sweep rows of one processor, data type and thread count and hands them to the fit.
+// A row's rates and power are those of one second: W = FLOP/s, Q = B/s, E = power.
+#include "roofline/ceilings/measured_energy.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+#include "base/error.h"
+#include "base/normal_interval.h"
+#include "base/random.h"
+#include "roofline/model/draws.h"
+#include "roofline/model/linear_algebra.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr int draws = 200;
+constexpr std::uint64_t seed = 1;
+
+// The rows of the sweep that is asked for; all of one processor, data type and thread count.
+std::vector<SweepRow> chosen_rows(const ProfileMode& mode, const RooflineOptions& options) {
+  std::vector<SweepRow> rows;
+  std::copy_if(mode.sweep.begin(), mode.sweep.end(), std::back_inserter(rows), has_power);
+  const auto keep = [&rows](const auto& wanted) {
+    rows.erase(
+        std::remove_if(rows.begin(), rows.end(), [&](const SweepRow& row) { return !wanted(row); }),
+        rows.end());
+  };
+  if (options.threads)
+    keep([&](const SweepRow& row) {
+      return row.processor != Processor::cpu || row.threads == *options.threads;
+    });
+  if (options.dtype) keep([&](const SweepRow& row) { return row.dtype == *options.dtype; });
+  if (rows.empty()) return rows;
+  const auto best =
+      std::max_element(rows.begin(), rows.end(), [](const SweepRow& a, const SweepRow& b) {
+        return std::pair(a.dtype == DType::fp32, a.threads) <
+               std::pair(b.dtype == DType::fp32, b.threads);
+      });
+  const SweepRow like = *best;
+  keep([&](const SweepRow& row) {
+    return row.processor == like.processor && row.dtype == like.dtype &&
+           row.threads == like.threads;
+  });
+  return rows;
+}
+
+// How far a reading may be off: the widest of the rows' own intervals, at least what sensors are
+// good for.
+double noise_of(const std::vector<SweepRow>& rows) {
+  double noise = 0.01;
+  for (const SweepRow& row : rows)
+    noise = std::max(
+        noise, (row.power_w->high - row.power_w->low) / (2 * sigma_of_90 * row.power_w->value));
+  return noise;
+}
+
+const Roof* roof_of(const Roofline& roofline, const SweepRow& like) {
+  for (const Roof& roof : roofline.roofs)  // fastest first
+    if (roof.chosen && roof.processor == like.processor && roof.dtype == like.dtype &&
+        roof.unit == Unit::vector)
+      return &roof;
+  return nullptr;
+}
+
+const Slope* slope_of(const Roofline& roofline, const SweepRow& like) {
+  for (const Slope& slope : roofline.slopes)
+    if (slope.processor == like.processor && slope.level == Level::dram &&
+        slope.direction == Direction::read && is_usual(slope))
+      return &slope;
+  return nullptr;
+}
+
+Ceilings ceilings_with(const Ceilings& base, double flops_per_s, double bytes_per_s,
+                       const std::array<double, 3>& coefficients) {
+  Ceilings ceilings = base;
+  ceilings.peaks.front().flops_per_s = flops_per_s;
+  ceilings.bandwidths.front().bytes_per_s = bytes_per_s;
+  ceilings.flop_energies.front().joule_per_flop = coefficients[0];
+  ceilings.byte_energies.front().joule_per_byte = coefficients[1];
+  ceilings.busy_power->power_w = coefficients[2];
+  return ceilings;
+}
+
+std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const Estimate& bytes,
+                            const EnergyFit& fit) {
+  Random random{seed};
+  const auto rate = [&](const Estimate& estimate) {
+    const double sigma = std::log(estimate.high / estimate.low) / (2 * sigma_of_90);
+    return estimate.value * std::exp(sigma * normal(random));
+  };
+  const std::array<double, 3> mean{fit.joule_per_flop.value, fit.joule_per_byte.value,
+                                   fit.constant_power_w.value};
+  // The coefficients differ by ten decades: the root is taken of the correlations.
+  const auto covariance = [&](std::size_t r, std::size_t c) { return fit.covariance[3 * r + c]; };
+  const auto sigma = [&](std::size_t i) { return std::sqrt(covariance(i, i)); };
+  Matrix correlation(3, 3);
+  for (std::size_t r = 0; r < 3; ++r)
+    for (std::size_t c = 0; c < 3; ++c)
+      correlation(r, c) = covariance(r, c) / (sigma(r) * sigma(c));
+  const Matrix spread = root(correlation).value_or(Matrix(3, 3));
+  std::vector<Ceilings> result;
+  for (int i = 0; i < draws; ++i) {
+    const double flops_per_s = rate(flops), bytes_per_s = rate(bytes);
+    const Vector noise{normal(random), normal(random), normal(random)};
+    const Vector shock = product(spread, noise);
+    std::array<double, 3> coefficients;
+    for (std::size_t c = 0; c < 3; ++c)
+      coefficients[c] = std::max(0.0, mean[c] + sigma(c) * shock[c]);
+    result.push_back(ceilings_with(base, flops_per_s, bytes_per_s, coefficients));
+  }
+  return result;
+}
+
+}  // namespace
+
+bool has_power(const SweepRow& row) {
+  return (row.status == Status::ok || row.status == Status::throttled) && row.bytes_per_s &&
+         row.power_w && row.power_w->value > 0;
+}
+
+EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where) {
+  std::vector<EnergyRow> energies;
+  for (const SweepRow& row : rows)
+    energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
+                        row.power_w->value});
+  return fit_energy(energies, {where, noise_of(rows), 0});
+}
+
+MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
+                               const RooflineOptions& options) {
+  const std::vector<SweepRow> rows = chosen_rows(mode, options);
+  const std::string kind =
+      options.dtype ? " of " + std::string(to_string(*options.dtype)) : std::string();
+  if (rows.empty())
+    throw Error(options.profile, "no energy roofline, since no sweep row" + kind + " has power",
+                "measure where a power sensor can be read, or leave out --energy",
+                ExitCode::incomplete);
+  RooflineOptions every = options;  // the read slope may not be the fastest
+  every.all = true;
+  const Roofline roofline = roofline_of(mode, machine, every);
+  const SweepRow& like = rows.front();
+  const Roof* roof = roof_of(roofline, like);
+  const Slope* slope = slope_of(roofline, like);
+  if (!roof || !slope)
+    throw Error(options.profile,
+                std::string("no energy roofline, since it has no ") +
+                    (roof ? "DRAM read row" : "compute row of the sweep's data type"),
+                "run 'ridgeline measure' without --only", ExitCode::incomplete);
+
+  MeasuredEnergy result;
+  result.fit = fit_sweep(rows, options.profile);
+
+  Ceilings& ceilings = result.ceilings;
+  ceilings.device = roofline.machine;
+  ceilings.point = mode.mode;
+  ceilings.peaks = {{roof->processor, roof->unit, roof->dtype, roof->accumulate,
+                     roof->flops_per_s.value, roof->flops_per_s.source, false}};
+  ceilings.bandwidths = {{slope->processor, Level::dram, Direction::read, slope->bytes_per_s.value,
+                          slope->bytes_per_s.source}};
+  ceilings.flop_energies = {
+      {roof->processor, roof->unit, roof->dtype, result.fit.joule_per_flop.value, Source::fitted}};
+  ceilings.byte_energies = {
+      {roof->processor, Level::dram, result.fit.joule_per_byte.value, Source::fitted}};
+  ceilings.busy_power = ConstantPower{result.fit.constant_power_w.value, Source::fitted};
+  if (mode.idle_power_w)
+    ceilings.idle_power = ConstantPower{mode.idle_power_w->value, mode.idle_power_w->source};
+  result.draws = drawn(ceilings, roof->flops_per_s, slope->bytes_per_s, result.fit);
+  return result;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,148 @@
+// Roofline: the compute ceilings (roofs), memory ceilings (slopes), their ridges and the points
+// of one mode, measured or on paper. A view for drawing and printing; it predicts no networks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ceilings.h"
+#include "base/estimate.h"
+#include "base/json_fwd.h"
+#include "base/operating_point.h"
+#include "base/prediction.h"
+#include "base/profile.h"
+#include "base/tokens.h"
+#include "roofline/ceilings/given_point.h"
+#include "roofline/ceilings/left_out.h"
+
+namespace ridgeline {
+
+enum class PointKind { sweep, given, layer };  // layers are drawn by plots/figures/layers.h
+
+template <>
+struct TokenTable<PointKind> {
+  static constexpr std::string_view noun = "kind of point";
+  static constexpr std::array<std::pair<PointKind, std::string_view>, 3> rows{
+      {{PointKind::sweep, "sweep"}, {PointKind::given, "given"}, {PointKind::layer, "layer"}}};
+};
+
+// A compute ceiling; OP/s for integer dtypes.
+struct Roof {
+  std::string name;  // "FP32 AVX-512", unique within a roofline
+  Processor processor = Processor::cpu;
+  Unit unit = Unit::vector;
+  DType dtype = DType::fp32;
+  DType accumulate = DType::fp32;
+  std::string isa;
+  std::string kernel;
+  int threads = 1;
+  Status status = Status::ok;  // ok or throttled
+  std::string note;
+  bool chosen = true;  // the fastest of its processor, unit and types
+  Estimate flops_per_s;
+  bool sparse = false;  // with 2:4 structured sparsity, zeros counted
+};
+
+// A memory ceiling: attainable FLOP/s = bytes_per_s × FLOP per byte.
+struct Slope {
+  std::string name;  // "DRAM read", unique within a roofline
+  Processor processor = Processor::cpu;
+  Level level = Level::dram;
+  Direction direction = Direction::read;
+  std::string isa;
+  std::string kernel;
+  int threads = 1;
+  Status status = Status::ok;  // ok or throttled
+  std::string note;
+  bool chosen = true;  // the fastest direction of its processor and level
+  Estimate bytes_per_s;
+  std::string allocation{};  // of a GPU's DRAM: "device", "pinned" or "managed"; else empty
+};
+
+// Where a roof meets a slope of the same processor; both are indices.
+struct Ridge {
+  std::size_t roof = 0;
+  std::size_t slope = 0;
+  Estimate flop_per_byte;
+};
+
+// A kernel on the picture, compared with one roof and one DRAM slope.
+struct Point {
+  std::string name;
+  PointKind kind = PointKind::sweep;
+  Processor processor = Processor::cpu;
+  DType dtype = DType::fp32;
+  std::string kernel;                   // empty for a given point
+  Status status = Status::ok;           //
+  std::string note;                     //
+  Estimate flop_per_byte;               //
+  std::optional<Estimate> flops_per_s;  // absent where no time was given
+  std::optional<std::size_t> roof;      // index; absent where the profile has no such row
+  std::optional<std::size_t> slope;     //
+  std::optional<Estimate> attainable_flops_per_s;
+  std::optional<BoundBy> bound;
+  std::optional<Estimate> fraction_of_roof;  // flops_per_s ÷ attainable
+};
+
+struct Roofline {
+  static constexpr std::string_view schema = "ridgeline.roofline/1";
+  std::string machine;
+  OperatingPoint mode;
+  std::string date;           // when the measurement started, ISO 8601; empty on paper
+  std::string profile;        // file name of the profile; empty on paper
+  bool complete = true;       // false where the measurement was stopped early
+  std::string disturbed;      // what disturbed the machine meanwhile; empty if it was quiet
+  std::vector<Roof> roofs;    // fastest first
+  std::vector<Slope> slopes;  // fastest first
+  std::vector<Ridge> ridges;
+  std::vector<Point> points;
+  std::vector<LeftOut> left_out;
+  // The pair that given points are compared with and that splits memory from compute.
+  std::optional<std::size_t> main_roof;
+  std::optional<std::size_t> main_slope;
+};
+
+// Through memory as a GPU's kernels have it by default: the ceiling that others are compared with.
+inline bool is_usual(const Slope& slope) {
+  return slope.allocation.empty() || slope.allocation == "device";
+}
+
+// Made from a catalog entry, not from measurements.
+inline bool on_paper(const Roofline& roofline) { return roofline.date.empty(); }
+
+struct RooflineOptions {
+  std::string profile;         // name for the caption
+  std::optional<int> threads;  // of CPU rows; absent = the largest measured count
+  std::optional<DType> dtype;  // of the main roof; absent = fp32 where measured
+  bool all = false;            // every kernel and direction, not only the fastest
+  std::vector<GivenPoint> points;
+};
+
+// min(F, B · I)
+double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
+                              double flop_per_byte);
+
+// Rows that are unsupported or impossible are left out; throttled ones stay, with their note, but
+// yield to undisturbed ones. A row that is faster than the one in its place is named in left_out.
+// Sweep points above their roof on a disturbed machine have the status impossible.
+// Sparse peaks and memory that is not a GPU's usual one are there with options.all, and never
+// chosen.
+Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
+                     const RooflineOptions& options);
+
+// The same of ceilings that were not measured; `usable` gives the interval of a bandwidth that was
+// fitted. By default dense roofs of the main processor, all of them with options.all.
+Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& usable,
+                     const std::string& machine, const RooflineOptions& options);
+
+Json to_json(const Roofline& roofline);
+
+// One row per roof, slope, ridge and point; columns that do not apply are empty.
+std::string to_csv(const Roofline& roofline);
+
+}  // namespace ridgeline

@@ -1,0 +1,140 @@
+// Holds the prediction's rows against the roofs and adds them up by bound and by term.
+#include "roofline/explain/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "base/work.h"
+#include "roofline/ceilings/roofs_above.h"
+
+namespace ridgeline {
+namespace {
+
+// Without those that the prediction leaves in caches.
+double bytes_to_memory(const ExplainedLayer& layer, const RoofsAbove& roofs) {
+  for (const Term& term : layer.terms)
+    if (term.name == "memory" && roofs.bytes_per_s())
+      return std::min(layer.bytes, term.time_s * *roofs.bytes_per_s());
+  return layer.bytes;
+}
+
+ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
+                         const Prediction& prediction, const RoofsAbove& roofs) {
+  ExplainedLayer layer;
+  layer.name = demand.name;
+  layer.op = demand.op_class;
+  layer.bound = row.bound;
+  layer.time_s = row.time_s.value;
+  if (prediction.time_s.value > 0) layer.time_share = layer.time_s / prediction.time_s.value;
+  if (row.energy_j) {
+    layer.energy_j = row.energy_j->value;
+    if (prediction.energy_j && prediction.energy_j->value > 0)
+      layer.energy_share = *layer.energy_j / prediction.energy_j->value;
+  }
+  layer.operations = total_operations(demand.work);
+  layer.bytes = total_bytes(demand.work);
+  if (layer.bytes > 0) layer.intensity = layer.operations / layer.bytes;
+  layer.terms = row.terms;
+  if (!(layer.time_s > 0)) return layer;
+  const double memory_bytes = bytes_to_memory(layer, roofs);
+  for (const RoofTime& roof : roofs.times_of(demand.work, memory_bytes))
+    layer.roofs.push_back({roof.name, roof.time_s / layer.time_s});
+  std::stable_sort(layer.roofs.begin(), layer.roofs.end(),
+                   [](const RoofShare& a, const RoofShare& b) { return a.share > b.share; });
+  if (const auto least = roofs.least_time_s(demand.work, memory_bytes))
+    layer.roof_share = *least / layer.time_s;
+  return layer;
+}
+
+void add_term(std::vector<Term>& terms, const Term& term) {
+  const auto found = std::find_if(terms.begin(), terms.end(),
+                                  [&](const Term& each) { return each.name == term.name; });
+  if (found == terms.end()) {
+    terms.push_back(term);
+    return;
+  }
+  found->time_s += term.time_s;
+  if (term.energy_j) found->energy_j = found->energy_j.value_or(0) + *term.energy_j;
+}
+
+std::vector<std::pair<BoundBy, double>> shares_by_bound(const std::vector<ExplainedLayer>& layers) {
+  std::map<BoundBy, double> sums;
+  for (const ExplainedLayer& layer : layers) sums[layer.bound] += layer.time_share;
+  std::vector<std::pair<BoundBy, double>> shares;
+  for (const auto& [bound, share] : sums)
+    if (share > 0) shares.emplace_back(bound, share);
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return shares;
+}
+
+std::string bound_name(BoundBy bound) {
+  return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
+}
+
+}  // namespace
+
+Explanation explain(const Prediction& prediction, std::span<const Demand> demands,
+                    const Ceilings& ceilings, ExplainedRun run) {
+  if (prediction.demands.size() != demands.size())
+    throw Error(prediction.device, fmt::format("{} rows were predicted for {} kernels",
+                                               prediction.demands.size(), demands.size()));
+  Explanation explanation;
+  explanation.run = std::move(run);
+  explanation.device = prediction.device;
+  explanation.point = prediction.point;
+  explanation.runtime = prediction.runtime;
+  explanation.bound = prediction.bound;
+  explanation.time_s = prediction.time_s;
+  explanation.energy_j = prediction.energy_j;
+  explanation.power_w = prediction.power_w;
+  explanation.overheads = prediction.overheads;
+  const RoofsAbove roofs(ceilings);
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    explanation.layers.push_back(explained(prediction.demands[i], demands[i], prediction, roofs));
+    for (const Term& term : prediction.demands[i].terms) add_term(explanation.terms, term);
+  }
+  for (const Overhead& overhead : prediction.overheads)
+    add_term(explanation.terms,
+             {overhead.name, overhead.time_s,
+              prediction.energy_j ? std::optional(overhead.energy_j) : std::nullopt});
+  explanation.bound_shares = shares_by_bound(explanation.layers);
+  return explanation;
+}
+
+std::string verdict(const Explanation& explanation) {
+  double own = 0;
+  std::string others;
+  for (const auto& [bound, share] : explanation.bound_shares) {
+    if (bound == explanation.bound)
+      own = share;
+    else
+      others += fmt::format("{}{} {}", others.empty() ? "" : ", ", bound_name(bound),
+                            format_percent(share));
+  }
+  constexpr double worth_saying = 0.005;
+  for (const Overhead& overhead : explanation.overheads) {
+    const double share = overhead.time_s / explanation.time_s.value;
+    if (share >= worth_saying)
+      others +=
+          fmt::format("{}{} {}", others.empty() ? "" : ", ", overhead.name, format_percent(share));
+  }
+  std::string text = "bound by " + bound_name(explanation.bound);
+  if (own > 0) text += fmt::format(": {} of the time", format_percent(own));
+  return others.empty() ? text : text + "; " + others;
+}
+
+std::vector<const ExplainedLayer*> longest_layers(const Explanation& explanation) {
+  std::vector<const ExplainedLayer*> layers;
+  for (const ExplainedLayer& layer : explanation.layers) layers.push_back(&layer);
+  std::stable_sort(
+      layers.begin(), layers.end(),
+      [](const ExplainedLayer* a, const ExplainedLayer* b) { return a->time_s > b->time_s; });
+  return layers;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,105 @@
+// The JSON and CSV forms of an Explanation.
+#include "base/csv.h"
+#include "base/json.h"
+#include "roofline/explain/explanation.h"
+
+namespace ridgeline {
+namespace {
+
+Json terms_to_json(const std::vector<Term>& terms) {
+  Json json = Json::object();
+  for (const Term& term : terms)
+    json[term.name] = {{"time_s", term.time_s}, {"energy_j", nullable(term.energy_j)}};
+  return json;
+}
+
+Json shares_to_json(const std::vector<std::pair<BoundBy, double>>& shares) {
+  Json json = Json::object();
+  for (const auto& [bound, share] : shares) json[std::string(to_string(bound))] = share;
+  return json;
+}
+
+Json roofs_to_json(const std::vector<RoofShare>& roofs) {
+  Json json = Json::object();
+  for (const RoofShare& roof : roofs) json[roof.roof] = roof.share;
+  return json;
+}
+
+Json layer_to_json(const ExplainedLayer& layer) {
+  return {{"name", layer.name},
+          {"op", to_string(layer.op)},
+          {"bound", to_string(layer.bound)},
+          {"time_s", layer.time_s},
+          {"time_share", layer.time_share},
+          {"energy_j", nullable(layer.energy_j)},
+          {"energy_share", nullable(layer.energy_share)},
+          {"operations", layer.operations},
+          {"bytes", layer.bytes},
+          {"intensity", nullable(layer.intensity)},
+          {"roof_share", nullable(layer.roof_share)},
+          {"roofs", roofs_to_json(layer.roofs)},
+          {"terms", terms_to_json(layer.terms)}};
+}
+
+Json overhead_to_json(const Overhead& overhead, bool with_energy) {
+  return {{"name", overhead.name},
+          {"time_s", overhead.time_s},
+          {"energy_j", with_energy ? Json(overhead.energy_j) : Json()}};
+}
+
+Json advice_to_json(const Advice& advice) {
+  return {{"change", advice.change},
+          {"time_gain", advice.time_gain},
+          {"energy_gain", nullable(advice.energy_gain)}};
+}
+
+std::string optional_number(const std::optional<double>& value) {
+  return value ? csv_number(*value) : "";
+}
+
+}  // namespace
+
+Json to_json(const Explanation& explanation) {
+  const bool with_energy = explanation.energy_j.has_value();
+  return {{"schema", Explanation::schema},
+          {"network", explanation.run.network},
+          {"task", explanation.run.task},
+          {"batch", explanation.run.batch},
+          {"dtype", to_string(explanation.run.dtype)},
+          {"runtime", to_string(explanation.runtime)},
+          {"device", explanation.device},
+          {"machine", explanation.run.machine},
+          {"point", to_json(explanation.point)},
+          {"locked", explanation.run.locked},
+          {"board_offset_w", explanation.run.board_offset_w},
+          {"notes", explanation.run.notes},
+          {"bound", to_string(explanation.bound)},
+          {"bound_shares", shares_to_json(explanation.bound_shares)},
+          {"time_s", to_json(explanation.time_s)},
+          {"energy_j", nullable(explanation.energy_j)},
+          {"power_w", nullable(explanation.power_w)},
+          {"terms", terms_to_json(explanation.terms)},
+          {"overheads",
+           array_of(explanation.overheads,
+                    [&](const Overhead& each) { return overhead_to_json(each, with_energy); })},
+          {"layers", array_of(explanation.layers, layer_to_json)},
+          {"advice", array_of(explanation.advice, advice_to_json)}};
+}
+
+std::string to_csv(const Explanation& explanation) {
+  std::string csv = csv_row({"layer", "op", "bound", "time_s", "time_share", "energy_j",
+                             "energy_share", "operations", "bytes", "intensity", "roof_share"});
+  for (const ExplainedLayer& layer : explanation.layers)
+    csv += csv_row(
+        {layer.name, std::string(to_string(layer.op)), std::string(to_string(layer.bound)),
+         csv_number(layer.time_s), csv_number(layer.time_share), optional_number(layer.energy_j),
+         optional_number(layer.energy_share), csv_number(layer.operations), csv_number(layer.bytes),
+         optional_number(layer.intensity), optional_number(layer.roof_share)});
+  for (const Overhead& overhead : explanation.overheads)
+    csv += csv_row({overhead.name, "overhead", "", csv_number(overhead.time_s),
+                    csv_number(overhead.time_s / explanation.time_s.value),
+                    explanation.energy_j ? csv_number(overhead.energy_j) : "", "", "", "", "", ""});
+  return csv;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,69 @@
+// A draw is the means, moved by a square root of the covariance times normal numbers.
+#include "roofline/model/draws.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "roofline/model/linear_algebra.h"
+
+namespace ridgeline {
+
+bool is_log_normal(const Parameter& parameter) {
+  return parameter.mean > 0 && !parameter.name.ends_with("offset_w");
+}
+
+double normal(Random& random) {
+  for (;;) {
+    const double x = 2 * random.unit() - 1;
+    const double y = 2 * random.unit() - 1;
+    const double square = x * x + y * y;
+    if (square > 0 && square < 1) return x * std::sqrt(-2 * std::log(square) / square);
+  }
+}
+
+ParameterDraws::ParameterDraws(const MachineModel& model) {
+  const std::size_t n = model.parameters.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    means_.push_back(model.parameters[i].mean);
+    const double variance = model.covariance[i * n + i];
+    if (variance <= 0) continue;
+    free_.push_back(i);
+    logarithmic_.push_back(is_log_normal(model.parameters[i]));
+  }
+  // Of the logarithm, to first order: relative to the mean.
+  const auto scale = [&](std::size_t i) { return logarithmic_[i] ? means_[free_[i]] : 1; };
+  Matrix covariance(free_.size(), free_.size());
+  for (std::size_t i = 0; i < free_.size(); ++i)
+    for (std::size_t j = 0; j < free_.size(); ++j)
+      covariance(i, j) = model.covariance[free_[i] * n + free_[j]] / (scale(i) * scale(j));
+  const std::optional<Matrix> spread = root(covariance);
+  if (!spread)
+    throw Error(model.device, "the covariance of the model's parameters is not positive");
+  root_ = spread->values();  // column by column
+}
+
+std::vector<double> ParameterDraws::draw(Random& random) const {
+  std::vector<double> values = means_;
+  const std::size_t size = free_.size();
+  std::vector<double> shocks(size);
+  for (double& shock : shocks) shock = normal(random);
+  for (std::size_t i = 0; i < size; ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < size; ++j) sum += root_[j * size + i] * shocks[j];
+    double& value = values[free_[i]];
+    value = logarithmic_[i] ? value * std::exp(sum) : value + sum;
+  }
+  return values;
+}
+
+void centre_on(double value, std::span<double> draws) {
+  if (draws.empty()) return;
+  std::vector<double> sorted(draws.begin(), draws.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  if (!(*middle > 0) || !std::isfinite(*middle)) return;
+  for (double& draw : draws) draw *= value / *middle;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,281 @@
+// Levenberg-Marquardt in the logarithms of the parameters, with the prior as further residuals.
+// The posterior's covariance is the inverse of the curvature at the solution.
+#include "roofline/model/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "roofline/model/coefficients.h"
+#include "roofline/model/draws.h"
+#include "roofline/model/linear_algebra.h"
+#include "roofline/model/step.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr int most_rounds = 30;
+constexpr double difference = 1e-4;   // of a parameter, for its derivative
+constexpr double good_enough = 1e-5;  // relative gain of a round
+constexpr double robust_from = 1.5;   // sigmas: residuals beyond count linearly, not squared
+constexpr double outlier_sigmas = 6;  // of a measurement against the prior's own spread
+
+// The free parameters of a model, in coordinates where the prior is normal.
+class Space {
+ public:
+  Space(const MachineModel& prior, bool one_network) : prior_(prior) {
+    const std::size_t n = prior.parameters.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (prior.covariance[i * n + i] <= 0) continue;
+      if (one_network || !is_of_network(prior.parameters[i])) free_.push_back(i);
+    }
+    Matrix covariance(size(), size());
+    for (std::size_t i = 0; i < size(); ++i)
+      for (std::size_t j = 0; j < size(); ++j)
+        covariance(i, j) = prior.covariance[index(i) * n + index(j)] / (scale(i) * scale(j));
+    precision_ = inverse_symmetric(covariance);
+  }
+
+  std::size_t size() const { return free_.size(); }
+  std::size_t index(std::size_t i) const { return free_[i]; }
+  bool logarithmic(std::size_t i) const { return is_log_normal(prior_.parameters[index(i)]); }
+  double scale(std::size_t i) const {
+    return logarithmic(i) ? prior_.parameters[index(i)].mean : 1;
+  }
+  const Matrix& precision() const { return precision_; }
+
+  std::vector<double> values(const Vector& x) const {
+    std::vector<double> values;
+    for (const Parameter& parameter : prior_.parameters) values.push_back(parameter.mean);
+    for (std::size_t i = 0; i < size(); ++i) {
+      double& value = values[index(i)];
+      value = logarithmic(i) ? value * std::exp(x[i]) : value + x[i];
+    }
+    return values;
+  }
+
+ private:
+  const MachineModel& prior_;
+  std::vector<std::size_t> free_;
+  Matrix precision_;
+};
+
+bool of_one_network(const std::vector<const Observation*>& observations) {
+  return std::all_of(observations.begin(), observations.end(), [&](const Observation* each) {
+    return each->network == observations.front()->network;
+  });
+}
+
+class Problem {
+ public:
+  Problem(const MachineModel& prior, std::vector<const Observation*> observations,
+          const FitOptions& options)
+      : prior_(prior),
+        space_(prior, of_one_network(observations)),
+        observations_(std::move(observations)),
+        options_(options) {}
+
+  const Space& space() const { return space_; }
+
+  // Logarithms of predicted over measured, in sigmas: times first, then the powers that are known.
+  Vector residuals(const Vector& x) const {
+    const std::vector<double> values = space_.values(x);
+    std::map<Runtime, Coefficients> by_runtime;
+    std::vector<double> times, powers;
+    for (const Observation* observation : observations_) {
+      const Runtime runtime = observation->conditions.runtime;
+      auto found = by_runtime.find(runtime);
+      if (found == by_runtime.end())
+        found = by_runtime.emplace(runtime, coefficients(prior_, values, runtime)).first;
+      const Step step =
+          StepModel(*observation->load, found->second).at(observation->conditions, false);
+      const double noise = std::hypot(options_.time_noise, found->second.time_error, peculiarity_);
+      times.push_back(std::log(step.time_s / observation->time_s) / noise);
+      if (observation->power_w && step.power_w)
+        powers.push_back(std::log(*step.power_w / *observation->power_w) / options_.power_noise);
+    }
+    times.insert(times.end(), powers.begin(), powers.end());
+    return times;
+  }
+
+  static double weight(double residual) {
+    const double size = std::abs(residual);
+    return size <= robust_from ? 1 : robust_from / size;
+  }
+
+  double cost(const Vector& residuals, const Vector& x) const {
+    double sum = dot(x, product(space_.precision(), x));
+    for (const double residual : residuals) {
+      const double size = std::abs(residual);
+      sum += size <= robust_from ? size * size : robust_from * (2 * size - robust_from);
+    }
+    return sum;
+  }
+
+  Matrix slopes(const Vector& x, const Vector& at) const {
+    Matrix jacobian(at.size(), x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      Vector moved = x;
+      moved[i] += difference;
+      const Vector there = residuals(moved);
+      for (std::size_t r = 0; r < at.size(); ++r) jacobian(r, i) = (there[r] - at[r]) / difference;
+    }
+    return jacobian;
+  }
+
+ private:
+  const MachineModel& prior_;
+  Space space_;
+  std::vector<const Observation*> observations_;
+  FitOptions options_;
+  // Of several networks: what each has of its own is noise to the others.
+  double peculiarity_ = of_one_network(observations_) ? 0 : 0.1;
+};
+
+struct Solution {
+  Vector x;
+  Matrix covariance;
+};
+
+Solution solve(const Problem& problem) {
+  const std::size_t size = problem.space().size();
+  Vector x(size, 0.0);
+  Vector residuals = problem.residuals(x);
+  double cost = problem.cost(residuals, x);
+  double damping = 1e-2;
+  Matrix curvature;
+  for (int round = 0; round < most_rounds; ++round) {
+    const Matrix jacobian = problem.slopes(x, residuals);
+    Vector weights, weighted;
+    for (const double residual : residuals) {
+      weights.push_back(Problem::weight(residual));
+      weighted.push_back(weights.back() * residual);
+    }
+    curvature = weighted_gram(jacobian, weights);
+    const Matrix& precision = problem.space().precision();
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j) curvature(i, j) += precision(i, j);
+    Vector slope = transposed_product(jacobian, weighted);
+    const Vector pull = product(precision, x);  // of the prior
+    for (std::size_t i = 0; i < size; ++i) slope[i] += pull[i];
+    bool better = false;
+    double gain = 0;
+    for (int attempt = 0; attempt < 8 && !better; ++attempt) {
+      Matrix damped = curvature;
+      for (std::size_t i = 0; i < size; ++i) damped(i, i) *= 1 + damping;
+      const Vector stride = solve_symmetric(damped, slope);
+      Vector next = x;
+      for (std::size_t i = 0; i < size; ++i) next[i] -= stride[i];
+      const Vector next_residuals = problem.residuals(next);
+      const double next_cost = problem.cost(next_residuals, next);
+      if (next_cost < cost) {
+        better = true;
+        gain = (cost - next_cost) / cost;
+        x = next;
+        residuals = next_residuals;
+        cost = next_cost;
+        damping = std::max(1e-6, damping / 5);
+      } else {
+        damping *= 5;
+      }
+    }
+    if (!better || gain < good_enough) break;
+  }
+  return {x, inverse_symmetric(curvature)};
+}
+
+MachineModel posterior(const MachineModel& prior, const Space& space, const Solution& solution) {
+  MachineModel model = prior;
+  const std::size_t n = model.parameters.size();
+  const std::vector<double> values = space.values(solution.x);
+  constexpr double moved = 0.02;  // less than that is the prior, not a fit
+  for (std::size_t i = 0; i < n; ++i) {
+    const double change = std::abs(values[i] - model.parameters[i].mean);
+    if (change > moved * std::abs(model.parameters[i].mean)) {
+      model.parameters[i].source = Source::fitted;
+    }
+    model.parameters[i].mean = values[i];
+  }
+  const auto scale = [&](std::size_t i) {
+    return space.logarithmic(i) ? values[space.index(i)] : 1.0;
+  };
+  for (std::size_t i = 0; i < space.size(); ++i)
+    for (std::size_t j = 0; j < space.size(); ++j) {
+      const double value = (solution.covariance(i, j) + solution.covariance(j, i)) / 2;
+      model.covariance[space.index(i) * n + space.index(j)] = value * scale(i) * scale(j);
+    }
+  return model;
+}
+
+// A measurement that the prior calls impossible is named and left out, not bent to.
+std::optional<std::string> refusal(const MachineModel& prior, const Observation& observation,
+                                   const FitOptions& options) {
+  if (!(observation.time_s > 0)) return "its time is not positive";
+  const Coefficients means = coefficients(prior, observation.conditions.runtime);
+  const Step step = StepModel(*observation.load, means).at(observation.conditions, false);
+  const double log_time = std::log(observation.time_s / step.time_s);
+  const double spread = std::hypot(std::max(means.time_error, 0.2), options.time_noise);
+  if (std::abs(log_time) > outlier_sigmas * spread)
+    return fmt::format(
+        "its time is {:.3g} times what the model expects ({:.3g} s): not the same "
+        "network, unit or mode",
+        observation.time_s / step.time_s, step.time_s);
+  if (observation.power_w && step.power_w) {
+    const double log_power = std::log(*observation.power_w / *step.power_w);
+    if (std::abs(log_power) > outlier_sigmas * std::max(means.power_error, 0.15))
+      return fmt::format("its power is {:.3g} times what the model expects ({:.3g} W)",
+                         *observation.power_w / *step.power_w, *step.power_w);
+  }
+  return std::nullopt;
+}
+
+// Between two probes whose GPU clocks differ: does the time follow?
+void note_regime(const std::vector<const Observation*>& observations,
+                 std::vector<std::string>& notes) {
+  for (const Observation* a : observations)
+    for (const Observation* b : observations) {
+      if (a == b || a->load != b->load || !a->conditions.point.gpu_hz ||
+          !b->conditions.point.gpu_hz)
+        continue;
+      const double clocks = *b->conditions.point.gpu_hz / *a->conditions.point.gpu_hz;
+      if (clocks < 1.2) continue;
+      const double times = a->time_s / b->time_s;
+      if (times < 1.05) {
+        notes.push_back(fmt::format(
+            "{} and {}: the GPU clock changes {:.2f}-fold and the time {:.2f}-fold: bound by the "
+            "host, not by the GPU",
+            a->name, b->name, clocks, times));
+        return;
+      }
+    }
+}
+
+}  // namespace
+
+bool is_of_network(const Parameter& parameter) { return parameter.name.ends_with("_time_scale"); }
+
+FitResult fit(const MachineModel& prior, std::span<const Observation> observations,
+              const FitOptions& options) {
+  FitResult result;
+  std::vector<const Observation*> used;
+  for (const Observation& observation : observations) {
+    std::optional<std::string> reason;
+    if (options.refuse_outliers) reason = refusal(prior, observation, options);
+    if (reason)
+      result.refused.push_back({observation.name, *reason});
+    else
+      used.push_back(&observation);
+  }
+  result.model = prior;
+  if (used.empty()) return result;
+  note_regime(used, result.notes);
+  const Problem problem(prior, used, options);
+  if (problem.space().size() == 0) return result;
+  result.model = posterior(prior, problem.space(), solve(problem));
+  return result;
+}
+
+}  // namespace ridgeline

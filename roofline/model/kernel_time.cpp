@@ -1,0 +1,132 @@
+// The formulas of docs/model.md, "Kernels". Sums over kernels and waiting for the host are
+// elsewhere.
+#include "roofline/model/kernel_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "roofline/ceilings/roofs_above.h"
+
+namespace ridgeline {
+namespace {
+
+bool is_product(KernelKind kind) {
+  return kind == KernelKind::convolution || kind == KernelKind::linear ||
+         kind == KernelKind::product || kind == KernelKind::attention ||
+         kind == KernelKind::recurrent;
+}
+
+// A product's result is made in tiles of this size, each by one SM (NVIDIA's matrix product guide).
+constexpr double tile_m = 128;
+constexpr double convolution_tile_n = 64;
+constexpr double matmul_tile_n = 128;
+constexpr double channel_alignment = 8;  // input channels below that are padded
+
+// Operations that the tiles of a product do over those of the product itself: last waves that do
+// not fill the machine, edges of the result, channels that are padded.
+double padding_of(const KernelLoad& kernel, double units, double most) {
+  if (!kernel.gemm || kernel.matrix_ops <= 0) return 1;
+  const Gemm& gemm = *kernel.gemm;
+  const bool convolution = kernel.kind == KernelKind::convolution;
+  const double tile_n = convolution ? convolution_tile_n : matmul_tile_n;
+  const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n);
+  const double k = static_cast<double>(gemm.k), batch = static_cast<double>(gemm.batch);
+  const double tiles = std::ceil(m / tile_m) * std::ceil(n / tile_n) * batch;
+  double operations = std::ceil(tiles / units) * units * tile_m * tile_n * 2 * k;
+  const double channels = k / static_cast<double>(gemm.taps);
+  if (convolution && channels < channel_alignment) operations *= channel_alignment / channels;
+  return std::clamp(operations / kernel.matrix_ops, 1.0, std::max(1.0, most));
+}
+
+}  // namespace
+
+Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime runtime) {
+  if (!is_product(kernel.kind))
+    return {Unit::vector, kernel.dtype, engine.vector_rate[index_of(kernel.dtype)]};
+  DType dtype = kernel.dtype;
+  if (dtype == DType::fp32) {
+    // cuDNN may use TF32 by default, cuBLAS may not; TensorRT allows both.
+    const bool tf32 = kernel.kind == KernelKind::convolution || runtime == Runtime::tensorrt;
+    const double rate = engine.matrix_rate[index_of(DType::tf32)];
+    if (tf32 && rate > 0) return {Unit::matrix, DType::tf32, rate};
+    return {Unit::vector, dtype, engine.vector_rate[index_of(dtype)]};
+  }
+  for (;;) {
+    if (engine.matrix_rate[index_of(dtype)] > 0)
+      return {Unit::matrix, dtype, engine.matrix_rate[index_of(dtype)]};
+    if (engine.vector_rate[index_of(dtype)] > 0)
+      return {Unit::vector, dtype, engine.vector_rate[index_of(dtype)]};
+    const std::optional<DType> next = wider(dtype);
+    if (!next) return {Unit::vector, dtype, 0};
+    dtype = *next;
+  }
+}
+
+double usable_bytes_per_s(const Coefficients& coefficients, double peak_bytes_per_s, double hz) {
+  const double by_memory = coefficients.dram_efficiency * peak_bytes_per_s;
+  if (coefficients.dram_bytes_per_clock <= 0) return by_memory;
+  return std::min(by_memory, coefficients.dram_bytes_per_clock * hz);
+}
+
+KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficients,
+                       const DevicePoint& point, Runtime runtime) {
+  KernelTime time;
+  if (kernel.kind == KernelKind::none) return time;
+  const Engine& engine = coefficients.engine;
+  const bool ideal = runtime == Runtime::ideal;
+
+  if (is_product(kernel.kind)) {
+    const Arithmetic arithmetic = arithmetic_of(engine, kernel, runtime);
+    const std::size_t dtype = index_of(arithmetic.dtype);
+    const bool convolution = kernel.kind == KernelKind::convolution;
+    const double efficiency = convolution ? engine.convolution_efficiency[dtype]
+                              : kernel.kind == KernelKind::attention
+                                  ? engine.attention_efficiency[dtype]
+                                  : engine.matmul_efficiency[dtype];
+    if (!ideal && kernel.kind != KernelKind::attention && kernel.kind != KernelKind::recurrent)
+      time.padding = padding_of(kernel, point.units,
+                                convolution ? engine.convolution_padding : engine.matmul_padding);
+    const double rate = point.units * point.hz * arithmetic.rate * std::min(1.0, efficiency);
+    if (kernel.matrix_ops > 0 && !(rate > 0))
+      throw Error(kernel.name, "the machine's model has no rate for products in " +
+                                   std::string(to_string(kernel.dtype)));
+    time.compute_s = kernel.matrix_ops > 0 ? kernel.matrix_ops * time.padding / rate : 0;
+  } else {
+    const double per_clock = engine.elements_per_clock[index_of(kernel.kind)];
+    const double vector_rate = engine.vector_rate[index_of(kernel.dtype)];
+    if (per_clock > 0)
+      time.compute_s = kernel.elements / (point.units * point.hz * per_clock);
+    else if (vector_rate > 0)
+      time.compute_s =
+          (kernel.vector_ops + kernel.matrix_ops) / (point.units * point.hz * vector_rate);
+  }
+
+  time.bytes = kernel.weight_bytes +
+               kernel.activation_bytes *
+                   (kernel.activation_bytes < engine.cache_bytes ? engine.cached_traffic : 1.0);
+  time.memory_s = point.bytes_per_s > 0 ? time.bytes / point.bytes_per_s : 0;
+  // Launches after the first are small helpers, such as the sum with a bias.
+  time.fixed_s = (engine.kernel_clocks[index_of(kernel.kind)] +
+                  engine.further_kernel_clocks * std::max(0, kernel.launches - 1)) /
+                 point.hz;
+  time.compute_s *= coefficients.kernel_scale;
+  time.memory_s *= coefficients.kernel_scale;
+  time.fixed_s *= coefficients.kernel_scale;
+  time.total_s = std::max(time.compute_s, time.memory_s) +
+                 (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.fixed_s;
+  return time;
+}
+
+std::vector<KernelTime> kernel_times(const NetworkLoad& load, const Coefficients& coefficients,
+                                     const DevicePoint& point) {
+  std::vector<KernelTime> times;
+  times.reserve(load.kernels.size());
+  for (const KernelLoad& kernel : load.kernels)
+    times.push_back(kernel_time(kernel, coefficients, point, load.runtime));
+  return times;
+}
+
+}  // namespace ridgeline

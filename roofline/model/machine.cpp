@@ -1,0 +1,137 @@
+// A file wins over a device of the same name. What a JSON file is, its "schema" says.
+#include "roofline/model/machine.h"
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/profile.h"
+#include "base/profile_store.h"
+#include "base/text.h"
+#include "devices/catalog/model.h"
+#include "devices/machine/identification.h"
+#include "devices/modes/named_mode.h"
+#include "roofline/model/priors.h"
+#include "roofline/model/profile_model.h"
+
+namespace ridgeline {
+namespace {
+
+void refuse_threads(const MachineRequest& request) {
+  if (request.threads)
+    throw usage_error("--threads", "only the rows of a profile have a number of threads",
+                      "write --mode cores=N");
+}
+
+// Where the device stands by --mode or by default.
+void set_point(MachineSource& source, const MachineRequest& request) {
+  const auto& [device, configuration] = *source.known;
+  const DeviceMode mode = !request.mode.empty()
+                              ? mode_of(device, configuration, request.mode, "--mode")
+                              : default_mode(device, configuration);
+  source.point = mode.point;
+  for (const std::string& note : mode.notes)
+    source.notes.push_back(mode.point.label.empty() ? note : mode.point.label + ": " + note);
+}
+
+MachineSource device_source(catalog::Device device, const MachineRequest& request) {
+  refuse_threads(request);
+  MachineSource source;
+  const catalog::Configuration configuration = catalog::configuration(device, request.jetpack);
+  source.name = device.name;
+  source.model = with_priors(catalog::machine_model(device));
+  source.known = KnownDevice{std::move(device), configuration};
+  set_point(source, request);
+  return source;
+}
+
+// The mode of a fitted model whose device is in no catalog: one that was measured.
+OperatingPoint measured_point(const MachineModel& model, const MachineRequest& request,
+                              const std::string& path) {
+  const std::string label = request.mode;
+  std::string known;
+  for (const KeptObservation& observation : model.observations) {
+    if (label.empty() || observation.point.label == label) return observation.point;
+    if (known.find(observation.point.label) == std::string::npos)
+      known += (known.empty() ? "" : ", ") + observation.point.label;
+  }
+  const auto cores = find_parameter(model, "cpu0_cores");
+  const auto hz = find_parameter(model, "cpu_measured_hz");
+  if (label.empty() && cores && hz) {  // made of a profile, which has one mode
+    OperatingPoint point;
+    point.label = "as measured";
+    point.cpu_cores = static_cast<int>(model.parameters[*cores].mean);
+    point.cpu_hz = {model.parameters[*hz].mean};
+    return point;
+  }
+  if (known.empty())
+    throw Error(path, "the catalog has no device " + quote(model.device) +
+                          ", and the model has no measured mode to run in");
+  throw usage_error("--mode", "no such mode was measured: " + quote(label), "there are " + known);
+}
+
+MachineSource fitted_source(const JsonCursor& document, const std::string& path,
+                            const MachineRequest& request) {
+  refuse_threads(request);
+  MachineModel model = machine_model_from_json(document);
+  MachineSource source;
+  if (catalog::find(model.device)) {
+    catalog::Device device = catalog::load(model.device);
+    const catalog::Configuration configuration = catalog::configuration(device, request.jetpack);
+    source.name = device.name;
+    source.known = KnownDevice{std::move(device), configuration};
+    set_point(source, request);
+  } else {
+    source.name = model.device;
+    source.point = measured_point(model, request, path);
+  }
+  source.model = with_priors(std::move(model));
+  return source;
+}
+
+MachineSource profile_source(const Profile& profile, const MachineRequest& request) {
+  if (!request.jetpack.empty())
+    throw usage_error("--jetpack", "a profile has the modes that were measured",
+                      "give the name of a device");
+  const int threads = request.threads.value_or(0);
+  if (request.threads && threads < 1)
+    throw usage_error("--threads", fmt::format("{} is not a number of threads", threads));
+  const ProfileMode& mode =
+      !request.mode.empty() ? mode_of(profile, request.mode, "--mode") : profile.modes.front();
+  MachineSource source;
+  source.name = profile.machine.name;
+  if (const std::string why = disturbance(mode.conditions); !why.empty())
+    source.notes.push_back("measured on a disturbed machine: " + why);
+  ProfiledMachine machine = profiled_machine(profile, mode, threads);
+  source.model = with_priors(std::move(machine.model));
+  source.point = std::move(machine.point);
+  return source;
+}
+
+MachineSource file_source(const std::string& path, const MachineRequest& request) {
+  const Json json = read_json_file(path);
+  const JsonCursor document = file_cursor(json, path);
+  const std::string schema = document.at("schema").text();
+  if (schema == MachineModel::schema) return fitted_source(document, path, request);
+  if (schema == Profile::schema) return profile_source(profile_from_json(document), request);
+  throw Error(path, "is neither a profile nor a fitted model, but " + quote(schema),
+              "give a file of 'ridgeline measure' or of 'ridgeline calibrate'");
+}
+
+}  // namespace
+
+MachineSource machine_source(const MachineRequest& request) {
+  const std::string word = request.on;
+  if (names_device(word)) return device_source(named_device(word, "--on"), request);
+  if (!word.empty()) return file_source(word, request);
+  const Identity identity = identify();
+  // A profile holds rows of the CPU, and networks run on the GPU where there is one.
+  if (const catalog::Device here = this_device(identity); here.gpu)
+    return device_source(here, request);
+  return file_source(require_newest_cpu_profile(), request);
+}
+
+bool has_gpu(const MachineModel& model) {
+  return find_parameter(model, "gpu_multiprocessors").has_value();
+}
+
+}  // namespace ridgeline

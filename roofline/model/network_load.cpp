@@ -1,0 +1,127 @@
+// Sorts Demands into the kinds that the model tells apart and adds their numbers up.
+// Counts only; no rate, clock or cost is known here.
+#include "roofline/model/network_load.h"
+
+#include <algorithm>
+
+namespace ridgeline {
+namespace {
+
+double bytes_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return 8;
+    case DType::fp16:
+    case DType::bf16:
+    case DType::int16:
+      return 2;
+    case DType::fp8:
+    case DType::int8:
+      return 1;
+    case DType::int4:
+      return 0.5;
+    default:
+      return 4;
+  }
+}
+
+// The (unit, dtype) that does most of the arithmetic.
+FlopCount main_arithmetic(const Work& work) {
+  FlopCount most;
+  for (const FlopCount& count : work.flop)
+    if (count.flop > most.flop) most = count;
+  return most;
+}
+
+// Sum of a tensor with one that is smaller, such as the scale of a squeeze-and-excitation block.
+bool is_broadcast(const Work& work) {
+  const double extra = work.bytes_read - work.bytes_written;
+  return extra > 0 && extra < work.bytes_written / 2;
+}
+
+// Convolutions that a matrix unit does not run are those with a channel or two per group.
+bool is_depthwise(const Work& work) {
+  return std::none_of(work.flop.begin(), work.flop.end(),
+                      [](const FlopCount& count) { return count.unit == Unit::matrix; });
+}
+
+KernelKind kind_of(const Demand& demand) {
+  if (demand.launches == 0) return KernelKind::none;
+  switch (demand.op_class) {
+    case OpClass::convolution:
+      return is_depthwise(demand.work) ? KernelKind::depthwise : KernelKind::convolution;
+    case OpClass::matmul:
+      return demand.work.weight_bytes_read > 0 ? KernelKind::linear : KernelKind::product;
+    case OpClass::attention:
+      return KernelKind::attention;
+    case OpClass::recurrent:
+      return KernelKind::recurrent;
+    case OpClass::normalize:
+      return KernelKind::normalize;
+    case OpClass::softmax:
+      return KernelKind::softmax;
+    case OpClass::pool:
+      return KernelKind::pool;
+    case OpClass::reduce:
+      return KernelKind::reduce;
+    case OpClass::gather:
+    case OpClass::copy:
+    case OpClass::resize:
+    case OpClass::view:
+      return KernelKind::movement;
+    case OpClass::elementwise:
+    case OpClass::other:
+      break;
+  }
+  return is_broadcast(demand.work) ? KernelKind::broadcast : KernelKind::elementwise;
+}
+
+double elements_of(const Demand& demand, KernelKind kind, DType dtype) {
+  const double outputs = demand.work.bytes_written / bytes_of(dtype);
+  if (kind == KernelKind::depthwise) return demand.work.macs;  // taps
+  if (kind == KernelKind::pool) return std::max(outputs, total_operations(demand.work));
+  return outputs;
+}
+
+// An attention module taken as one node moves the inputs and outputs of its four projections and
+// the matrix of scores, unfused.
+double module_bytes(const Gemm& scores, DType dtype) {
+  const double m = static_cast<double>(scores.m), n = static_cast<double>(scores.n);
+  const double k = static_cast<double>(scores.k), heads = static_cast<double>(scores.batch);
+  return heads * (10 * m * k + 4 * m * n) * bytes_of(dtype);
+}
+
+KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
+  KernelLoad load;
+  load.name = demand.name;
+  load.kind = kind_of(demand);
+  const FlopCount arithmetic = main_arithmetic(demand.work);
+  load.dtype = arithmetic.dtype;
+  load.matrix_ops = 2 * demand.work.macs;
+  load.vector_ops = std::max(0.0, total_operations(demand.work) - load.matrix_ops);
+  load.elements = elements_of(demand, load.kind, load.dtype);
+  load.activation_bytes = demand.work.bytes_read + demand.work.bytes_written;
+  load.weight_bytes = demand.work.weight_bytes_read + demand.work.weight_bytes_written;
+  if (load.kind == KernelKind::attention && demand.gemm && runtime == Runtime::torch_eager_hooks)
+    load.activation_bytes = module_bytes(*demand.gemm, load.dtype);
+  load.gemm = demand.gemm;
+  load.launches = demand.launches;
+  // A view of its own (flatten) goes through the dispatcher as a module does; bookkeeping beside a
+  // kernel (checks of shapes, unpacking) does not.
+  const bool alone = demand.launches == 0;
+  load.host_functions = alone ? 0 : demand.host_calls.functions;
+  load.host_modules = demand.host_calls.modules + (alone ? demand.host_calls.functions : 0);
+  return load;
+}
+
+}  // namespace
+
+NetworkLoad network_load(std::span<const Demand> demands, Runtime runtime) {
+  NetworkLoad load;
+  load.runtime = runtime;
+  load.kernels.reserve(demands.size());
+  for (const Demand& demand : demands) load.kernels.push_back(kernel_load(demand, runtime));
+  return load;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,97 @@
+// Keys are compared as the table spells them; the clocks of a mode within a read-back's tolerance.
+#include "validation/groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "devices/modes/mode_space.h"
+
+namespace ridgeline {
+namespace {
+
+bool near(std::optional<double> a, std::optional<double> b) {
+  constexpr double tolerance = 0.05;
+  if (!a || !b) return a.has_value() == b.has_value();
+  return std::abs(*a - *b) <= tolerance * std::max(*a, *b);
+}
+
+std::optional<double> cpu_clock(const OperatingPoint& point) {
+  return point.cpu_hz.empty() ? std::nullopt : std::optional(point.cpu_hz.front());
+}
+
+bool near(const OperatingPoint& a, const OperatingPoint& b) {
+  return a.gpu_units == b.gpu_units && a.cpu_cores == b.cpu_cores && near(a.gpu_hz, b.gpu_hz) &&
+         near(a.memory_hz, b.memory_hz) && near(cpu_clock(a), cpu_clock(b));
+}
+
+// What repeats of one run have in common: the group, whoever measured it.
+GroupKey run_of(const Measurement& row) {
+  GroupKey key = group_of(row);
+  key.source.clear();
+  return key;
+}
+
+}  // namespace
+
+GroupKey net_of(const Measurement& row) {
+  return {row.source, row.device, row.model, row.options, row.dtype, row.conditions.runtime,
+          row.task,   0};
+}
+
+GroupKey group_of(const Measurement& row) {
+  GroupKey key = net_of(row);
+  key.batch = row.batch();
+  return key;
+}
+
+std::string name_of(const GroupKey& key) {
+  std::string text = key.model;
+  if (!key.options.empty()) text += " " + key.options;
+  if (key.batch > 0) text += fmt::format(" batch {}", key.batch);
+  text += fmt::format(" {} {}", key.dtype, to_string(key.runtime));
+  if (key.task != Task::inference) text += fmt::format(" {}", to_string(key.task));
+  return fmt::format("{} on {}, {}", text, key.device, key.source);
+}
+
+std::vector<std::string> mode_names(std::span<const Measurement> rows) {
+  // Per run and label the first row of each different point.
+  std::map<std::pair<GroupKey, std::string>, std::vector<const OperatingPoint*>> points;
+  std::vector<std::pair<const OperatingPoint*, std::vector<const OperatingPoint*>*>> own;
+  for (const Measurement& row : rows) {
+    const OperatingPoint& point = row.conditions.point;
+    auto& known = points[{run_of(row), point.label}];
+    const auto same = std::find_if(known.begin(), known.end(), [&](const OperatingPoint* other) {
+      return near(point, *other);
+    });
+    own.emplace_back(same == known.end() ? &point : *same, &known);
+    if (same == known.end()) known.push_back(&point);
+  }
+  std::vector<std::string> names;
+  for (const auto& [point, known] : own)
+    names.push_back(known->size() == 1 ? point->label : point->label + " " + request_text(*point));
+  return names;
+}
+
+std::map<GroupKey, Indices> groups_of(std::span<const Measurement> rows,
+                                      GroupKey (*key)(const Measurement&)) {
+  std::map<GroupKey, Indices> groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) groups[key(rows[i])].push_back(i);
+  return groups;
+}
+
+std::vector<Indices> replicates_of(std::span<const Measurement> rows,
+                                   std::span<const std::string> modes) {
+  std::map<std::pair<GroupKey, std::string>, Indices> sets;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    sets[{run_of(rows[i]), modes[i]}].push_back(i);
+  }
+  std::vector<Indices> repeated;
+  for (auto& [key, indices] : sets)
+    if (indices.size() > 1) repeated.push_back(std::move(indices));
+  return repeated;
+}
+
+}  // namespace ridgeline

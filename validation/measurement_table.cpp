@@ -1,0 +1,250 @@
+// Cells are read by the names of their columns. What is wrong in one cell would be wrong in a
+// model fitted to it, so nothing is guessed: a cell is understood, or named.
+#include "validation/measurement_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "base/csv_reader.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "base/text_file.h"
+#include "devices/machine/identification.h"
+#include "validation/measured_point.h"
+#include "workloads/registry.h"
+
+namespace ridgeline {
+namespace {
+
+constexpr std::string_view required_columns[] = {"model", "batch", "dtype", "runtime", "time_ms"};
+
+// Thrown and caught within this file: the row is understood, and of no use.
+struct Skip {
+  std::string reason;
+};
+
+std::string or_did_you_mean(std::string what, std::string_view word,
+                            const std::vector<std::string>& known) {
+  if (const auto guess = nearest(word, known)) what += "; did you mean " + *guess + "?";
+  return what;
+}
+
+class TableReader {
+ public:
+  TableReader(std::string_view text, const std::string& name, const MeasurementOptions& options)
+      : rows_(parse_csv(text, name)), name_(name), options_(options) {
+    read_header();
+    for (const auto& [column, unused] : options_.where)
+      if (!columns_.count(column))
+        throw usage_error("--where " + column, name_ + " has no such column");
+  }
+
+  MeasurementTable run() {
+    MeasurementTable table{name_, {}, {}};
+    for (std::size_t i = 1; i < rows_.size(); ++i) {
+      row_ = &rows_[i];
+      if (row_->cells.size() != rows_.front().cells.size())
+        throw Error(fmt::format("{}:{}", name_, row_->line),
+                    fmt::format("has {} cells, the header has {}", row_->cells.size(),
+                                rows_.front().cells.size()));
+      if (!is_wanted()) continue;
+      try {
+        table.rows.push_back(measurement());
+      } catch (const Skip& skip) {
+        table.skipped.push_back({row_->line, skip.reason});
+      }
+    }
+    return table;
+  }
+
+ private:
+  void read_header() {
+    if (rows_.empty()) throw Error(name_, "is empty", "the first line names the columns");
+    const std::vector<std::string>& titles = rows_.front().cells;
+    for (std::size_t i = 0; i < titles.size(); ++i)
+      if (!titles[i].empty() && !columns_.emplace(titles[i], i).second)
+        throw Error(fmt::format("{}:{}", name_, rows_.front().line),
+                    fmt::format("column {} is there twice", quote(titles[i])));
+    std::vector<std::string> missing;
+    for (const std::string_view column : required_columns)
+      if (!columns_.count(std::string(column))) missing.emplace_back(column);
+    if (options_.device.empty() && !columns_.count("device"))
+      missing.insert(missing.begin(), "device");
+    if (!columns_.count("mode") && !columns_.count("gpu_mhz") && !columns_.count("cpu_mhz"))
+      missing.emplace_back("mode");
+    if (missing.empty()) return;
+    std::string names;
+    for (const std::string& column : missing) names += (names.empty() ? "" : ", ") + column;
+    throw Error(name_,
+                fmt::format("misses the {} {}", missing.size() == 1 ? "column" : "columns", names));
+  }
+
+  const std::string& cell(std::string_view column) const {
+    static const std::string empty;
+    const auto found = columns_.find(column);
+    return found == columns_.end() ? empty : row_->cells[found->second];
+  }
+
+  bool is_wanted() const {
+    return std::all_of(options_.where.begin(), options_.where.end(), [&](const auto& condition) {
+      const auto& [column, words] = condition;
+      return std::find(words.begin(), words.end(), cell(column)) != words.end();
+    });
+  }
+
+  std::string place(std::string_view column) const {
+    return fmt::format("{}:{}:{}", name_, row_->line, column);
+  }
+
+  std::optional<double> positive(std::string_view column, double most) const {
+    const std::string& text = cell(column);
+    if (text.empty()) return std::nullopt;
+    double value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !std::isfinite(value))
+      throw Error(place(column), quote(text) + " is not a number");
+    if (!(value > 0) || value > most)
+      throw Error(place(column), fmt::format("{} is not above 0 and at most {}", text, most));
+    return value;
+  }
+
+  std::optional<int> units(std::string_view column) const {
+    const auto value = positive(column, max_units);
+    if (!value) return std::nullopt;
+    if (*value != std::floor(*value))
+      throw Error(place(column), cell(column) + " is not a whole number");
+    return static_cast<int>(*value);
+  }
+
+  std::optional<double> clock(std::string_view column) const {
+    const auto mhz = positive(column, 1e15);  // what is absurd is named with its unit, below
+    return mhz ? std::optional(*mhz * 1e6) : std::nullopt;
+  }
+
+  template <class E>
+  E known_word(std::string_view column, E fallback) const {
+    const std::string& word = cell(column);
+    if (word.empty()) return fallback;
+    if (const auto value = parse_token<E>(word)) return *value;
+    std::vector<std::string> words;
+    for (const auto& row : TokenTable<E>::rows) words.emplace_back(row.second);
+    throw Skip{
+        or_did_you_mean(fmt::format("no {} {}", TokenTable<E>::noun, quote(word)), word, words)};
+  }
+
+  bool locked() const {
+    const std::string& word = cell("locked");
+    if (word.empty() || word == "yes") return true;
+    if (word != "no") throw Error(place("locked"), quote(word) + " is neither yes nor no");
+    return false;
+  }
+
+  const MeasuredDevice& device() {
+    const std::string& word = columns_.count("device") ? cell("device") : options_.device;
+    const auto known = devices_.find(word);
+    if (known != devices_.end()) return known->second;
+    if (!catalog::find(word)) {
+      std::vector<std::string> ids;
+      for (const catalog::IndexRow& row : catalog::index()) ids.emplace_back(row.id);
+      throw Skip{or_did_you_mean("no device " + quote(word) + " in the catalog", word, ids)};
+    }
+    return devices_.emplace(word, named_device(word, place("device"))).first->second;
+  }
+
+  Conditions conditions(const MeasuredDevice& device) const {
+    Conditions conditions;
+    if (cell("runtime").empty()) throw Skip{"no runtime is stated"};
+    conditions.runtime = known_word("runtime", Runtime::ideal);
+    conditions.locked = locked();
+    const bool is_card = device.device().kind == catalog::Kind::gpu;
+    conditions.power_kind =
+        known_word("power_kind", is_card ? PowerKind::board : PowerKind::module);
+    const StatedPoint stated{cell("mode"),     units("gpu_units"),  units("cpu_cores"),
+                             clock("gpu_mhz"), clock("memory_mhz"), clock("cpu_mhz")};
+    if (const std::string unit = device.wrong_unit(stated); !unit.empty())
+      throw Error(fmt::format("{}:{}", name_, row_->line), unit);
+    if (const std::string range = device.out_of_range(stated); !range.empty()) throw Skip{range};
+    conditions.point = device.point(stated, conditions.locked);
+    return conditions;
+  }
+
+  // The options that the registry will be asked for; it is asked here once, so that a network
+  // which cannot be built so is told of with its row.
+  WorkloadOptions wanted() const {
+    const std::string& model = cell("model");
+    if (!find_workload(model)) {
+      std::vector<std::string> names;
+      for (const Workload& workload : all_workloads()) names.emplace_back(workload.name);
+      throw Skip{or_did_you_mean("no network " + quote(model), model, names)};
+    }
+    if (cell("batch").empty()) throw Skip{"no batch is stated"};
+    units("batch");  // a fraction or a word is an error of the file, not of the network
+    if (cell("dtype").empty()) throw Skip{"no dtype is stated"};
+    try {
+      WorkloadOptions options = ridgeline::parse_options(cell("options"));
+      set_option(options, WorkloadOption::batch, cell("batch"));
+      set_option(options, WorkloadOption::dtype, cell("dtype"));
+      resolve(workload_named(model), options);
+      return options;
+    } catch (const Error& error) {
+      throw Skip{model + " cannot be built so: " + error.what()};
+    }
+  }
+
+  // Cells that must be numbers come first: a row that is skipped may not hide a broken one.
+  Measurement measurement() {
+    Measurement row;
+    row.line = row_->line;
+    const auto time_ms = positive("time_ms", max_time_s * 1e3);
+    row.power_w = positive("power_w", max_power_w);
+    for (const std::string_view column : {"gpu_mhz", "memory_mhz", "cpu_mhz"}) clock(column);
+    for (const std::string_view column : {"gpu_units", "cpu_cores", "batch"}) units(column);
+    const MeasuredDevice& measured = device();
+    row.device = measured.device().id;
+    row.source =
+        cell("source").empty() ? std::filesystem::path(name_).filename().string() : cell("source");
+    row.model = cell("model");
+    row.options = cell("options");
+    row.dtype = cell("dtype");
+    row.note = cell("note");
+    row.conditions = conditions(measured);
+    row.task = known_word("task", Task::inference);
+    row.wanted = wanted();
+    if (!time_ms) throw Skip{"no time_ms is stated"};
+    row.time_s = *time_ms / 1e3;
+    return row;
+  }
+
+  std::vector<CsvRow> rows_;
+  const std::string& name_;
+  const MeasurementOptions& options_;
+  std::map<std::string, std::size_t, std::less<>> columns_;
+  std::map<std::string, MeasuredDevice> devices_;
+  const CsvRow* row_ = nullptr;
+};
+
+}  // namespace
+
+MeasurementTable parse_measurement_table(std::string_view text, const std::string& name,
+                                         const MeasurementOptions& options) {
+  return TableReader(text, name, options).run();
+}
+
+MeasurementTable read_measurement_table(const std::string& path,
+                                        const MeasurementOptions& options) {
+  return parse_measurement_table(read_text_file(path), path, options);
+}
+
+std::string name_of(const Measurement& measurement) {
+  return fmt::format("{} batch {} {} at {}", measurement.model, measurement.batch(),
+                     measurement.dtype, measurement.conditions.point.label);
+}
+
+}  // namespace ridgeline
