@@ -68,7 +68,7 @@ class Planner {
     if (probed.size() == ranked.size())
       return skip(group, fmt::format("its group has {} {}, all of them probes", ranked.size(),
                                      ranked.size() == 1 ? "mode" : "modes"));
-    Trial trial;
+    ProbeTrial trial;
     for (const std::size_t i : group)
       (probed.count(modes_[i]) ? trial.probes : trial.scored).push_back(i);
     plan_.trials.push_back(std::move(trial));
@@ -83,7 +83,7 @@ class Planner {
     if (batches.size() <= count)
       return skip(net, fmt::format("its net has one mode and {} {}, all of them probes",
                                    batches.size(), batches.size() == 1 ? "batch" : "batches"));
-    Trial trial;
+    ProbeTrial trial;
     std::set<std::int64_t> probed;
     for (const std::size_t place : spread(count, batches.size())) probed.insert(batches[place]);
     for (const std::size_t i : net)

@@ -12,13 +12,13 @@
 namespace ridgeline {
 
 // The model is fitted to `probes` and scored on `scored`; indices of rows.
-struct Trial {
+struct ProbeTrial {
   Indices probes;
   Indices scored;
 };
 
 struct ProbePlan {
-  std::vector<Trial> trials;
+  std::vector<ProbeTrial> trials;
   std::vector<SkippedRow> skipped;  // rows of groups that are too small
 };
 

@@ -34,7 +34,7 @@ class Run {
     plan_ = plan_probes(rows_, modes, times_, options_);
     skip(plan_.skipped);
     Folds folds(rows_, predictor_, options_.cross_validate);
-    for (const Trial& trial : plan_.trials) {
+    for (const ProbeTrial& trial : plan_.trials) {
       predict_trial(trial, folds, modes);
     }
     tell_offsets();
@@ -97,7 +97,8 @@ class Run {
             rows_[i].conditions.power_kind == of.conditions.power_kind)
           rows.push_back(&rows_[i]);
     };
-    for (const Trial& trial : plan_.trials) collect(has_probes() ? trial.probes : trial.scored);
+    for (const ProbeTrial& trial : plan_.trials)
+      collect(has_probes() ? trial.probes : trial.scored);
     return rows;
   }
 
@@ -117,7 +118,7 @@ class Run {
         .first->second;
   }
 
-  void predict_trial(const Trial& trial, Folds& folds, const std::vector<std::string>& modes) {
+  void predict_trial(const ProbeTrial& trial, Folds& folds, const std::vector<std::string>& modes) {
     const Measurement& first = rows_[trial.scored.front()];
     try {
       const MachineModel& prior = model_of(first, folds);

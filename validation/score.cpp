@@ -97,8 +97,8 @@ Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
     return mode.measured_energy.size() == mode.measured_time.size();
   });
   if (!has_energy) return ranking;
-  const Choice choice = choose_least(means_of(modes, &ModeMeans::measured_energy),
-                                     means_of(modes, &ModeMeans::predicted_energy));
+  const LeastChoice choice = choose_least(means_of(modes, &ModeMeans::measured_energy),
+                                          means_of(modes, &ModeMeans::predicted_energy));
   ranking.chosen = modes[choice.chosen].mode;
   ranking.best = modes[choice.best].mode;
   ranking.energy_regret = choice.regret;
@@ -161,12 +161,12 @@ std::optional<double> kendall_tau(std::span<const double> measured,
   return static_cast<double>(agreement) / told_apart;
 }
 
-Choice choose_least(std::span<const double> measured, std::span<const double> predicted) {
+LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted) {
   const auto least = [](std::span<const double> values) {
     return static_cast<std::size_t>(
         std::distance(values.begin(), std::min_element(values.begin(), values.end())));
   };
-  Choice choice{least(predicted), least(measured), 0};
+  LeastChoice choice{least(predicted), least(measured), 0};
   choice.regret = measured[choice.chosen] / measured[choice.best] - 1;
   return choice;
 }

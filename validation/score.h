@@ -21,11 +21,11 @@ std::optional<double> kendall_tau(std::span<const double> measured,
 
 // What the choice by prediction costs more than the best one: measured(chosen) / measured(best)
 // − 1.
-struct Choice {
+struct LeastChoice {
   std::size_t chosen = 0, best = 0;
   double regret = 0;
 };
-Choice choose_least(std::span<const double> measured, std::span<const double> predicted);
+LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted);
 
 // One per group of the rows that has one which was not probed; a mode that was measured more than
 // once counts with its mean.

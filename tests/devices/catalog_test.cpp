@@ -27,7 +27,7 @@ const std::string folder = source_file("devices/catalog");
 std::vector<std::string> file_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    names.push_back(entry.path().filename().string());
+    if (entry.path().extension() == ".json") names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -18,8 +18,6 @@
 namespace ridgeline::testing {
 namespace {
 
-using Measurement;
-
 struct Outcome {
   int choices = 0, kept = 0, answered = 0;  // kept and choices: of groups that are in order
   double regret = 0;

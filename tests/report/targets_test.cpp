@@ -13,9 +13,6 @@
 namespace ridgeline::testing {
 namespace {
 
-using check_targets;
-using CheckedTarget;
-using TargetCheck;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

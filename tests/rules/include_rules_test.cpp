@@ -29,7 +29,7 @@ TEST(IncludeRules, RoomsToTheRightAreClosed) {
               ElementsAre("roofline/a.cpp:1: includes \"plots/b.h\""));
 }
 
-TEST(IncludeRules, RooflineSeesTheCatalogOnly) {
+TEST(IncludeRules, RooflineSeesCatalogAndModesOnly) {
   EXPECT_THAT(include_violations({{"roofline/a.cpp", "#include \"devices/catalog/catalog.h\"\n"}}),
               IsEmpty());
   EXPECT_THAT(include_violations({{"roofline/a.cpp", "  # include \"devices/sensors/b.h\"\n"}}),

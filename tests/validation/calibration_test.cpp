@@ -15,11 +15,6 @@
 namespace ridgeline::testing {
 namespace {
 
-using calibrate;
-using Calibration;
-using Measurement;
-using NextProbe;
-using Predictor;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

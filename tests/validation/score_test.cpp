@@ -70,8 +70,8 @@ TEST(KendallTau, CountsPairs) {
   EXPECT_EQ(kendall_tau(measured, measured, {true, true, true, true}), std::nullopt);
 }
 
-TEST(Choice, RegretIsWhatTheBestWouldHaveSaved) {
-  const Choice wrong = choose_least(std::vector<double>{12, 10, 15}, std::vector<double>{8, 9, 20});
+TEST(LeastChoice, RegretIsWhatTheBestWouldHaveSaved) {
+  const LeastChoice wrong = choose_least(std::vector<double>{12, 10, 15}, std::vector<double>{8, 9, 20});
   EXPECT_EQ(wrong.chosen, 0U);
   EXPECT_EQ(wrong.best, 1U);
   EXPECT_DOUBLE_EQ(wrong.regret, 0.2);
@@ -270,7 +270,7 @@ RC_GTEST_PROP(Probes, EveryRowIsProbeOrScoredOrSkippedOnce, ()) {
                               std::to_string(source), batch));
   const ProbePlan made = plan(rows, {.probes = probes});
   std::size_t count = made.skipped.size();
-  for (const Trial& trial : made.trials) {
+  for (const ProbeTrial& trial : made.trials) {
     RC_ASSERT(!trial.scored.empty());
     count += trial.probes.size() + trial.scored.size();
     for (const std::size_t probe : trial.probes)
