@@ -220,16 +220,15 @@ std::string heading_text(const Analysis& analysis) {
   return text;
 }
 
-std::string unknown_text(const Analysis& analysis) {
+std::string unknown_text(const std::vector<UnknownOperator>& unknown) {
   constexpr std::size_t named = 4;  // what follows them is mostly unknown because of them
   std::string text;
-  for (std::size_t i = 0; i < std::min(named, analysis.unknown.size()); ++i) {
-    const UnknownRow& row = analysis.unknown[i];
+  for (std::size_t i = 0; i < std::min(named, unknown.size()); ++i) {
+    const UnknownOperator& row = unknown[i];
     text += fmt::format("{}{} ×{} ({})", text.empty() ? "" : ", ", row.op, row.layers.size(),
                         row.reason);
   }
-  if (analysis.unknown.size() > named)
-    text += fmt::format(" and {} more", analysis.unknown.size() - named);
+  if (unknown.size() > named) text += fmt::format(" and {} more", unknown.size() - named);
   return text;
 }
 
@@ -257,7 +256,8 @@ std::vector<std::string> fact_texts(const Analysis& analysis, const std::string&
                                  alternatives_text(analysis),
                                  hidden};
   if (!analysis.unknown.empty())
-    facts.push_back("unknown operators, counted as moving data only: " + unknown_text(analysis));
+    facts.push_back("unknown operators, counted as moving data only: " +
+                    unknown_text(analysis.unknown));
   const auto warnings = warning_texts(analysis);
   facts.insert(facts.end(), warnings.begin(), warnings.end());
   std::erase(facts, "");

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analyzer/count/count.h"
 
@@ -48,18 +47,8 @@ const Part* main_part(const Layer& layer, const OpWeights& weights) {
   return found;
 }
 
-const Unknown* unknown_part(const Layer& layer) {
-  for (const Part& part : layer.parts)
-    if (const auto* unknown = std::get_if<Unknown>(&part.op)) return unknown;
-  return nullptr;
-}
-
-bool is_reported(const Layer& layer) {
-  return layer.standing == Standing::counted || layer.standing == Standing::alternative;
-}
-
 ComputeClass compute_class(const Layer& layer, const Work& work) {
-  if (!is_reported(layer)) return ComputeClass::none;
+  if (!runs_or_could(layer)) return ComputeClass::none;
   if (unknown_part(layer)) return ComputeClass::unknown;
   ComputeClass found = total_bytes(work) > 0 ? ComputeClass::memory : ComputeClass::none;
   for (const FlopCount& entry : work.flop) {
@@ -96,28 +85,13 @@ void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists
   row.standing = layer.standing;
   row.pass = layer.pass;
   row.shapes = layer.shapes;
-  if (!is_reported(layer)) return;
+  if (!runs_or_could(layer)) return;
   if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;
   for (const Part& one : layer.parts)
     row.causally_masked_macs += layer.repeats * causally_masked_macs(one.op);
   for (const TensorId id : unsized_tensors(graph, layer))
     row.unsized.push_back(graph.tensors[id].name);
 }
-
-class UnknownRows {
- public:
-  void add(const AnalysisRow& row, const std::string& reason) {
-    const auto [place, is_new] = places_.try_emplace({row.op, reason}, rows_.size());
-    if (is_new) rows_.push_back({row.op, reason, {}});
-    rows_[place->second].layers.push_back(row.name);
-  }
-
-  std::vector<UnknownRow> take() { return std::move(rows_); }
-
- private:
-  std::vector<UnknownRow> rows_;
-  std::map<std::pair<std::string, std::string>, std::size_t> places_;
-};
 
 void count_parameters(const Graph& graph, Totals& totals) {
   for (const Tensor& tensor : graph.tensors) {
@@ -164,17 +138,14 @@ Analysis analyze(Graph given, const OpWeights& weights) {
   TensorLists lists(*network);
   analysis.inputs = lists.add(graph.inputs);
   analysis.outputs = lists.add(graph.outputs);
+  analysis.unknown = unknown_operators(graph);
   analysis.rows.reserve(graph.layers.size());
-  UnknownRows unknown_rows;
   for (Layer& layer : graph.layers) {
     auto& rows = layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows;
     fill(rows.emplace_back(), graph, layer, lists, weights);
-    const Unknown* unknown = is_reported(layer) ? unknown_part(layer) : nullptr;
-    if (unknown) unknown_rows.add(rows.back(), unknown->reason);
   }
   count_parameters(graph, analysis.totals);
   sum_rows(analysis);
-  analysis.unknown = unknown_rows.take();
   warn_of_uncertain_rows(analysis);
   analysis.network = network;
   return analysis;

@@ -15,6 +15,7 @@
 #include "analyzer/count/op_weights.h"
 #include "analyzer/fusion/savings.h"
 #include "analyzer/graph/graph.h"
+#include "analyzer/graph/unknown_operators.h"
 #include "analyzer/training/summary.h"
 #include "base/demand.h"
 #include "base/json_fwd.h"
@@ -89,12 +90,6 @@ struct Totals {
   std::size_t layers = 0;
 };
 
-struct UnknownRow {
-  std::string op;
-  std::string reason;
-  std::vector<std::string> layers;
-};
-
 // What the rows of an analysis point to; shared by its copies, so that theirs point to the same.
 struct CountedNetwork {
   Graph graph;  // names of layers have moved into the rows
@@ -113,7 +108,7 @@ struct Analysis {
   std::vector<AnalysisRow> rows;
   std::vector<AnalysisRow> alternatives;  // of branches that are not in the totals
   Totals totals;
-  std::vector<UnknownRow> unknown;
+  std::vector<UnknownOperator> unknown;
   std::vector<std::string> warnings;
   // Whose kernels the rows are; absent: the layers as they stand in the network.
   std::optional<Runtime> runtime;

@@ -200,7 +200,7 @@ void write_totals(JsonWriter& writer, const Analysis& analysis) {
   writer.close_object();
 }
 
-Json unknown_row(const UnknownRow& row) {
+Json unknown_row(const UnknownOperator& row) {
   return {
       {"op", row.op}, {"count", row.layers.size()}, {"reason", row.reason}, {"layers", row.layers}};
 }

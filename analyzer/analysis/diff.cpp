@@ -74,7 +74,7 @@ Json side_json(const Analysis& analysis) {
   sums["parameter_bytes"] = amount_json(totals.parameter_bytes);
   sums["layers"] = totals.layers;
   Json unknown = Json::array();
-  for (const UnknownRow& row : analysis.unknown) unknown.push_back(row.op);
+  for (const UnknownOperator& row : analysis.unknown) unknown.push_back(row.op);
   return {{"model", analysis.model.path},
           {"batch", analysis.batch ? Json(*analysis.batch) : Json()},
           {"runtime", analysis.runtime ? Json(to_string(*analysis.runtime)) : Json()},

@@ -208,7 +208,7 @@ void prepare_memory(const std::string& path) {
 // Printed first, refused then: whoever reads the table sees what is missing in it.
 void refuse_unknown(const Analysis& analysis, const Options& options) {
   if (analysis.unknown.empty() || flag(options, "allow-unknown")) return;
-  throw Error(analysis.model.path, "unknown operators: " + unknown_text(analysis),
+  throw Error(analysis.model.path, "unknown operators: " + unknown_text(analysis.unknown),
               "--allow-unknown counts them as moving data only", ExitCode::incomplete);
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/graph/unknown_operators.h"
 #include "analyzer/lowering/lowering.h"
 #include "base/error.h"
 #include "base/work.h"
@@ -24,12 +24,6 @@ DType main_dtype(const std::vector<Demand>& demands) {
       std::max_element(operations.begin(), operations.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == operations.end() ? DType::fp32 : most->first;
-}
-
-// A kernel without work would be predicted to take no time.
-std::string unknown_operators(const Graph& graph) {
-  const Analysis analysis = analyze(graph);
-  return analysis.unknown.empty() ? "" : unknown_text(analysis);
 }
 
 }  // namespace
@@ -61,7 +55,8 @@ const NetworkVariant& NetworkVariants::made(std::optional<std::int64_t> batch,
   NetworkVariant variant;
   variant.warnings = std::move(network.warnings);
   const bool as_it_is = !batch && !dtype;  // other variants have the same operators
-  const std::string unknown = as_it_is ? unknown_operators(network.graph) : "";
+  // A kernel without work would be predicted to take no time.
+  const std::string unknown = as_it_is ? unknown_text(unknown_operators(network.graph)) : "";
   if (!unknown.empty()) {
     if (!flag(options_, "allow-unknown"))
       throw Error(word_, "unknown operators: " + unknown,

@@ -119,7 +119,7 @@ std::string answer(const std::string& name) {
           << name;
     }
     std::string unknown;
-    for (const UnknownRow& row : analysis.unknown)
+    for (const UnknownOperator& row : analysis.unknown)
       unknown += (unknown.empty() ? "unknown: " : ", ") + row.op + " (" + row.reason + ")";
     return unknown;
   } catch (const Error& error) {

@@ -1,0 +1,29 @@
+// One look at every part; nothing is counted.
+#include "analyzer/graph/unknown_operators.h"
+
+#include <map>
+#include <utility>
+
+namespace ridgeline {
+
+const Unknown* unknown_part(const Layer& layer) {
+  for (const Part& part : layer.parts)
+    if (const auto* unknown = std::get_if<Unknown>(&part.op)) return unknown;
+  return nullptr;
+}
+
+std::vector<UnknownOperator> unknown_operators(const Graph& graph) {
+  std::vector<UnknownOperator> operators;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by operator and reason
+  for (const Layer& layer : graph.layers) {
+    const Unknown* unknown = runs_or_could(layer) ? unknown_part(layer) : nullptr;
+    if (unknown == nullptr) continue;
+    const auto [place, is_new] =
+        places.try_emplace({layer.origin, unknown->reason}, operators.size());
+    if (is_new) operators.push_back({layer.origin, unknown->reason, {}});
+    operators[place->second].layers.push_back(layer.name);
+  }
+  return operators;
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,30 @@
+// Operators of a network that no front end has described yet: they are counted as moving their
+// tensors and nothing else, so every number of such a network is a lower bound.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/graph/graph.h"
+
+namespace ridgeline {
+
+struct UnknownOperator {
+  std::string op;  // in the file's own words
+  std::string reason;
+  std::vector<std::string> layers;
+};
+
+// One entry per operator and reason, in the order of the layers; branches that are not taken into
+// the totals are included.
+std::vector<UnknownOperator> unknown_operators(const Graph& graph);
+
+// The first part of a layer that is unknown; null where all are known.
+const Unknown* unknown_part(const Layer& layer);
+
+// Not folded or absorbed: what such a layer consists of does not matter at run time.
+inline bool runs_or_could(const Layer& layer) {
+  return layer.standing == Standing::counted || layer.standing == Standing::alternative;
+}
+
+}  // namespace ridgeline
