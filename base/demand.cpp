@@ -19,6 +19,43 @@ TensorUse tensor_use_from_json(const JsonCursor& cursor) {
 
 }  // namespace
 
+OpClass op_class(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::convolution:
+    case KernelKind::depthwise:
+      return OpClass::convolution;
+    case KernelKind::linear:
+    case KernelKind::product:
+      return OpClass::matmul;
+    case KernelKind::attention:
+      return OpClass::attention;
+    case KernelKind::recurrent:
+      return OpClass::recurrent;
+    case KernelKind::normalize:
+      return OpClass::normalize;
+    case KernelKind::softmax:
+      return OpClass::softmax;
+    case KernelKind::pool:
+      return OpClass::pool;
+    case KernelKind::elementwise:
+    case KernelKind::broadcast:
+      return OpClass::elementwise;
+    case KernelKind::reduce:
+      return OpClass::reduce;
+    case KernelKind::gather:
+      return OpClass::gather;
+    case KernelKind::resize:
+      return OpClass::resize;
+    case KernelKind::copy:
+      return OpClass::copy;
+    case KernelKind::none:
+      return OpClass::view;
+    case KernelKind::other:
+      break;
+  }
+  return OpClass::other;
+}
+
 Json to_json(const Demand& demand) {
   Json gemm;
   if (demand.gemm)
@@ -28,7 +65,8 @@ Json to_json(const Demand& demand) {
             {"batch", demand.gemm->batch},
             {"taps", demand.gemm->taps}};
   return {{"name", demand.name},
-          {"op_class", to_string(demand.op_class)},
+          {"kind", to_string(demand.kind)},
+          {"op_class", to_string(op_class(demand.kind))},
           {"work", to_json(demand.work)},
           {"gemm", std::move(gemm)},
           {"reads", array_of(demand.reads, tensor_use_to_json)},
@@ -42,7 +80,7 @@ Json to_json(const Demand& demand) {
 Demand demand_from_json(const JsonCursor& cursor) {
   Demand demand;
   demand.name = cursor.at("name").text();
-  demand.op_class = cursor.at("op_class").token<OpClass>();
+  demand.kind = cursor.at("kind").token<KernelKind>();
   demand.work = work_from_json(cursor.at("work"));
   if (const auto gemm = cursor.find("gemm"))
     demand.gemm = Gemm{bounded_bytes(gemm->at("m")), bounded_bytes(gemm->at("n")),

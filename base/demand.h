@@ -2,6 +2,7 @@
 // Fusion, training passes and front ends end here: roofline/ sees nothing else of a network.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +14,54 @@
 
 namespace ridgeline {
 
-// Kinds of operation that differ in cost; `other` is an operator nobody has described yet.
+// What a kernel computes, in the kinds that differ in the rate which limits them and in what the
+// host does for them. Lowering decides it, where the layers are known.
+enum class KernelKind {
+  convolution,  // on matrix units
+  depthwise,    // convolution with a channel or two per group: by taps per clock
+  linear,       // matrix product with weights
+  product,      // matrix product of two activations, batched
+  attention,    // in one kernel, or a whole module where the runtime sees it as one node
+  recurrent,
+  normalize,
+  softmax,
+  pool,
+  elementwise,
+  broadcast,  // element-wise with an operand that is smaller than the result
+  reduce,
+  gather,
+  resize,
+  copy,
+  other,  // sorting, Fourier transforms, operators that are not described yet
+  none    // a view: launches nothing
+};
+
+template <>
+struct TokenTable<KernelKind> {
+  static constexpr std::string_view noun = "kernel kind";
+  static constexpr std::array<std::pair<KernelKind, std::string_view>, 17> rows{
+      {{KernelKind::convolution, "convolution"},
+       {KernelKind::depthwise, "depthwise"},
+       {KernelKind::linear, "linear"},
+       {KernelKind::product, "product"},
+       {KernelKind::attention, "attention"},
+       {KernelKind::recurrent, "recurrent"},
+       {KernelKind::normalize, "normalize"},
+       {KernelKind::softmax, "softmax"},
+       {KernelKind::pool, "pool"},
+       {KernelKind::elementwise, "elementwise"},
+       {KernelKind::broadcast, "broadcast"},
+       {KernelKind::reduce, "reduce"},
+       {KernelKind::gather, "gather"},
+       {KernelKind::resize, "resize"},
+       {KernelKind::copy, "copy"},
+       {KernelKind::other, "other"},
+       {KernelKind::none, "none"}}};
+};
+inline constexpr std::size_t kernel_kinds = TokenTable<KernelKind>::rows.size();
+
+// The class of operation that a kind belongs to: the word that tables and documents print, for
+// layers as for kernels.
 enum class OpClass {
   convolution,
   matmul,
@@ -51,6 +99,8 @@ struct TokenTable<OpClass> {
        {OpClass::other, "other"}}};
 };
 
+OpClass op_class(KernelKind kind);
+
 // The matrix product behind a convolution, linear layer or attention; tiles follow from it.
 struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
@@ -78,7 +128,7 @@ struct HostCalls {
 
 struct Demand {
   std::string name;
-  OpClass op_class = OpClass::other;
+  KernelKind kind = KernelKind::other;
   Work work;
   std::optional<Gemm> gemm;
   std::vector<TensorUse> reads;

@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "analyzer/count/count.h"
+#include "analyzer/fusion/rules.h"
+#include "analyzer/lowering/lowering.h"
 
 namespace ridgeline {
 namespace {
@@ -30,22 +32,6 @@ class TensorLists {
  private:
   CountedNetwork& network_;
 };
-
-// The part that gives a layer of several its name: the one with most to compute.
-const Part* main_part(const Layer& layer, const OpWeights& weights) {
-  if (layer.parts.size() == 1) return &layer.parts.front();
-  const Part* found = nullptr;
-  double most = -1;
-  for (const Part& part : layer.parts) {
-    const Work work = count_part(part, weights);
-    const double operations = total_operations(work);
-    if (operations > most) {
-      most = operations;
-      found = &part;
-    }
-  }
-  return found;
-}
 
 ComputeClass compute_class(const Layer& layer, const Work& work) {
   if (!runs_or_could(layer)) return ComputeClass::none;
@@ -71,14 +57,14 @@ std::string_view dtype_text(const Graph& graph, const Layer& layer, const Work& 
 }
 
 void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists,
-          const OpWeights& weights) {
+          LayerCount count) {
   row.name = std::move(layer.name);
   row.op = std::move(layer.origin);
-  const Part* part = main_part(layer, weights);
-  row.op_class = part ? op_class(part->op) : OpClass::view;
+  row.op_class =
+      count.main_part == no_index ? OpClass::view : op_class(layer.parts[count.main_part].op);
   row.inputs = lists.add(layer.inputs);
   row.outputs = lists.add(layer.outputs);
-  row.work = count_layer(graph, layer, weights);
+  row.work = std::move(count.work);
   row.compute_class = compute_class(layer, row.work);
   row.dtype = dtype_text(graph, layer, row.work);
   row.repeats = layer.repeats;
@@ -129,9 +115,9 @@ void warn_of_uncertain_rows(Analysis& analysis) {
                     counted_noun(declared, "layer")));
 }
 
-}  // namespace
-
-Analysis analyze(Graph given, const OpWeights& weights) {
+// `count_of` returns the LayerCount of the layer with that index.
+template <class CountOf>
+Analysis analyze_layers(Graph given, const CountOf& count_of) {
   Analysis analysis;
   const auto network = std::make_shared<CountedNetwork>(CountedNetwork{std::move(given), {}});
   Graph& graph = network->graph;
@@ -140,14 +126,40 @@ Analysis analyze(Graph given, const OpWeights& weights) {
   analysis.outputs = lists.add(graph.outputs);
   analysis.unknown = unknown_operators(graph);
   analysis.rows.reserve(graph.layers.size());
-  for (Layer& layer : graph.layers) {
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    Layer& layer = graph.layers[i];
     auto& rows = layer.standing == Standing::alternative ? analysis.alternatives : analysis.rows;
-    fill(rows.emplace_back(), graph, layer, lists, weights);
+    fill(rows.emplace_back(), graph, layer, lists, count_of(graph, i));
   }
   count_parameters(graph, analysis.totals);
   sum_rows(analysis);
   warn_of_uncertain_rows(analysis);
   analysis.network = network;
+  return analysis;
+}
+
+}  // namespace
+
+Analysis analyze(Graph graph, const OpWeights& weights) {
+  return analyze_layers(std::move(graph), [&](const Graph& counted, std::size_t layer) {
+    return layer_count(counted, counted.layers[layer], weights);
+  });
+}
+
+Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows, const OpWeights& weights) {
+  ItemizedFusion fused = itemized_fusion(graph, runtime, weights);
+  std::vector<LayerCount> counts = count_layers(fused.graph, weights);
+  std::vector<Demand> demands = lower_fused(fused.graph, runtime, counts);
+  Analysis analysis;
+  if (rows == AnalyzedRows::kernels || !fuses(runtime))
+    analysis = analyze_layers(std::move(fused.graph), [&](const Graph&, std::size_t layer) {
+      return std::move(counts[layer]);
+    });
+  else
+    analysis = analyze(std::move(graph), weights);
+  analysis.runtime = runtime;
+  analysis.demands = std::move(demands);
+  analysis.fusion = savings_by_rule(fused.steps);
   return analysis;
 }
 

@@ -120,6 +120,12 @@ struct Analysis {
 // Names and tensors move from the graph into the rows: hand over one that is not needed any more.
 Analysis analyze(Graph graph, const OpWeights& weights = default_weights());
 
+// With the kernels of a runtime, which either are the rows or stand beside the layers; each is
+// counted once.
+enum class AnalyzedRows { layers, kernels };
+Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows,
+                 const OpWeights& weights = default_weights());
+
 void sum_rows(Analysis& analysis);  // makes the totals' work anew, after rows were changed
 
 // FLOP and integer operations per byte; nothing where no byte is moved or some cannot be told.

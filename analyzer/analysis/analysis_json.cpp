@@ -165,7 +165,7 @@ Json dtype_json(const Work& work) {
 
 Json demand_row(const Demand& demand) {
   Json json = {{"name", demand.name},
-               {"class", to_string(demand.op_class)},
+               {"class", to_string(op_class(demand.kind))},
                {"dtype", dtype_json(demand.work)}};
   add_amounts(json, demand.work, Rules::ridgeline);
   const auto extent = [&](std::uint64_t Gemm::*member) {

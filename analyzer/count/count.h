@@ -1,6 +1,6 @@
 // Counting: the Work of a layer, from its Ops and the tensors around them. The rules
 // exist here once, for every front end; docs/counting.md states them.
-// Amounts only: what a machine makes of them is the model's.
+// Amounts only: rates and times are in roofline/.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,16 @@ namespace ridgeline {
 // The part's arithmetic; no bytes.
 Work count_part(const Part& part, const OpWeights& weights);
 
-// Work of one trip × repeats. A layer that is folded or absorbed has none; an alternative has its
-// own (the caller keeps it out of totals).
+// A layer, counted: the Work of one trip × repeats, and the part that does most of the arithmetic,
+// which gives a layer of several parts its class; no_index where there is none. A layer that is
+// folded or absorbed has no Work; an alternative has its own (the caller keeps it out of totals).
+struct LayerCount {
+  Work work;
+  std::size_t main_part = no_index;
+};
+LayerCount layer_count(const Graph& graph, const Layer& layer, const OpWeights& weights);
+std::vector<LayerCount> count_layers(const Graph& graph, const OpWeights& weights);
+
 Work count_layer(const Graph& graph, const Layer& layer, const OpWeights& weights);
 
 // The tensors that one trip through a layer moves, and how much of each; weights among the reads.

@@ -1,5 +1,5 @@
-// From fused layers to Demands: GEMM shapes, launches, and who made the tensors that a kernel
-// reads. The arithmetic and the bytes are count.cpp's.
+// From fused layers to Demands: the kind of each kernel, its GEMM shape, its launches, what the
+// host does for it, and who made the tensors that it reads. Work is counted in analyzer/count.
 #include "analyzer/lowering/lowering.h"
 
 #include <algorithm>
@@ -9,8 +9,6 @@
 #include "analyzer/count/count.h"
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/fusion/rules.h"
-#include "analyzer/lowering/eager_launches.h"
-#include "analyzer/lowering/host_calls.h"
 
 namespace ridgeline {
 namespace {
@@ -70,23 +68,166 @@ std::optional<Gemm> gemm_of(const Layer& layer) {
   return gemm;
 }
 
-OpClass class_of(const Layer& layer, const OpWeights& weights) {
-  if (layer.parts.size() == 1) return op_class(layer.parts.front().op);
+// Scores, softmax and weighted values in one kernel.
+bool is_attention(const Layer& layer) {
   bool softmax = false;
   int products = 0;
-  OpClass dominant = OpClass::view;
-  double most = -1;
   for (const Part& part : layer.parts) {
     softmax = softmax || std::holds_alternative<Softmax>(part.op);
     products += is_product(part.op);
-    const Work work = count_part(part, weights);
-    const double amount = total_operations(work);
-    if (amount > most) {
-      most = amount;
-      dominant = op_class(part.op);
+  }
+  return softmax && products >= 2;
+}
+
+// What a matrix unit does not run of convolutions are those with a channel or two per group.
+bool runs_on_matrix_units(const Layer& layer) {
+  return std::any_of(layer.parts.begin(), layer.parts.end(),
+                     [](const Part& part) { return unit_of(part.op, part.dtype) == Unit::matrix; });
+}
+
+bool reads_weights(const Graph& graph, const Layer& layer) {
+  return std::any_of(layer.inputs.begin(), layer.inputs.end(),
+                     [&](TensorId id) { return graph.tensors[id].role == Role::weight; });
+}
+
+// A sum or product with an operand that is smaller than the result, such as the scale of a
+// squeeze-and-excitation block: beside a tensor of the result's size, less than half of that is
+// read. In bytes, since a mask has as many elements as the result and is read as fast as a scale.
+bool is_broadcast(const Work& work) {
+  const double beside = work.bytes_read - work.bytes_written;
+  return beside > 0 && beside < work.bytes_written / 2;
+}
+
+KernelKind kernel_kind(const Graph& graph, const Layer& layer, const LayerCount& count) {
+  if (is_view(layer)) return KernelKind::none;
+  if (layer.parts.size() > 1 && is_attention(layer)) return KernelKind::attention;
+  switch (op_class(layer.parts[count.main_part].op)) {
+    case OpClass::convolution:
+      return runs_on_matrix_units(layer) ? KernelKind::convolution : KernelKind::depthwise;
+    case OpClass::matmul:
+      return reads_weights(graph, layer) ? KernelKind::linear : KernelKind::product;
+    case OpClass::elementwise:
+      return is_broadcast(count.work) ? KernelKind::broadcast : KernelKind::elementwise;
+    case OpClass::attention:
+      return KernelKind::attention;
+    case OpClass::recurrent:
+      return KernelKind::recurrent;
+    case OpClass::normalize:
+      return KernelKind::normalize;
+    case OpClass::softmax:
+      return KernelKind::softmax;
+    case OpClass::pool:
+      return KernelKind::pool;
+    case OpClass::reduce:
+      return KernelKind::reduce;
+    case OpClass::gather:
+      return KernelKind::gather;
+    case OpClass::resize:
+      return KernelKind::resize;
+    case OpClass::copy:
+    case OpClass::view:  // beside parts that move data
+      return KernelKind::copy;
+    case OpClass::other:
+      break;
+  }
+  return KernelKind::other;
+}
+
+// --- launches, counted in what torch dispatches, forwards and backwards (docs/lowering.md). A
+// layer of the backward pass holds the arithmetic of one formula, mostly one kernel.
+
+struct ForwardLaunches {
+  int operator()(const Convolution& op) const { return op.bias ? 2 : 1; }  // cuDNN, then the bias
+  int operator()(const Elementwise& op) const {
+    if (op.function == Function::rotary_embedding) return 5;  // mul, neg, cat, mul, add
+    if (op.function == Function::softsign) return 3;          // abs, add, div
+    return 1;
+  }
+  int operator()(const Normalize& op) const {
+    if (op.kind == Normalization::rms) return 6;  // pow, mean, add, rsqrt, mul, mul
+    if (op.kind == Normalization::local_response) return 5;
+    return 1;
+  }
+  int operator()(const Recurrent& op) const {  // the input's product, then step by step
+    return static_cast<int>(op.directions * (op.steps + 1));
+  }
+  int operator()(const View&) const { return 0; }
+  template <class T>
+  int operator()(const T&) const {
+    return 1;
+  }
+};
+
+template <class T>
+std::ptrdiff_t parts_of(const Layer& layer) {
+  return std::count_if(layer.parts.begin(), layer.parts.end(),
+                       [](const Part& part) { return std::holds_alternative<T>(part.op); });
+}
+
+// One kernel for each product and for the sum of a bias's gradient.
+int backward_launches(const Layer& layer) {
+  const auto products = parts_of<Convolution>(layer) + parts_of<MatMul>(layer);
+  if (products > 0 && parts_of<Softmax>(layer) > 0) return 3;  // attention: row sums, all, a cast
+  if (products > 0) return static_cast<int>(products + parts_of<Reduce>(layer));
+  for (const Part& part : layer.parts) {
+    if (const auto* normalize = std::get_if<Normalize>(&part.op)) {
+      if (normalize->kind == Normalization::rms) return 14;  // of its six steps
+      return normalize->kind == Normalization::batch ? 1 : 2;
+    }
+    if (std::holds_alternative<Recurrent>(part.op))
+      return ForwardLaunches{}(std::get<Recurrent>(part.op));
+    if (const auto* elementwise = std::get_if<Elementwise>(&part.op)) {
+      if (elementwise->function == Function::rotary_embedding) return 7;
+      if (elementwise->function == Function::power) return 3;  // pow, mul, mul
     }
   }
-  return softmax && products >= 2 ? OpClass::attention : dominant;
+  return parts_of<View>(layer) == std::ssize(layer.parts) ? 0 : 1;
+}
+
+// What torch has no kernel for is several.
+int eager_launches(const Layer& layer) {
+  if (layer.pass == Pass::backward_data || layer.pass == Pass::backward_weights)
+    return backward_launches(layer);
+  int launches = 0;
+  for (const Part& part : layer.parts) launches += std::visit(ForwardLaunches{}, part.op);
+  return launches;
+}
+
+// --- what the host does beside launching kernels, in runtimes that walk one by one. Eager mode
+// calls every view; hooks around the nodes that torch.fx traces see functions and modules, not
+// methods of a tensor (reshape, permute, expand), but what Python asks of shapes too.
+
+struct ViewCall {
+  std::string_view origin;
+  HostCalls calls;
+};
+
+constexpr HostCalls function_call{.functions = 1, .modules = 0};
+constexpr HostCalls module_call{.functions = 0, .modules = 1};
+
+constexpr ViewCall view_calls[] = {
+    {"Dropout", module_call},            // torch.nn.Dropout
+    {"Flatten", function_call},          // torch.flatten
+    {"Identity", module_call},           // torch.nn.Identity
+    {"Slice", function_call},            // x[:, 0]
+    {"Split", function_call},            // torch.split
+    {"StochasticDepth", function_call},  // torchvision's, which traces as a function
+};
+
+HostCalls host_calls(const Layer& layer, Runtime runtime) {
+  HostCalls calls;
+  if (!walks_one_by_one(runtime)) return calls;
+  const bool hooked = runtime == Runtime::torch_eager_hooks;
+  if (is_view(layer)) {
+    const auto* row = std::find_if(std::begin(view_calls), std::end(view_calls),
+                                   [&](const ViewCall& one) { return one.origin == layer.origin; });
+    if (row != std::end(view_calls))
+      calls = row->calls;
+    else if (!hooked)
+      calls = function_call;
+  }
+  if (hooked) calls.functions += layer.bookkeeping;
+  return calls;
 }
 
 // Operators run as the library has them, one by one; a CUDA graph replays them.
@@ -97,10 +238,10 @@ bool is_eager(Runtime runtime) {
 // A module's layers in one node, moved and launched as if they stood alone. The product that tells
 // of an attention module is that of its scores: of attention, or the last before the softmax.
 void absorb(Demand& into, Demand more) {
-  if (into.op_class != OpClass::attention) {
+  if (into.kind != KernelKind::attention) {
     if (more.gemm) into.gemm = more.gemm;
-    if (more.op_class == OpClass::attention || more.op_class == OpClass::softmax)
-      into.op_class = OpClass::attention;
+    if (more.kind == KernelKind::attention || more.kind == KernelKind::softmax)
+      into.kind = KernelKind::attention;
   }
   into.work += more.work;
   into.launches += more.launches;
@@ -114,16 +255,17 @@ void absorb(Demand& into, Demand more) {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, Runtime runtime, const OpWeights& weights)
+  Lowering(const Graph& graph, Runtime runtime, const std::vector<LayerCount>& counts)
       : graph_(graph),
         runtime_(runtime),
-        weights_(weights),
+        counts_(counts),
         producer_(graph.tensors.size(), no_index) {
     demands_.reserve(graph.layers.size());
   }
 
   std::vector<Demand> run() {
-    for (const Layer& layer : graph_.layers) {
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+      const Layer& layer = graph_.layers[i];
       if (layer.standing != Standing::counted) continue;
       // Hooks around the nodes of a network do not see into a module: it is one node.
       const bool inside = runtime_ == Runtime::torch_eager_hooks && !layer.module.empty();
@@ -132,9 +274,9 @@ class Lowering {
         if (inside || !walks_one_by_one(runtime_)) continue;
       }
       if (inside && !demands_.empty() && demands_.back().name == layer.module)
-        absorb(demands_.back(), demand(layer, layer.module));
+        absorb(demands_.back(), demand(layer, counts_[i], layer.module));
       else
-        demands_.push_back(demand(layer, inside ? layer.module : layer.name));
+        demands_.push_back(demand(layer, counts_[i], inside ? layer.module : layer.name));
       if (!is_view(layer))
         for (const TensorId id : layer.outputs) producer_[id] = demands_.size() - 1;
     }
@@ -148,11 +290,11 @@ class Lowering {
     for (const TensorId id : layer.outputs) producer_[id] = producer_[layer.inputs.front()];
   }
 
-  Demand demand(const Layer& layer, const std::string& name) const {
+  Demand demand(const Layer& layer, const LayerCount& count, const std::string& name) const {
     Demand result;
     result.name = name;
-    result.op_class = class_of(layer, weights_);
-    result.work = count_layer(graph_, layer, weights_);
+    result.kind = kernel_kind(graph_, layer, count);
+    result.work = count.work;
     result.gemm = gemm_of(layer);
     result.reads.reserve(layer.inputs.size());
     for (const TensorMove& move : layer_reads(graph_, layer)) {
@@ -165,7 +307,7 @@ class Lowering {
       result.writes.push_back({graph_.tensors[move.tensor].name, move.bytes, {}});
     const double launches = layer.repeats * launches_of(layer, runtime_);
     result.launches = static_cast<int>(std::min(launches, 1e9));
-    result.host_calls = host_calls_of(layer, runtime_);
+    result.host_calls = host_calls(layer, runtime_);
     result.source_layers =
         layer.sources.empty() ? std::vector<std::string>{layer.name} : layer.sources;
     return result;
@@ -173,7 +315,7 @@ class Lowering {
 
   const Graph& graph_;
   Runtime runtime_;
-  const OpWeights& weights_;
+  const std::vector<LayerCount>& counts_;
   std::vector<std::size_t> producer_;  // by tensor: index of the Demand that makes it
   std::vector<Demand> demands_;
 };
@@ -193,16 +335,18 @@ int launches_of(const Layer& layer, Runtime runtime) {
 }
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
-  if (!fuses(runtime)) return lower_fused(graph, runtime, weights);  // no copy
-  return lower_fused(fuse(graph, runtime), runtime, weights);
+  if (fuses(runtime)) return lower(Graph(graph), runtime, weights);
+  return lower_fused(graph, runtime, count_layers(graph, weights));  // no copy
 }
 
 std::vector<Demand> lower(Graph&& graph, Runtime runtime, const OpWeights& weights) {
-  return lower_fused(fuse(std::move(graph), runtime), runtime, weights);
+  const Graph fused = fuse(std::move(graph), runtime);
+  return lower_fused(fused, runtime, count_layers(fused, weights));
 }
 
-std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime, const OpWeights& weights) {
-  return Lowering(fused, runtime, weights).run();
+std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime,
+                                const std::vector<LayerCount>& counts) {
+  return Lowering(fused, runtime, counts).run();
 }
 
 }  // namespace ridgeline

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "analyzer/count/count.h"
 #include "analyzer/count/op_weights.h"
 #include "analyzer/graph/graph.h"
 #include "base/demand.h"
@@ -19,9 +20,9 @@ std::vector<Demand> lower(const Graph& graph, Runtime runtime,
 std::vector<Demand> lower(Graph&& graph, Runtime runtime,
                           const OpWeights& weights = default_weights());
 
-// Of a graph that fuse() made for this runtime.
+// Of a graph that fuse() made for this runtime, and whose layers are counted already.
 std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime,
-                                const OpWeights& weights = default_weights());
+                                const std::vector<LayerCount>& counts);
 
 // Kernels that one trip through a layer launches.
 int launches_of(const Layer& layer, Runtime runtime);

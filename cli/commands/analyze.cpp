@@ -15,8 +15,6 @@
 #include "analyzer/analysis/diff.h"
 #include "analyzer/analysis/groups.h"
 #include "analyzer/count/pagoda.h"
-#include "analyzer/fusion/fusion.h"
-#include "analyzer/lowering/lowering.h"
 #include "analyzer/training/training.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -135,23 +133,11 @@ Analysis analyze_passes(Network& network, const CountingOptions& counting,
       network.warnings.push_back(std::move(warning));
     network.graph = std::move(training.graph);
   }
-  std::vector<Demand> demands;
-  std::vector<FusionSaving> fusion;
-  Graph kernels;
-  if (passes.runtime) {
-    ItemizedFusion fused = itemized_fusion(network.graph, *passes.runtime, counting.weights);
-    demands = lower_fused(fused.graph, *passes.runtime, counting.weights);
-    fusion = savings_by_rule(fused.steps);
-    kernels = std::move(fused.graph);
-  }
-  Analysis analysis;
-  if (passes.runtime && !keep_layers)
-    analysis = analyze(std::move(kernels), counting.weights);
-  else
-    analysis = analyze(std::move(network.graph), counting.weights);
-  analysis.runtime = passes.runtime;
-  analysis.demands = std::move(demands);
-  analysis.fusion = std::move(fusion);
+  Analysis analysis =
+      passes.runtime
+          ? analyze(std::move(network.graph), *passes.runtime,
+                    keep_layers ? AnalyzedRows::layers : AnalyzedRows::kernels, counting.weights)
+          : analyze(std::move(network.graph), counting.weights);
   analysis.training = std::move(summary);
   return analysis;
 }

@@ -26,7 +26,7 @@ ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
                          const Prediction& prediction, const RoofsAbove& roofs) {
   ExplainedLayer layer;
   layer.name = demand.name;
-  layer.op = demand.op_class;
+  layer.op = op_class(demand.kind);
   layer.bound = row.bound;
   layer.time_s = row.time_s.value;
   if (prediction.time_s.value > 0) layer.time_share = layer.time_s / prediction.time_s.value;

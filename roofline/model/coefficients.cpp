@@ -137,6 +137,7 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
   rate(KernelKind::softmax, "softmax", "elements");
   rate(KernelKind::broadcast, "broadcast", "elements");
   rate(KernelKind::elementwise, "elementwise", "elements");
+  rate(KernelKind::other, "elementwise", "elements");
 
   const double matrix = values.of(processor, "matrix_kernel_clocks", 0);
   const double other = values.of(processor, "other_kernel_clocks", 0);
@@ -169,7 +170,8 @@ void read_torch_host(const Values& values, Host& host) {
   const double elementwise = clocks("elementwise"), normalize = clocks("normalize");
   host.node_clocks.fill(clocks("matrix") + node);
   for (const KernelKind kind :
-       {KernelKind::elementwise, KernelKind::broadcast, KernelKind::movement, KernelKind::softmax})
+       {KernelKind::elementwise, KernelKind::broadcast, KernelKind::other, KernelKind::gather,
+        KernelKind::resize, KernelKind::copy, KernelKind::softmax})
     host.node_clocks[index_of(kind)] = elementwise + node;
   for (const KernelKind kind : {KernelKind::normalize, KernelKind::pool, KernelKind::reduce})
     host.node_clocks[index_of(kind)] = normalize + node;

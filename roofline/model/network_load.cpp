@@ -1,4 +1,4 @@
-// Sorts Demands into the kinds that the model tells apart and adds their numbers up.
+// Adds up the numbers of each Demand as the formulas read them.
 // Counts only; no rate, clock or cost is known here.
 #include "roofline/model/network_load.h"
 
@@ -33,49 +33,6 @@ FlopCount main_arithmetic(const Work& work) {
   return most;
 }
 
-// Sum of a tensor with one that is smaller, such as the scale of a squeeze-and-excitation block.
-bool is_broadcast(const Work& work) {
-  const double extra = work.bytes_read - work.bytes_written;
-  return extra > 0 && extra < work.bytes_written / 2;
-}
-
-// Convolutions that a matrix unit does not run are those with a channel or two per group.
-bool is_depthwise(const Work& work) {
-  return std::none_of(work.flop.begin(), work.flop.end(),
-                      [](const FlopCount& count) { return count.unit == Unit::matrix; });
-}
-
-KernelKind kind_of(const Demand& demand) {
-  if (demand.launches == 0) return KernelKind::none;
-  switch (demand.op_class) {
-    case OpClass::convolution:
-      return is_depthwise(demand.work) ? KernelKind::depthwise : KernelKind::convolution;
-    case OpClass::matmul:
-      return demand.work.weight_bytes_read > 0 ? KernelKind::linear : KernelKind::product;
-    case OpClass::attention:
-      return KernelKind::attention;
-    case OpClass::recurrent:
-      return KernelKind::recurrent;
-    case OpClass::normalize:
-      return KernelKind::normalize;
-    case OpClass::softmax:
-      return KernelKind::softmax;
-    case OpClass::pool:
-      return KernelKind::pool;
-    case OpClass::reduce:
-      return KernelKind::reduce;
-    case OpClass::gather:
-    case OpClass::copy:
-    case OpClass::resize:
-    case OpClass::view:
-      return KernelKind::movement;
-    case OpClass::elementwise:
-    case OpClass::other:
-      break;
-  }
-  return is_broadcast(demand.work) ? KernelKind::broadcast : KernelKind::elementwise;
-}
-
 double elements_of(const Demand& demand, KernelKind kind, DType dtype) {
   const double outputs = demand.work.bytes_written / bytes_of(dtype);
   if (kind == KernelKind::depthwise) return demand.work.macs;  // taps
@@ -94,7 +51,7 @@ double module_bytes(const Gemm& scores, DType dtype) {
 KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
   KernelLoad load;
   load.name = demand.name;
-  load.kind = kind_of(demand);
+  load.kind = demand.launches > 0 ? demand.kind : KernelKind::none;
   const FlopCount arithmetic = main_arithmetic(demand.work);
   load.dtype = arithmetic.dtype;
   load.matrix_ops = 2 * demand.work.macs;

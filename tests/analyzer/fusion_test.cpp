@@ -83,7 +83,7 @@ TEST(Fusion, RotationAndSharedHeadsAreWaysOfReading) {
   const auto& [products, attention, last] = std::tie(demands[0], demands[1], demands[2]);
   EXPECT_EQ(products.gemm->n, 128);
   EXPECT_EQ(total_bytes(products.work), rows * 64 + 4.0 * 64 * 128 + 2 * rows * 16 + rows * 128);
-  EXPECT_EQ(attention.op_class, OpClass::attention);
+  EXPECT_EQ(attention.kind, KernelKind::attention);
   EXPECT_EQ(total_bytes(attention.work), rows * (64 + 32 + 32) + scalars + rows * 64);
   EXPECT_EQ(total_bytes(last.work), rows * 64 + 4.0 * 64 * 64 + rows * 64);
 }
@@ -141,7 +141,7 @@ TEST(Fusion, AReductionIsInTheLoopThatMakesItsInput) {
   EXPECT_EQ(counts.at(OpClass::elementwise), 12);  // of the perceptrons
   EXPECT_EQ(std::count_if(demands.begin(), demands.end(),
                           [](const Demand& demand) {
-                            return demand.op_class == OpClass::normalize &&
+                            return demand.kind == KernelKind::normalize &&
                                    demand.writes.size() == 2;
                           }),
             24);
@@ -272,7 +272,7 @@ TEST(Fusion, ASliceReadsItsPartOnly) {
   layer("product", MatMul{.m = 8, .n = 8, .k = 8}, {a, b}, y);
   const auto demands = lower(graph, Runtime::ideal);
   ASSERT_EQ(demands.size(), 1u);
-  EXPECT_EQ(demands[0].op_class, OpClass::matmul);
+  EXPECT_EQ(op_class(demands[0].kind), OpClass::matmul);
   EXPECT_EQ(demands[0].work.bytes_read, 2 * 64 * 4);
   EXPECT_EQ(demands[0].work.bytes_written, 64 * 4);
 }

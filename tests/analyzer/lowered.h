@@ -16,7 +16,7 @@ inline Work work_of(const std::vector<Demand>& demands) {
 
 inline std::map<OpClass, int> classes_of(const std::vector<Demand>& demands) {
   std::map<OpClass, int> counts;
-  for (const Demand& demand : demands) ++counts[demand.op_class];
+  for (const Demand& demand : demands) ++counts[op_class(demand.kind)];
   return counts;
 }
 

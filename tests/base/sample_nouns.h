@@ -36,7 +36,7 @@ inline Ceilings sample_ceilings() {
 inline Demand sample_demand() {
   Demand demand;
   demand.name = "conv1+relu";
-  demand.op_class = OpClass::convolution;
+  demand.kind = KernelKind::depthwise;
   add_flop(demand.work, Unit::matrix, DType::fp16, 2e9);
   add_flop(demand.work, Unit::vector, DType::fp16, 1e6);
   demand.work.macs = 3;

@@ -10,21 +10,21 @@
 
 namespace ridgeline::testing {
 
-inline Demand made_up_demand(const char* name, OpClass op, Unit unit, DType dtype, double flop,
+inline Demand made_up_demand(const char* name, KernelKind kind, Unit unit, DType dtype, double flop,
                              double bytes) {
   Demand demand;
   demand.name = name;
-  demand.op_class = op;
+  demand.kind = kind;
   if (flop > 0) add_flop(demand.work, unit, dtype, flop);
   demand.work.bytes_read = bytes;
   return demand;
 }
 
 inline std::vector<Demand> made_up_demands() {
-  return {made_up_demand("conv", OpClass::convolution, Unit::matrix, DType::fp16, 4e9, 4e6),
-          made_up_demand("norm <&>", OpClass::normalize, Unit::vector, DType::fp16, 1e6, 40e6),
-          made_up_demand("copy", OpClass::copy, Unit::vector, DType::fp16, 0, 10e6),
-          made_up_demand("view", OpClass::view, Unit::vector, DType::fp16, 0, 0)};
+  return {made_up_demand("conv", KernelKind::convolution, Unit::matrix, DType::fp16, 4e9, 4e6),
+          made_up_demand("norm <&>", KernelKind::normalize, Unit::vector, DType::fp16, 1e6, 40e6),
+          made_up_demand("copy", KernelKind::copy, Unit::vector, DType::fp16, 0, 10e6),
+          made_up_demand("view", KernelKind::none, Unit::vector, DType::fp16, 0, 0)};
 }
 
 inline Ceilings made_up_ceilings() {
