@@ -124,7 +124,7 @@ Json to_json(const MachineModel& model) {
           {"device", model.device},
           {"parameters", array_of(model.parameters, parameter_to_json)},
           {"covariance", std::move(covariance)},
-          {"observations", array_of(model.observations, [](const KeptObservation& observation) {
+          {"observations", array_of(model.observations, [](const Observation& observation) {
              return to_json(observation);
            })}};
 }
@@ -143,7 +143,9 @@ MachineModel machine_model_from_json(const JsonCursor& cursor) {
   }
   model.covariance = covariance_from_json(cursor.at("covariance"), model.parameters.size());
   if (const auto observations = cursor.find("observations"))
-    model.observations = vector_of(*observations, kept_observation_from_json);
+    model.observations = vector_of(*observations, [&](const JsonCursor& observation) {
+      return observation_from_json(observation, model.device);
+    });
   return model;
 }
 

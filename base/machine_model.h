@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "base/kept_observation.h"
+#include "base/observation.h"
 #include "base/tokens.h"
 
 namespace ridgeline {
@@ -36,9 +36,9 @@ struct Parameter {
 struct MachineModel {
   static constexpr std::string_view schema = "ridgeline.machine_model/1";
   std::string device;
-  std::vector<Parameter> parameters;            // names are unique
-  std::vector<double> covariance;               // row by row, in the order of the parameters
-  std::vector<KeptObservation> observations{};  // that the fit was given
+  std::vector<Parameter> parameters;        // names are unique
+  std::vector<double> covariance;           // row by row, in the order of the parameters
+  std::vector<Observation> observations{};  // that the fit was given
 
   friend bool operator==(const MachineModel&, const MachineModel&) = default;
 };

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/conditions.h"
 #include "base/machine_model.h"
 #include "base/tokens.h"
 #include "planner/concurrent/run.h"
 #include "planner/periodic.h"
 #include "planner/plan_modes.h"
 #include "planner/training/run.h"
-#include "roofline/model/conditions.h"
 #include "roofline/model/network_load.h"
 #include "roofline/model/step.h"
 

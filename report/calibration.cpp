@@ -36,8 +36,8 @@ Json moved_to_json(const MovedParameter& moved) {
           {"source", to_string(moved.source)}};
 }
 
-Json refused_to_json(const RefusedObservation& refused) {
-  return {{"name", refused.name}, {"reason", refused.reason}};
+Json refused_to_json(const Observation& refused) {
+  return {{"name", describe(refused)}, {"reason", refused.refused}};
 }
 
 }  // namespace
@@ -77,8 +77,9 @@ std::string calibration_text(const Calibration& calibration, int width) {
     text +=
         fmt::format("({} other{} moved by less than a tenth of what was open; --json has all)\n",
                     hidden, hidden == 1 ? "" : "s");
-  for (const RefusedObservation& refused : calibration.refused)
-    text += wrap(fmt::format("refused: {}: {}", refused.name, refused.reason), width, 2) + "\n";
+  for (const Observation& refused : calibration.refused)
+    text +=
+        wrap(fmt::format("refused: {}: {}", describe(refused), refused.refused), width, 2) + "\n";
   for (const std::string& note : calibration.notes) text += wrap("note: " + note, width, 2) + "\n";
   return text;
 }

@@ -171,10 +171,10 @@ class Text {
                     {}};
     for (const std::size_t i : worst_rows(validation_, worst_shown)) {
       const ScoredRow& row = validation_.rows[i];
-      const Measurement& measured = row.measurement;
+      const Observation& measured = row.observation;
       table.rows.push_back(
-          {std::to_string(measured.line), measured.model, std::to_string(measured.batch()),
-           measured.dtype, row.mode, format_seconds(measured.time_s),
+          {std::to_string(measured.line), measured.network, std::to_string(measured.batch),
+           std::string(to_string(measured.dtype)), row.mode, format_seconds(measured.time_s),
            format_seconds(row.forecast.time_s.value), signed_percent(time_error(row))});
     }
     out_ += "\n" + render_text(table, width_);

@@ -36,87 +36,59 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
   return moved;
 }
 
+// As the model's file will have it: without the table's place, and without a sensor that read
+// nothing.
+Observation as_kept(Observation observation) {
+  observation.line = 0;
+  observation.source.clear();
+  if (!observation.power_w) observation.conditions.power_kind = {};
+  return observation;
+}
+
 }  // namespace
 
 double MovedParameter::sigmas() const {
   return before.sigma > 0 ? std::abs(mean - before.mean) / before.sigma : 0;
 }
 
-KeptObservation kept(const Measurement& row, std::string refused) {
-  KeptObservation observation;
-  observation.network = row.model;
-  observation.options = row.options;
-  observation.batch = row.batch();
-  observation.dtype = parse_token<DType>(row.dtype).value_or(DType::fp32);
-  observation.runtime = row.conditions.runtime;
-  observation.task = to_string(row.task);
-  observation.point = row.conditions.point;
-  observation.locked = row.conditions.locked;
-  observation.time_s = row.time_s;
-  observation.power_w = row.power_w;
-  if (row.power_w) observation.power_kind = to_string(row.conditions.power_kind);
-  observation.refused = std::move(refused);
-  return observation;
-}
-
-Measurement measurement_of(const KeptObservation& observation, const std::string& device) {
-  Measurement row;
-  row.device = device;
-  row.model = observation.network;
-  row.options = observation.options;
-  row.dtype = to_string(observation.dtype);
-  row.wanted = parse_options(observation.options);
-  set_option(row.wanted, WorkloadOption::batch, std::to_string(observation.batch));
-  set_option(row.wanted, WorkloadOption::dtype, row.dtype);
-  row.task = parse_token<Task>(observation.task).value_or(Task::inference);
-  row.conditions.point = observation.point;
-  row.conditions.runtime = observation.runtime;
-  row.conditions.locked = observation.locked;
-  if (const auto kind = parse_token<PowerKind>(observation.power_kind))
-    row.conditions.power_kind = *kind;
-  row.time_s = observation.time_s;
-  row.power_w = observation.power_w;
-  return row;
-}
-
-Calibration calibrate(const MachineModel& model, const std::vector<Measurement>& rows,
+Calibration calibrate(const MachineModel& model, const std::vector<Observation>& rows,
                       const Predictor& predictor) {
   const MachineModel prior = before_fit(model);
-  std::vector<Measurement> all;
-  for (const KeptObservation& observation : model.observations)
-    if (observation.refused.empty()) all.push_back(measurement_of(observation, model.device));
+  std::vector<Observation> all;
+  for (const Observation& earlier : model.observations)
+    if (earlier.refused.empty()) all.push_back(earlier);
   all.insert(all.end(), rows.begin(), rows.end());
 
   Calibration result;
-  std::vector<std::string> reasons(all.size());
-  std::vector<const Measurement*> believed;
+  std::vector<const Observation*> believed;
+  std::vector<std::size_t> places;  // of these in `all`
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Forecast forecast = predictor.forecast(prior, all[i], Detail::value);
-    const Judgement judgement = judge(all[i], forecast, predictor.least_time_s(prior, all[i]));
-    reasons[i] = judgement.reason;
-    if (judgement.doubt == Doubt::none)
+    all[i].refused = judge(all[i], forecast, predictor.least_time_s(prior, all[i])).reason;
+    if (all[i].refused.empty()) {
       believed.push_back(&all[i]);
-    else
-      result.refused.push_back({name_of(all[i]), judgement.reason});
+      places.push_back(i);
+    } else {
+      result.refused.push_back(all[i]);
+    }
   }
   if (believed.empty())
     throw Error({}, all.empty() ? "no row was measured"
-                                : "no row can be used: " + result.refused.front().reason);
+                                : "no row can be used: " + result.refused.front().refused);
 
   FitResult fitted = predictor.fit(prior, believed);
-  for (const RefusedObservation& refused : fitted.refused) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (reasons[i].empty() && name_of(all[i]) == refused.name) reasons[i] = refused.reason;
-    result.refused.push_back(refused);
+  for (const auto& [i, reason] : fitted.refused) {
+    all[places[i]].refused = reason;
+    result.refused.push_back(all[places[i]]);
   }
   result.model = std::move(fitted.model);
   result.notes = std::move(fitted.notes);
   result.moved = keep_priors(result.model, prior);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    result.used += reasons[i].empty() ? 1 : 0;
-    result.model.observations.push_back(kept(all[i], reasons[i]));
+  for (Observation& observation : all) {
+    result.used += observation.refused.empty() ? 1 : 0;
+    result.model.observations.push_back(as_kept(std::move(observation)));
   }
-  if (result.used == 0) throw Error({}, "every row was refused: " + result.refused.front().reason);
+  if (result.used == 0) throw Error({}, "every row was refused: " + result.refused.front().refused);
   return result;
 }
 

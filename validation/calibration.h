@@ -31,13 +31,13 @@ struct Calibration {
   MachineModel model;
   int used = 0;                       // rows that count, those of earlier calibrations included
   std::vector<MovedParameter> moved;  // the farthest first, in sigmas of the prior
-  std::vector<RefusedObservation> refused;
+  std::vector<Observation> refused;   // each says why
   std::vector<std::string> notes;
 };
 
 // `model` may have been calibrated before: then its own observations count again, and the fit
 // starts from what was believed before all of them. An Error where no row is left to fit.
-Calibration calibrate(const MachineModel& model, const std::vector<Measurement>& rows,
+Calibration calibrate(const MachineModel& model, const std::vector<Observation>& rows,
                       const Predictor& predictor);
 
 // The same with a profile, which states rates themselves: they take the place of what was believed.
@@ -45,9 +45,5 @@ Calibration calibrate(const MachineModel& model, const MachineModel& profiled);
 
 Json to_json(const Calibration& calibration);
 std::string calibration_text(const Calibration& calibration, int width);
-
-// A row of a table as the model keeps it, and back.
-KeptObservation kept(const Measurement& row, std::string refused);
-Measurement measurement_of(const KeptObservation& observation, const std::string& device);
 
 }  // namespace ridgeline

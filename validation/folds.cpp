@@ -29,9 +29,9 @@ double relative_sigma(const MachineModel& model, std::size_t i) {
 
 // One model has one offset, the rigs of a table have many: power goes into the fit without it.
 void take_without_offset(const MachineModel& prior, Measurements rows, const Predictor& predictor,
-                         std::vector<Measurement>& taken) {
+                         std::vector<Observation>& taken) {
   const EstimatedOffset offset = estimate_board_offset(prior, rows, predictor);
-  for (const Measurement* row : rows) {
+  for (const Observation* row : rows) {
     taken.push_back(*row);
     if (!needs_board_offset(*row)) continue;
     const double power_w = *row->power_w - offset.power_w;
@@ -81,43 +81,43 @@ MachineModel no_wider(MachineModel fitted, const MachineModel& believed, const M
   return fitted;
 }
 
-std::string Folds::name_of_fold(const Measurement& row) const {
+std::string Folds::name_of_fold(const Observation& row) const {
   const std::string machine = machine_of(row);
-  return held_out_ == "model" ? machine + " without " + row.model : machine;
+  return held_out_ == "model" ? machine + " without " + row.network : machine;
 }
 
-const MachineModel& Folds::model_for(const Measurement& row) {
+const MachineModel& Folds::model_for(const Observation& row) {
   const std::string name = name_of_fold(row);
   const auto known = models_.find(name);
   if (known != models_.end()) return known->second;
-  MachineModel model = held_out_ == "model"    ? fitted(row, row.model)
+  MachineModel model = held_out_ == "model"    ? fitted(row, row.network)
                        : held_out_ == "device" ? without_device(row)
                                                : predictor_.prior(row);
   if (!held_out_.empty()) ++fits_;
   return models_.emplace(name, std::move(model)).first->second;
 }
 
-const MachineModel& Folds::fit_alone(const Measurement& of, const std::string& without) {
+const MachineModel& Folds::fit_alone(const Observation& of, const std::string& without) {
   const std::string machine = machine_of(of);
   const auto known = alone_.find({machine, without});
   if (known != alone_.end()) return known->second;
   const MachineModel prior = predictor_.prior(of);
-  std::map<std::string, std::vector<const Measurement*>> by_source;
-  for (const Measurement& row : rows_)
-    if (row.model != without && machine_of(row) == machine) by_source[row.source].push_back(&row);
+  std::map<std::string, std::vector<const Observation*>> by_source;
+  for (const Observation& row : rows_)
+    if (row.network != without && machine_of(row) == machine) by_source[row.source].push_back(&row);
   if (by_source.empty())
     throw Error({}, fmt::format("no other net on {} to refit the priors with", machine));
-  std::vector<Measurement> rows;
+  std::vector<Observation> rows;
   for (const auto& [source, own] : by_source) take_without_offset(prior, own, predictor_, rows);
-  std::vector<const Measurement*> others;
-  for (const Measurement& row : rows) others.push_back(&row);
+  std::vector<const Observation*> others;
+  for (const Observation& row : rows) others.push_back(&row);
   const MachineModel believed = without_board_offset(prior);
   const MachineModel start = held(widened(believed, widening), idle_parameters(machine, believed));
   return alone_.emplace(std::pair(machine, without), predictor_.fit(start, others).model)
       .first->second;
 }
 
-MachineModel Folds::fitted(const Measurement& of, const std::string& without) {
+MachineModel Folds::fitted(const Observation& of, const std::string& without) {
   const MachineModel believed = without_board_offset(predictor_.prior(of));
   const MachineModel& model = fit_alone(of, without);
   const MachineModel& all = fit_alone(of, {});
@@ -129,8 +129,8 @@ const std::vector<bool>& Folds::idle_parameters(const std::string& machine,
                                                 const MachineModel& model) {
   const auto known = idle_.find(machine);
   if (known != idle_.end()) return known->second;
-  std::vector<std::pair<const Measurement*, Forecast>> as_believed;
-  for (const Measurement& row : rows_)
+  std::vector<std::pair<const Observation*, Forecast>> as_believed;
+  for (const Observation& row : rows_)
     if (machine_of(row) == machine)
       as_believed.emplace_back(&row, predictor_.forecast(model, row, Detail::value));
   const auto moves_a_row = [&](std::size_t parameter, double factor) {
@@ -152,9 +152,9 @@ const std::vector<bool>& Folds::idle_parameters(const std::string& machine,
 
 // Means of the shared parameters as the other devices teach them, each weighted by how well it
 // knows; how far devices differ stays as it was believed.
-MachineModel Folds::without_device(const Measurement& of) {
-  std::map<std::string, const Measurement*> others;
-  for (const Measurement& row : rows_)
+MachineModel Folds::without_device(const Observation& of) {
+  std::map<std::string, const Observation*> others;
+  for (const Observation& row : rows_)
     if (row.device != of.device) others.emplace(machine_of(row), &row);
   if (others.empty()) throw Error({}, "no other device to refit the priors with");
   MachineModel model = predictor_.prior(of);

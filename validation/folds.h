@@ -14,26 +14,26 @@ namespace ridgeline {
 
 class Folds {
  public:
-  Folds(std::span<const Measurement> rows, const Predictor& predictor, const std::string& held_out)
+  Folds(std::span<const Observation> rows, const Predictor& predictor, const std::string& held_out)
       : rows_(rows), predictor_(predictor), held_out_(held_out) {}
 
   // The model that may predict this row. An Error says why there is none.
-  const MachineModel& model_for(const Measurement& row);
+  const MachineModel& model_for(const Observation& row);
 
   // Rows with equal names share a model.
-  std::string name_of_fold(const Measurement& row) const;
+  std::string name_of_fold(const Observation& row) const;
   int fits() const { return fits_; }
 
  private:
-  MachineModel without_device(const Measurement& row);
+  MachineModel without_device(const Observation& row);
   // Refitted to the rows of its machine, without those of one net.
-  MachineModel fitted(const Measurement& of, const std::string& without);
+  MachineModel fitted(const Observation& of, const std::string& without);
   // The same before it is held to what was believed; kept.
-  const MachineModel& fit_alone(const Measurement& of, const std::string& without);
+  const MachineModel& fit_alone(const Observation& of, const std::string& without);
   // Parameters that no row of the machine depends on: a refit need not try them.
   const std::vector<bool>& idle_parameters(const std::string& machine, const MachineModel& model);
 
-  std::span<const Measurement> rows_;
+  std::span<const Observation> rows_;
   const Predictor& predictor_;
   std::string held_out_;  // "", "model" or "device"
   std::map<std::string, MachineModel> models_;

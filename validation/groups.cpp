@@ -28,7 +28,7 @@ bool near(const OperatingPoint& a, const OperatingPoint& b) {
 }
 
 // What repeats of one run have in common: the group, whoever measured it.
-GroupKey run_of(const Measurement& row) {
+GroupKey run_of(const Observation& row) {
   GroupKey key = group_of(row);
   key.source.clear();
   return key;
@@ -36,14 +36,20 @@ GroupKey run_of(const Measurement& row) {
 
 }  // namespace
 
-GroupKey net_of(const Measurement& row) {
-  return {row.source, row.device, row.model, row.options, row.dtype, row.conditions.runtime,
-          row.task,   0};
+GroupKey net_of(const Observation& row) {
+  return {row.source,
+          row.device,
+          row.network,
+          row.options,
+          std::string(to_string(row.dtype)),
+          row.conditions.runtime,
+          row.task,
+          0};
 }
 
-GroupKey group_of(const Measurement& row) {
+GroupKey group_of(const Observation& row) {
   GroupKey key = net_of(row);
-  key.batch = row.batch();
+  key.batch = row.batch;
   return key;
 }
 
@@ -56,11 +62,11 @@ std::string name_of(const GroupKey& key) {
   return fmt::format("{} on {}, {}", text, key.device, key.source);
 }
 
-std::vector<std::string> mode_names(std::span<const Measurement> rows) {
+std::vector<std::string> mode_names(std::span<const Observation> rows) {
   // Per run and label the first row of each different point.
   std::map<std::pair<GroupKey, std::string>, std::vector<const OperatingPoint*>> points;
   std::vector<std::pair<const OperatingPoint*, std::vector<const OperatingPoint*>*>> own;
-  for (const Measurement& row : rows) {
+  for (const Observation& row : rows) {
     const OperatingPoint& point = row.conditions.point;
     auto& known = points[{run_of(row), point.label}];
     const auto same = std::find_if(known.begin(), known.end(), [&](const OperatingPoint* other) {
@@ -75,14 +81,14 @@ std::vector<std::string> mode_names(std::span<const Measurement> rows) {
   return names;
 }
 
-std::map<GroupKey, Indices> groups_of(std::span<const Measurement> rows,
-                                      GroupKey (*key)(const Measurement&)) {
+std::map<GroupKey, Indices> groups_of(std::span<const Observation> rows,
+                                      GroupKey (*key)(const Observation&)) {
   std::map<GroupKey, Indices> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) groups[key(rows[i])].push_back(i);
   return groups;
 }
 
-std::vector<Indices> replicates_of(std::span<const Measurement> rows,
+std::vector<Indices> replicates_of(std::span<const Observation> rows,
                                    std::span<const std::string> modes) {
   std::map<std::pair<GroupKey, std::string>, Indices> sets;
   for (std::size_t i = 0; i < rows.size(); ++i) {

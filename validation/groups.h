@@ -23,24 +23,24 @@ struct GroupKey {
   auto operator<=>(const GroupKey&) const = default;
 };
 
-GroupKey group_of(const Measurement& row);
-GroupKey net_of(const Measurement& row);  // without the batch
+GroupKey group_of(const Observation& row);
+GroupKey net_of(const Observation& row);  // without the batch
 
 // "gpt2 seq=512 batch 8 bf16 torch-eager, energaizer-dvfs"
 std::string name_of(const GroupKey& key);
 
 // The mode of each row by name: its label; and where one label stands for points of the same run
 // that differ by more than a read-back does (5 %), the label with the clocks behind it.
-std::vector<std::string> mode_names(std::span<const Measurement> rows);
+std::vector<std::string> mode_names(std::span<const Observation> rows);
 
 using Indices = std::vector<std::size_t>;
 
 // Indices of the rows by key, each list in the order of the file.
-std::map<GroupKey, Indices> groups_of(std::span<const Measurement> rows,
-                                      GroupKey (*key)(const Measurement&));
+std::map<GroupKey, Indices> groups_of(std::span<const Observation> rows,
+                                      GroupKey (*key)(const Observation&));
 
 // Sets of two rows or more that are equal in everything but the source. `modes` names their modes.
-std::vector<Indices> replicates_of(std::span<const Measurement> rows,
+std::vector<Indices> replicates_of(std::span<const Observation> rows,
                                    std::span<const std::string> modes);
 
 }  // namespace ridgeline

@@ -15,7 +15,7 @@ constexpr double roof_tolerance = 0.9;
 
 }  // namespace
 
-Judgement judge(const Measurement& row, const Forecast& forecast, double least_time_s) {
+Judgement judge(const Observation& row, const Forecast& forecast, double least_time_s) {
   const double ratio = row.time_s / forecast.time_s.value;
   if (row.time_s < roof_tolerance * least_time_s) {
     const std::string roof =

@@ -16,6 +16,6 @@ struct Judgement {
 };
 
 // `least_time_s` is the roof's bound: no run is faster.
-Judgement judge(const Measurement& row, const Forecast& forecast, double least_time_s);
+Judgement judge(const Observation& row, const Forecast& forecast, double least_time_s);
 
 }  // namespace ridgeline

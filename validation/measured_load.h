@@ -13,7 +13,7 @@ namespace ridgeline {
 class MeasuredLoads {
  public:
   // Stays valid as long as this object. Training is one step, with plain gradient descent.
-  const NetworkLoad& of(const Measurement& row);
+  const NetworkLoad& of(const Observation& row);
 
  private:
   std::map<std::string, NetworkLoad> loads_;

@@ -56,7 +56,7 @@ class TableReader {
                                 rows_.front().cells.size()));
       if (!is_wanted()) continue;
       try {
-        table.rows.push_back(measurement());
+        table.rows.push_back(observation());
       } catch (const Skip& skip) {
         table.skipped.push_back({row_->line, skip.reason});
       }
@@ -175,9 +175,8 @@ class TableReader {
     return conditions;
   }
 
-  // The options that the registry will be asked for; it is asked here once, so that a network
-  // which cannot be built so is told of with its row.
-  WorkloadOptions wanted() const {
+  // Resolved here once, so that a network that cannot be built is reported with its row.
+  WorkloadOptions workload_options() const {
     const std::string& model = cell("model");
     if (!find_workload(model)) {
       std::vector<std::string> names;
@@ -199,8 +198,8 @@ class TableReader {
   }
 
   // Cells that must be numbers come first: a row that is skipped may not hide a broken one.
-  Measurement measurement() {
-    Measurement row;
+  Observation observation() {
+    Observation row;
     row.line = row_->line;
     const auto time_ms = positive("time_ms", max_time_s * 1e3);
     row.power_w = positive("power_w", max_power_w);
@@ -210,13 +209,13 @@ class TableReader {
     row.device = measured.device().id;
     row.source =
         cell("source").empty() ? std::filesystem::path(name_).filename().string() : cell("source");
-    row.model = cell("model");
+    row.network = cell("model");
     row.options = cell("options");
-    row.dtype = cell("dtype");
-    row.note = cell("note");
     row.conditions = conditions(measured);
     row.task = known_word("task", Task::inference);
-    row.wanted = wanted();
+    const WorkloadOptions wanted = workload_options();
+    row.batch = wanted.batch.value_or(1);
+    row.dtype = parse_token<DType>(cell("dtype")).value_or(DType::fp32);
     if (!time_ms) throw Skip{"no time_ms is stated"};
     row.time_s = *time_ms / 1e3;
     return row;
@@ -240,11 +239,6 @@ MeasurementTable parse_measurement_table(std::string_view text, const std::strin
 MeasurementTable read_measurement_table(const std::string& path,
                                         const MeasurementOptions& options) {
   return parse_measurement_table(read_text_file(path), path, options);
-}
-
-std::string name_of(const Measurement& measurement) {
-  return fmt::format("{} batch {} {} at {}", measurement.model, measurement.batch(),
-                     measurement.dtype, measurement.conditions.point.label);
 }
 
 }  // namespace ridgeline

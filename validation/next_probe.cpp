@@ -76,7 +76,7 @@ std::vector<OperatingPoint> probe_candidates(const KnownDevice& known) {
   return points;
 }
 
-std::optional<NextProbe> next_probe(const MachineModel& model, const Measurement& row,
+std::optional<NextProbe> next_probe(const MachineModel& model, const Observation& row,
                                     const std::vector<OperatingPoint>& candidates,
                                     const std::vector<OperatingPoint>& measured,
                                     const Predictor& predictor) {
@@ -87,7 +87,7 @@ std::optional<NextProbe> next_probe(const MachineModel& model, const Measurement
     const bool known = std::any_of(measured.begin(), measured.end(),
                                    [&](const auto& each) { return same_place(each, point); });
     if (known) continue;
-    Measurement there = row;
+    Observation there = row;
     there.conditions.point = point;
     const Forecast forecast = predictor.forecast(model, there, Detail::interval);
     ++seen;

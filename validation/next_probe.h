@@ -25,7 +25,7 @@ std::vector<OperatingPoint> probe_candidates(const KnownDevice& known);  // and 
 
 // `row` is a run like those that are wanted; its mode does not count. Modes in `measured` are left
 // out; nothing where no other is left.
-std::optional<NextProbe> next_probe(const MachineModel& model, const Measurement& row,
+std::optional<NextProbe> next_probe(const MachineModel& model, const Observation& row,
                                     const std::vector<OperatingPoint>& candidates,
                                     const std::vector<OperatingPoint>& measured,
                                     const Predictor& predictor);

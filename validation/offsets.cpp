@@ -26,7 +26,7 @@ void set_known(MachineModel& model, std::string_view name, double mean, double s
 
 }  // namespace
 
-bool needs_board_offset(const Measurement& row) {
+bool needs_board_offset(const Observation& row) {
   return row.power_w && row.conditions.power_kind != PowerKind::board;
 }
 
@@ -34,7 +34,7 @@ EstimatedOffset estimate_board_offset(const MachineModel& model, Measurements ro
                                       const Predictor& predictor) {
   const MachineModel bare = without_board_offset(model);
   std::vector<double> above;
-  for (const Measurement* row : rows) {
+  for (const Observation* row : rows) {
     if (!needs_board_offset(*row)) continue;
     const Forecast forecast = predictor.forecast(bare, *row, Detail::value);
     if (forecast.power_w) above.push_back(*row->power_w - forecast.power_w->value);

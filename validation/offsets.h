@@ -10,7 +10,7 @@
 
 namespace ridgeline {
 
-bool needs_board_offset(const Measurement& row);
+bool needs_board_offset(const Observation& row);
 
 struct EstimatedOffset {
   double power_w = 0;

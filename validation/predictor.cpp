@@ -61,14 +61,14 @@ class Machines {
  public:
   explicit Machines(std::string profile) : profiled_(std::move(profile)) {}
 
-  MachineModel prior(const Measurement& row) {
+  MachineModel prior(const Observation& row) {
     if (is_processor(row.device))
       return with_priors(profiled_.with(row.conditions.point.cpu_cores.value_or(0)).model);
     return with_priors(catalog::machine_model(catalog::load(row.device)));
   }
 
   // With the clock that the profile was measured at, where the row states none.
-  Conditions conditions(const Measurement& row) {
+  Conditions conditions(const Observation& row) {
     Conditions conditions = row.conditions;
     if (!is_processor(row.device)) return conditions;
     OperatingPoint& point = conditions.point;
@@ -96,8 +96,8 @@ Predictor model_predictor(const std::string& profile) {
   const auto loads = std::make_shared<MeasuredLoads>();
   const auto machines = std::make_shared<Machines>(profile);
   Predictor predictor;
-  predictor.prior = [machines](const Measurement& row) { return machines->prior(row); };
-  predictor.forecast = [=](const MachineModel& model, const Measurement& row, Detail detail) {
+  predictor.prior = [machines](const Observation& row) { return machines->prior(row); };
+  predictor.forecast = [=](const MachineModel& model, const Observation& row, Detail detail) {
     PredictOptions options;
     options.rows = false;
     if (detail == Detail::value) options.draws = 0;
@@ -105,12 +105,15 @@ Predictor model_predictor(const std::string& profile) {
   };
   predictor.fit = [=](const MachineModel& prior, Measurements rows) {
     std::vector<Observation> observations;
-    for (const Measurement* row : rows)
-      observations.push_back({row->model + " " + row->options, name_of(*row), &loads->of(*row),
-                              machines->conditions(*row), row->time_s, row->power_w});
-    return fit(prior, observations);
+    std::vector<const NetworkLoad*> networks;
+    for (const Observation* row : rows) {
+      observations.push_back(*row);
+      observations.back().conditions = machines->conditions(*row);
+      networks.push_back(&loads->of(*row));
+    }
+    return fit(prior, observations, networks);
   };
-  predictor.least_time_s = [=](const MachineModel& model, const Measurement& row) {
+  predictor.least_time_s = [=](const MachineModel& model, const Observation& row) {
     return least_time_s(ceilings_of(model, machines->conditions(row).point), loads->of(row),
                         cache_bytes(model));
   };

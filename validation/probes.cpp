@@ -12,7 +12,7 @@ namespace {
 
 class Planner {
  public:
-  Planner(std::span<const Measurement> rows, std::span<const std::string> modes,
+  Planner(std::span<const Observation> rows, std::span<const std::string> modes,
           std::span<const double> times, const ValidationOptions& options)
       : rows_(rows), modes_(modes), times_(times), options_(options) {}
 
@@ -32,7 +32,7 @@ class Planner {
  private:
   std::map<std::int64_t, Indices> by_batch(const Indices& net) const {
     std::map<std::int64_t, Indices> groups;
-    for (const std::size_t i : net) groups[rows_[i].batch()].push_back(i);
+    for (const std::size_t i : net) groups[rows_[i].batch].push_back(i);
     return groups;
   }
 
@@ -87,11 +87,11 @@ class Planner {
     std::set<std::int64_t> probed;
     for (const std::size_t place : spread(count, batches.size())) probed.insert(batches[place]);
     for (const std::size_t i : net)
-      (probed.count(rows_[i].batch()) ? trial.probes : trial.scored).push_back(i);
+      (probed.count(rows_[i].batch) ? trial.probes : trial.scored).push_back(i);
     plan_.trials.push_back(std::move(trial));
   }
 
-  std::span<const Measurement> rows_;
+  std::span<const Observation> rows_;
   std::span<const std::string> modes_;
   std::span<const double> times_;
   const ValidationOptions& options_;
@@ -110,7 +110,7 @@ std::vector<std::size_t> spread(std::size_t k, std::size_t n) {
   return places;
 }
 
-ProbePlan plan_probes(std::span<const Measurement> rows, std::span<const std::string> modes,
+ProbePlan plan_probes(std::span<const Observation> rows, std::span<const std::string> modes,
                       std::span<const double> times, const ValidationOptions& options) {
   return Planner(rows, modes, times, options).run();
 }

@@ -25,7 +25,7 @@ struct ProbePlan {
 // Without probes every group is a trial. With k of them: the fastest and the slowest mode of a
 // group and others evenly between them (one: the fastest); a net with one mode only is probed at
 // batches, the smallest and the largest first. `times` are predicted, one per row.
-ProbePlan plan_probes(std::span<const Measurement> rows, std::span<const std::string> modes,
+ProbePlan plan_probes(std::span<const Observation> rows, std::span<const std::string> modes,
                       std::span<const double> times, const ValidationOptions& options);
 
 // k of n places in order: the first, the last, then evenly between them; one of them is the first.

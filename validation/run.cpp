@@ -51,11 +51,11 @@ class Run {
   }
 
   // Rows that the model can predict and that can be true; times as predicted without probes.
-  void judge_rows(std::vector<Measurement> rows) {
+  void judge_rows(std::vector<Observation> rows) {
     std::map<std::string, MachineModel> priors;
     int suspected = 0;
     std::optional<SkippedRow> first_suspicion;
-    for (Measurement& row : rows) {
+    for (Observation& row : rows) {
       try {
         const std::string machine = machine_of(row);
         if (!priors.count(machine)) priors.emplace(machine, predictor_.prior(row));
@@ -81,16 +81,16 @@ class Run {
                   fmt::format("{} of {} rows look so", suspected, rows.size()));
   }
 
-  std::vector<const Measurement*> at(const Indices& indices) const {
-    std::vector<const Measurement*> rows;
+  std::vector<const Observation*> at(const Indices& indices) const {
+    std::vector<const Observation*> rows;
     for (const std::size_t i : indices) rows.push_back(&rows_[i]);
     return rows;
   }
 
   // The rows of a source that may tell its rig's power: its probes, or all where nothing is
   // probed.
-  std::vector<const Measurement*> offset_rows(const Measurement& of) const {
-    std::vector<const Measurement*> rows;
+  std::vector<const Observation*> offset_rows(const Observation& of) const {
+    std::vector<const Observation*> rows;
     const auto collect = [&](const Indices& indices) {
       for (const std::size_t i : indices)
         if (rows_[i].source == of.source && rows_[i].device == of.device &&
@@ -105,7 +105,7 @@ class Run {
   bool has_probes() const { return options_.probes > 0 || !options_.probe_modes.empty(); }
 
   // The model of a fold with the offset of a rig, made once.
-  const MachineModel& model_of(const Measurement& row, Folds& folds) {
+  const MachineModel& model_of(const Observation& row, Folds& folds) {
     const MachineModel& bare = folds.model_for(row);
     if (row.conditions.power_kind == PowerKind::board) return bare;
     const std::string name = fmt::format("{}\n{}\n{}", folds.name_of_fold(row), row.source,
@@ -119,7 +119,7 @@ class Run {
   }
 
   void predict_trial(const ProbeTrial& trial, Folds& folds, const std::vector<std::string>& modes) {
-    const Measurement& first = rows_[trial.scored.front()];
+    const Observation& first = rows_[trial.scored.front()];
     try {
       const MachineModel& prior = model_of(first, folds);
       std::optional<FitResult> fit;
@@ -167,7 +167,7 @@ class Run {
     std::stable_sort(result_.skipped.begin(), result_.skipped.end(), by_line);
     std::stable_sort(result_.rows.begin(), result_.rows.end(),
                      [&](const ScoredRow& a, const ScoredRow& b) {
-                       return by_line(a.measurement, b.measurement);
+                       return by_line(a.observation, b.observation);
                      });
     std::vector<const ScoredRow*> all;
     for (const ScoredRow& row : result_.rows) all.push_back(&row);
@@ -180,7 +180,7 @@ class Run {
 
   const Predictor& predictor_;
   const ValidationOptions& options_;
-  std::vector<Measurement> rows_;
+  std::vector<Observation> rows_;
   std::vector<double> times_;
   ProbePlan plan_;
   std::map<std::string, MachineModel> with_offset_;
@@ -191,7 +191,7 @@ class Run {
 
 }  // namespace
 
-std::string machine_of(const Measurement& row) {
+std::string machine_of(const Observation& row) {
   const OperatingPoint& point = row.conditions.point;
   if (point.gpu_units || point.gpu_hz || !point.cpu_cores) return row.device;
   return fmt::format("{} with {} cores", row.device, *point.cpu_cores);

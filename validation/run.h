@@ -15,18 +15,18 @@ namespace ridgeline {
 // Values alone are enough to choose probes; intervals cost many draws.
 enum class Detail { value, interval };
 
-using Measurements = std::span<const Measurement* const>;
+using Measurements = std::span<const Observation* const>;
 
 // The machine that one belief holds for: the device, and of a processor the cores that worked.
-std::string machine_of(const Measurement& row);
+std::string machine_of(const Observation& row);
 
 // What is believed of a device, what follows for a row, what rows teach.
 struct Predictor {
-  std::function<MachineModel(const Measurement&)> prior;  // the same for all of machine_of
-  std::function<Forecast(const MachineModel&, const Measurement&, Detail)> forecast;
+  std::function<MachineModel(const Observation&)> prior;  // the same for all of machine_of
+  std::function<Forecast(const MachineModel&, const Observation&, Detail)> forecast;
   std::function<FitResult(const MachineModel&, Measurements)> fit;
   // No run can be faster than this, whatever the software does.
-  std::function<double(const MachineModel&, const Measurement&)> least_time_s;
+  std::function<double(const MachineModel&, const Observation&)> least_time_s;
   // Whether a parameter is believed alike for every device: then one device teaches another.
   std::function<bool(const Parameter&)> is_shared;
 };

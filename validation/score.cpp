@@ -61,7 +61,7 @@ std::vector<ModeMeans> modes_of(const std::vector<const ScoredRow*>& group) {
       modes.push_back({row->mode, {}, {}, {}, {}, row->forecast.bound, row->probed});
       found = modes.end() - 1;
     }
-    found->measured_time.push_back(row->measurement.time_s);
+    found->measured_time.push_back(row->observation.time_s);
     found->predicted_time.push_back(row->forecast.time_s.value);
     if (const auto energy = row->energy_j(); energy && row->forecast.energy_j) {
       found->measured_energy.push_back(*energy);
@@ -82,7 +82,7 @@ Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
   const std::vector<ModeMeans> modes = modes_of(group);
   Ranking ranking;
   ranking.name = name_of(key);
-  ranking.line = group.front()->measurement.line;
+  ranking.line = group.front()->observation.line;
   ranking.modes = static_cast<int>(modes.size());
   const std::vector<double> predicted = means_of(modes, &ModeMeans::predicted_time);
   ranking.bound =
@@ -106,13 +106,13 @@ Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
 }
 
 std::string value_of(std::string_view key, const ScoredRow& row) {
-  const Measurement& measured = row.measurement;
+  const Observation& measured = row.observation;
   if (key == "source") return measured.source;
   if (key == "device") return measured.device;
-  if (key == "net") return measured.model;
+  if (key == "net") return measured.network;
   if (key == "mode") return row.mode;
-  if (key == "dtype") return measured.dtype;
-  if (key == "batch") return std::to_string(measured.batch());
+  if (key == "dtype") return std::string(to_string(measured.dtype));
+  if (key == "batch") return std::to_string(measured.batch);
   if (key == "runtime") return std::string(to_string(measured.conditions.runtime));
   return std::string(to_string(measured.task));
 }
@@ -127,12 +127,12 @@ constexpr std::array<std::string_view, 8> keys{"source", "device", "net",     "m
 }  // namespace
 
 std::optional<double> ScoredRow::energy_j() const {
-  if (!measurement.power_w) return std::nullopt;
-  return *measurement.power_w * measurement.time_s;
+  if (!observation.power_w) return std::nullopt;
+  return *observation.power_w * observation.time_s;
 }
 
 double time_error(const ScoredRow& row) {
-  return (row.forecast.time_s.value - row.measurement.time_s) / row.measurement.time_s;
+  return (row.forecast.time_s.value - row.observation.time_s) / row.observation.time_s;
 }
 
 std::vector<std::size_t> worst_rows(const Validation& validation, std::size_t count) {
@@ -173,7 +173,7 @@ LeastChoice choose_least(std::span<const double> measured, std::span<const doubl
 
 std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows) {
   std::map<GroupKey, std::vector<const ScoredRow*>> groups;
-  for (const ScoredRow* row : rows) groups[group_of(row->measurement)].push_back(row);
+  for (const ScoredRow* row : rows) groups[group_of(row->observation)].push_back(row);
   std::vector<Ranking> rankings;
   for (const auto& [key, group] : groups)
     if (!all_probed(group)) rankings.push_back(rank(key, group));
@@ -186,7 +186,7 @@ Score score_of(std::span<const ScoredRow* const> rows) {
   Errors time, power, energy;
   for (const ScoredRow* row : rows) {
     if (row->probed) continue;
-    const Measurement& measured = row->measurement;
+    const Observation& measured = row->observation;
     time.add(row->forecast.time_s, measured.time_s);
     if (measured.power_w && row->forecast.power_w)
       power.add(*row->forecast.power_w, *measured.power_w);
@@ -241,7 +241,7 @@ std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
   }
   if (key == "batch")
     std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-      return a.second.front()->measurement.batch() < b.second.front()->measurement.batch();
+      return a.second.front()->observation.batch < b.second.front()->observation.batch;
     });
   std::vector<std::pair<std::string, Score>> scores;
   for (const auto& [value, part] : parts)
@@ -249,7 +249,7 @@ std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
   return scores;
 }
 
-ReplicateNoise replicate_noise(std::span<const Measurement> rows,
+ReplicateNoise replicate_noise(std::span<const Observation> rows,
                                std::span<const std::string> modes) {
   const auto difference = [](double a, double b) { return std::abs(a - b) / ((a + b) / 2); };
   ReplicateNoise noise;
@@ -258,7 +258,7 @@ ReplicateNoise replicate_noise(std::span<const Measurement> rows,
     ++noise.sets;
     for (std::size_t i = 0; i < set.size(); ++i)
       for (std::size_t j = i + 1; j < set.size(); ++j) {
-        const Measurement &a = rows[set[i]], &b = rows[set[j]];
+        const Observation &a = rows[set[i]], &b = rows[set[j]];
         times.push_back(difference(a.time_s, b.time_s));
         if (a.power_w && b.power_w) powers.push_back(difference(*a.power_w, *b.power_w));
       }

@@ -40,7 +40,7 @@ std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
                                                     std::span<const ScoredRow* const> rows);
 std::span<const std::string_view> score_keys();
 
-ReplicateNoise replicate_noise(std::span<const Measurement> rows,
+ReplicateNoise replicate_noise(std::span<const Observation> rows,
                                std::span<const std::string> modes);
 
 }  // namespace ridgeline

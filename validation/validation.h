@@ -25,7 +25,7 @@ struct Forecast {
 };
 
 struct ScoredRow {
-  Measurement measurement;
+  Observation observation;
   std::string mode;  // unique within its group
   Forecast forecast;
   bool probed = false;  // the model was fitted to it: it counts for the order of modes alone

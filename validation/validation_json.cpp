@@ -29,17 +29,17 @@ Json to_json(const Score& score) {
 }
 
 Json to_json(const ScoredRow& row) {
-  const Measurement& measured = row.measurement;
+  const Observation& measured = row.observation;
   return {{"line", measured.line},
           {"source", measured.source},
           {"device", measured.device},
           {"mode", row.mode},
           {"point", to_json(measured.conditions.point)},
           {"locked", measured.conditions.locked},
-          {"model", measured.model},
+          {"model", measured.network},
           {"options", measured.options},
-          {"batch", measured.batch()},
-          {"dtype", measured.dtype},
+          {"batch", measured.batch},
+          {"dtype", to_string(measured.dtype)},
           {"runtime", to_string(measured.conditions.runtime)},
           {"task", to_string(measured.task)},
           {"measured_time_s", measured.time_s},
@@ -108,7 +108,7 @@ Json to_json(const Validation& validation) {
       array_of(validation.rankings, [](const Ranking& ranking) { return to_json(ranking); });
   json["worst"] = Json::array();
   for (const std::size_t i : worst_rows(validation, 10))
-    json["worst"].push_back(validation.rows[i].measurement.line);
+    json["worst"].push_back(validation.rows[i].observation.line);
   json["scored"] = array_of(validation.rows, [](const ScoredRow& row) { return to_json(row); });
   return json;
 }
@@ -137,7 +137,7 @@ std::string validation_csv(const Validation& validation) {
                              "measured_energy_j",
                              "energy_j"});
   for (const ScoredRow& row : validation.rows) {
-    const Measurement& measured = row.measurement;
+    const Observation& measured = row.observation;
     const Forecast& predicted = row.forecast;
     const auto part = [](const std::optional<Estimate>& estimate, double Estimate::*member) {
       return estimate ? csv_number((*estimate).*member) : std::string();
@@ -146,10 +146,10 @@ std::string validation_csv(const Validation& validation) {
                     measured.source,
                     measured.device,
                     row.mode,
-                    measured.model,
+                    measured.network,
                     measured.options,
-                    std::to_string(measured.batch()),
-                    measured.dtype,
+                    std::to_string(measured.batch),
+                    std::string(to_string(measured.dtype)),
                     std::string(to_string(measured.conditions.runtime)),
                     std::string(to_string(measured.task)),
                     std::string(to_string(predicted.bound)),

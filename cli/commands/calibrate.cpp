@@ -43,11 +43,11 @@ void talk_of_skipped(const MeasurementTable& table, const Console& console) {
     console.talk(fmt::format("{}:{}: skipped: {}", table.file, row.line, row.reason));
 }
 
-std::vector<Measurement> rows_of(const std::string& path, const std::string& device,
+std::vector<Observation> rows_of(const std::string& path, const std::string& device,
                                  const Console& console) {
   MeasurementTable table = read_measurement_table(path, {.device = device});
   talk_of_skipped(table, console);
-  for (const Measurement& row : table.rows)
+  for (const Observation& row : table.rows)
     if (row.device != device)
       throw Error(fmt::format("{}:{}", path, row.line),
                   fmt::format("was measured on {}, not on {}", row.device, device),
@@ -77,19 +77,18 @@ Calibration calibrated(const std::string& path, const MachineSource& source,
 }
 
 // The run that a suggestion is about.
-Measurement wanted_run(const MachineModel& model, const Options& options) {
+Observation wanted_run(const MachineModel& model, const Options& options) {
   if (!options.has("for")) {
     if (model.observations.empty())
       throw usage_error("--suggest", "needs a network", "write for example --for resnet50");
-    return measurement_of(model.observations.back(), model.device);
+    return model.observations.back();
   }
-  Measurement row;
+  Observation row;
   row.device = model.device;
-  row.model = options.text("for");
-  const Settings settings = resolve(workload_named(row.model), {});
-  row.wanted.batch = settings.batch;
-  row.wanted.dtype = settings.dtype;
-  row.dtype = to_string(settings.dtype);
+  row.network = options.text("for");
+  const Settings settings = resolve(workload_named(row.network), {});
+  row.batch = settings.batch;
+  row.dtype = compute_dtype(settings.dtype).value_or(DType::fp32);
   row.conditions.runtime = token_option(options, "runtime", Runtime::torch_eager);
   return row;
 }
@@ -106,9 +105,9 @@ Suggestion suggestion(const MachineModel& model, const MachineSource& source,
     throw Error(model.device, "no modes are known to choose from",
                 "give --on a device of the catalog", ExitCode::incomplete);
   std::vector<OperatingPoint> measured;
-  for (const KeptObservation& observation : model.observations)
-    measured.push_back(observation.point);
-  const Measurement row = wanted_run(model, options);
+  for (const Observation& observation : model.observations)
+    measured.push_back(observation.conditions.point);
+  const Observation row = wanted_run(model, options);
   const auto probe = next_probe(model, row, probe_candidates(*source.known), measured, predictor);
   if (!probe)
     throw Error(model.device, "every candidate mode was measured already", {},

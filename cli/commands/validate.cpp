@@ -80,8 +80,8 @@ std::string picture_of(const Validation& validation) {
   std::vector<ValidationPoint> points;
   for (const ScoredRow& row : validation.rows)
     points.push_back(
-        {row.measurement.device + ", " + std::string(to_string(row.measurement.conditions.runtime)),
-         row.measurement.time_s, row.forecast.time_s});
+        {row.observation.device + ", " + std::string(to_string(row.observation.conditions.runtime)),
+         row.observation.time_s, row.forecast.time_s});
   if (points.empty()) throw Error(validation.file, "no row could be scored, there is no picture");
   std::string caption = fmt::format("{}; {} rows", validation.file, points.size());
   for (const std::string& note : validation.notes) caption += "; " + note;

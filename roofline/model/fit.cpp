@@ -23,6 +23,12 @@ constexpr double good_enough = 1e-5;  // relative gain of a round
 constexpr double robust_from = 1.5;   // sigmas: residuals beyond count linearly, not squared
 constexpr double outlier_sigmas = 6;  // of a measurement against the prior's own spread
 
+// A measured run with its network as the model reads it.
+struct Run {
+  const Observation& measured;
+  const NetworkLoad& load;
+};
+
 // The free parameters of a model, in coordinates where the prior is normal.
 class Space {
  public:
@@ -63,20 +69,18 @@ class Space {
   Matrix precision_;
 };
 
-bool of_one_network(const std::vector<const Observation*>& observations) {
-  return std::all_of(observations.begin(), observations.end(), [&](const Observation* each) {
-    return each->network == observations.front()->network;
+// The same network in any batch.
+bool of_one_network(const std::vector<Run>& runs) {
+  const Observation& first = runs.front().measured;
+  return std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.measured.network == first.network && run.measured.options == first.options;
   });
 }
 
 class Problem {
  public:
-  Problem(const MachineModel& prior, std::vector<const Observation*> observations,
-          const FitOptions& options)
-      : prior_(prior),
-        space_(prior, of_one_network(observations)),
-        observations_(std::move(observations)),
-        options_(options) {}
+  Problem(const MachineModel& prior, const std::vector<Run>& runs, const FitOptions& options)
+      : prior_(prior), space_(prior, of_one_network(runs)), runs_(runs), options_(options) {}
 
   const Space& space() const { return space_; }
 
@@ -85,17 +89,16 @@ class Problem {
     const std::vector<double> values = space_.values(x);
     std::map<Runtime, Coefficients> by_runtime;
     std::vector<double> times, powers;
-    for (const Observation* observation : observations_) {
-      const Runtime runtime = observation->conditions.runtime;
+    for (const auto& [measured, load] : runs_) {
+      const Runtime runtime = measured.conditions.runtime;
       auto found = by_runtime.find(runtime);
       if (found == by_runtime.end())
         found = by_runtime.emplace(runtime, coefficients(prior_, values, runtime)).first;
-      const Step step =
-          StepModel(*observation->load, found->second).at(observation->conditions, false);
+      const Step step = StepModel(load, found->second).at(measured.conditions, false);
       const double noise = std::hypot(options_.time_noise, found->second.time_error, peculiarity_);
-      times.push_back(std::log(step.time_s / observation->time_s) / noise);
-      if (observation->power_w && step.power_w)
-        powers.push_back(std::log(*step.power_w / *observation->power_w) / options_.power_noise);
+      times.push_back(std::log(step.time_s / measured.time_s) / noise);
+      if (measured.power_w && step.power_w)
+        powers.push_back(std::log(*step.power_w / *measured.power_w) / options_.power_noise);
     }
     times.insert(times.end(), powers.begin(), powers.end());
     return times;
@@ -129,10 +132,10 @@ class Problem {
  private:
   const MachineModel& prior_;
   Space space_;
-  std::vector<const Observation*> observations_;
+  const std::vector<Run>& runs_;
   FitOptions options_;
-  // Of several networks: what each has of its own is noise to the others.
-  double peculiarity_ = of_one_network(observations_) ? 0 : 0.1;
+  // With several networks, what is peculiar to one is noise to the others.
+  double peculiarity_ = of_one_network(runs_) ? 0 : 0.1;
 };
 
 struct Solution {
@@ -210,44 +213,43 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
   return model;
 }
 
-// A measurement that the prior calls impossible is named and left out, not bent to.
-std::optional<std::string> refusal(const MachineModel& prior, const Observation& observation,
+// A measurement that the prior rules out is refused: fitting it would bend the model.
+std::optional<std::string> refusal(const MachineModel& prior, const Run& run,
                                    const FitOptions& options) {
-  if (!(observation.time_s > 0)) return "its time is not positive";
-  const Coefficients means = coefficients(prior, observation.conditions.runtime);
-  const Step step = StepModel(*observation.load, means).at(observation.conditions, false);
-  const double log_time = std::log(observation.time_s / step.time_s);
+  const Observation& measured = run.measured;
+  if (!(measured.time_s > 0)) return "its time is not positive";
+  const Coefficients means = coefficients(prior, measured.conditions.runtime);
+  const Step step = StepModel(run.load, means).at(measured.conditions, false);
+  const double log_time = std::log(measured.time_s / step.time_s);
   const double spread = std::hypot(std::max(means.time_error, 0.2), options.time_noise);
   if (std::abs(log_time) > outlier_sigmas * spread)
     return fmt::format(
         "its time is {:.3g} times what the model expects ({:.3g} s): not the same "
         "network, unit or mode",
-        observation.time_s / step.time_s, step.time_s);
-  if (observation.power_w && step.power_w) {
-    const double log_power = std::log(*observation.power_w / *step.power_w);
+        measured.time_s / step.time_s, step.time_s);
+  if (measured.power_w && step.power_w) {
+    const double log_power = std::log(*measured.power_w / *step.power_w);
     if (std::abs(log_power) > outlier_sigmas * std::max(means.power_error, 0.15))
       return fmt::format("its power is {:.3g} times what the model expects ({:.3g} W)",
-                         *observation.power_w / *step.power_w, *step.power_w);
+                         *measured.power_w / *step.power_w, *step.power_w);
   }
   return std::nullopt;
 }
 
-// Between two probes whose GPU clocks differ: does the time follow?
-void note_regime(const std::vector<const Observation*>& observations,
-                 std::vector<std::string>& notes) {
-  for (const Observation* a : observations)
-    for (const Observation* b : observations) {
-      if (a == b || a->load != b->load || !a->conditions.point.gpu_hz ||
-          !b->conditions.point.gpu_hz)
-        continue;
-      const double clocks = *b->conditions.point.gpu_hz / *a->conditions.point.gpu_hz;
+// Two runs of one network at different GPU clocks in the same time are bound by the host.
+void note_host_bound(const std::vector<Run>& runs, std::vector<std::string>& notes) {
+  for (const auto& [a, a_load] : runs)
+    for (const auto& [b, b_load] : runs) {
+      const auto &a_hz = a.conditions.point.gpu_hz, &b_hz = b.conditions.point.gpu_hz;
+      if (&a == &b || &a_load != &b_load || !a_hz || !b_hz) continue;
+      const double clocks = *b_hz / *a_hz;
       if (clocks < 1.2) continue;
-      const double times = a->time_s / b->time_s;
+      const double times = a.time_s / b.time_s;
       if (times < 1.05) {
         notes.push_back(fmt::format(
             "{} and {}: the GPU clock changes {:.2f}-fold and the time {:.2f}-fold: bound by the "
             "host, not by the GPU",
-            a->name, b->name, clocks, times));
+            describe(a), describe(b), clocks, times));
         return;
       }
     }
@@ -258,20 +260,21 @@ void note_regime(const std::vector<const Observation*>& observations,
 bool is_of_network(const Parameter& parameter) { return parameter.name.ends_with("_time_scale"); }
 
 FitResult fit(const MachineModel& prior, std::span<const Observation> observations,
-              const FitOptions& options) {
+              std::span<const NetworkLoad* const> loads, const FitOptions& options) {
   FitResult result;
-  std::vector<const Observation*> used;
-  for (const Observation& observation : observations) {
+  std::vector<Run> used;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const Run run{observations[i], *loads[i]};
     std::optional<std::string> reason;
-    if (options.refuse_outliers) reason = refusal(prior, observation, options);
+    if (options.refuse_outliers) reason = refusal(prior, run, options);
     if (reason)
-      result.refused.push_back({observation.name, *reason});
+      result.refused.emplace(i, *reason);
     else
-      used.push_back(&observation);
+      used.push_back(run);
   }
   result.model = prior;
   if (used.empty()) return result;
-  note_regime(used, result.notes);
+  note_host_bound(used, result.notes);
   const Problem problem(prior, used, options);
   if (problem.space().size() == 0) return result;
   result.model = posterior(prior, problem.space(), solve(problem));

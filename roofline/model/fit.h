@@ -2,13 +2,14 @@
 // Micro-benchmark rows and whole networks are both observations; facts without variance stay.
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/machine_model.h"
-#include "roofline/model/conditions.h"
+#include "base/observation.h"
 #include "roofline/model/network_load.h"
 
 namespace ridgeline {
@@ -16,25 +17,9 @@ namespace ridgeline {
 // Whether a parameter tells what is peculiar to one network: a fit to several leaves it alone.
 bool is_of_network(const Parameter& parameter);
 
-// One measured run of a network.
-struct Observation {
-  std::string network;  // equal for runs of one network, whatever its batch: "resnet50 seq=128"
-  std::string name;     // for messages: "resnet50 batch 8 at 30W"
-  const NetworkLoad* load = nullptr;  // not owned
-  Conditions conditions;
-  double time_s = 0;
-  std::optional<double> power_w;
-};
-
-// An observation that was not used, and why.
-struct RefusedObservation {
-  std::string name;
-  std::string reason;
-};
-
 struct FitResult {
   MachineModel model;  // posterior: means and covariance; fitted parameters say so
-  std::vector<RefusedObservation> refused;
+  std::map<std::size_t, std::string> refused;  // why, by index of the observation
   std::vector<std::string> notes;  // "time does not move with the GPU clock: host-bound …"
 };
 
@@ -44,7 +29,8 @@ struct FitOptions {
   bool refuse_outliers = true;
 };
 
+// `loads` holds the network of each observation.
 FitResult fit(const MachineModel& prior, std::span<const Observation> observations,
-              const FitOptions& options = {});
+              std::span<const NetworkLoad* const> loads, const FitOptions& options = {});
 
 }  // namespace ridgeline

@@ -49,10 +49,11 @@ OperatingPoint measured_point(const MachineModel& model, const MachineRequest& r
                               const std::string& path) {
   const std::string label = request.mode;
   std::string known;
-  for (const KeptObservation& observation : model.observations) {
-    if (label.empty() || observation.point.label == label) return observation.point;
-    if (known.find(observation.point.label) == std::string::npos)
-      known += (known.empty() ? "" : ", ") + observation.point.label;
+  for (const Observation& observation : model.observations) {
+    const OperatingPoint& point = observation.conditions.point;
+    if (label.empty() || point.label == label) return point;
+    if (known.find(point.label) == std::string::npos)
+      known += (known.empty() ? "" : ", ") + point.label;
   }
   const auto cores = find_parameter(model, "cpu0_cores");
   const auto hz = find_parameter(model, "cpu_measured_hz");

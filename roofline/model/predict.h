@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <span>
 
+#include "base/conditions.h"
 #include "base/demand.h"
 #include "base/machine_model.h"
 #include "base/prediction.h"
 #include "roofline/model/coefficient_draws.h"
-#include "roofline/model/conditions.h"
 #include "roofline/model/network_load.h"
 
 namespace ridgeline {

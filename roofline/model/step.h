@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include "base/conditions.h"
 #include "base/prediction.h"
 #include "roofline/model/coefficients.h"
-#include "roofline/model/conditions.h"
 #include "roofline/model/kernel_time.h"
 #include "roofline/model/network_load.h"
 

@@ -12,13 +12,25 @@ namespace ridgeline::testing {
 
 inline OperatingPoint sample_point() { return {"30W", 8, 612e6, 2133e6, {1.2e9}, 4, 30.0}; }
 
+inline Observation sample_observation() {
+  Observation observation;
+  observation.device = "example";
+  observation.network = "resnet50";
+  observation.options = "image=224";
+  observation.batch = 8;
+  observation.dtype = DType::fp16;
+  observation.conditions = {sample_point(), Runtime::tensorrt, false, PowerKind::board};
+  observation.time_s = 0.012;
+  observation.power_w = 21.5;
+  return observation;
+}
+
 inline MachineModel sample_model() {
   return {"example",
           {{"gpu_fp16_efficiency", 0.5, Source::fitted, PriorBelief{0.6, 0.2, Source::datasheet}},
            {"gpu_launch_s", 5e-6, Source::assumed}},
           {0.01, -1e-8, -1e-8, 1e-12},
-          {{"resnet50", "image=224", 8, DType::fp16, Runtime::tensorrt, "inference", sample_point(),
-            false, 0.012, 21.5, "module", ""}}};
+          {sample_observation()}};
 }
 
 inline Ceilings sample_ceilings() {

@@ -28,9 +28,9 @@ struct Outcome {
 
 // Whether a higher clock never took a tenth longer than a lower one. Where it did, chance decides
 // which clock keeps a limit: a host-bound group of gpt2 took 7.9 or 9.9 ms in no order of clocks.
-bool is_in_order(const std::vector<const Measurement*>& by_clock) {
+bool is_in_order(const std::vector<const Observation*>& by_clock) {
   double fastest_s = INFINITY;
-  for (const Measurement* row : by_clock) {
+  for (const Observation* row : by_clock) {
     if (row->time_s > 1.1 * fastest_s) return false;
     fastest_s = std::min(fastest_s, row->time_s);
   }
@@ -44,40 +44,40 @@ Outcome plan_groups(const std::string& path, int probes) {
   MeasuredLoads loads;
   Outcome outcome;
   for (const auto& [key, rows] : groups_of(table.rows, group_of)) {
-    std::vector<const Measurement*> measured;
+    std::vector<const Observation*> measured;
     for (const std::size_t i : rows)
       if (table.rows[i].power_w) measured.push_back(&table.rows[i]);
     if (measured.size() < 3) continue;
-    const auto by_clock = [](const Measurement* a, const Measurement* b) {
+    const auto by_clock = [](const Observation* a, const Observation* b) {
       return a->conditions.point.gpu_hz.value_or(0) < b->conditions.point.gpu_hz.value_or(0);
     };
     std::sort(measured.begin(), measured.end(), by_clock);
     MachineModel model = predictor.prior(*measured.front());
     if (probes > 0) {
-      const Measurement* ends[] = {measured.back(), measured.front()};
+      const Observation* ends[] = {measured.back(), measured.front()};
       model = predictor.fit(model, ends).model;
     }
     PlanProblem problem;
     problem.model = &model;
     problem.conditions = measured.front()->conditions;
-    problem.variants = {{&loads.of(*measured.front()), measured.front()->batch(), DType::fp16}};
-    for (const Measurement* row : measured)
+    problem.variants = {{&loads.of(*measured.front()), measured.front()->batch, DType::fp16}};
+    for (const Observation* row : measured)
       problem.modes.modes.push_back({row->conditions.point, Reach::live, false, true});
     const Sweep swept = sweep(problem);
     const auto draws = coefficient_draws(model, problem.conditions.runtime, 100, 1);
     Belief belief(problem, swept, draws);
     Chooser chooser(problem, swept, belief, Reach::reboot);
     double fastest_s = INFINITY;
-    for (const Measurement* row : measured) fastest_s = std::min(fastest_s, row->time_s);
+    for (const Observation* row : measured) fastest_s = std::min(fastest_s, row->time_s);
     const bool in_order = is_in_order(measured);
     for (const double slowdown : {0.05, 0.1, 0.2}) {
       Objective objective;
       objective.limits = {{LimitKind::slowdown, slowdown, 0, ""}};
       const auto chosen = chooser.best(objective);
       if (chosen.empty()) continue;
-      const Measurement& choice = *measured[swept.mode_of(chosen.front().row)];
+      const Observation& choice = *measured[swept.mode_of(chosen.front().row)];
       double best_j = INFINITY;
-      for (const Measurement* row : measured)
+      for (const Observation* row : measured)
         if (row->time_s <= (1 + slowdown) * fastest_s)
           best_j = std::min(best_j, row->time_s * *row->power_w);
       const bool kept = choice.time_s <= (1 + slowdown) * fastest_s;

@@ -24,8 +24,6 @@ void set(MachineModel& model, std::string_view name, double factor) {
 Observation observed(const MachineModel& truth, const NetworkLoad& load, std::string_view mode) {
   Observation observation;
   observation.network = "made up";
-  observation.name = std::string(mode);
-  observation.load = &load;
   observation.conditions.point = point_of(orin, mode);
   observation.conditions.runtime = load.runtime;
   const Step step =
@@ -33,6 +31,11 @@ Observation observed(const MachineModel& truth, const NetworkLoad& load, std::st
   observation.time_s = step.time_s;
   observation.power_w = step.power_w;
   return observation;
+}
+
+FitResult fit_to(const std::vector<Observation>& probes, const MachineModel& prior,
+                 const NetworkLoad& load) {
+  return fit(prior, probes, std::vector<const NetworkLoad*>(probes.size(), &load));
 }
 
 TEST(Fit, TwoProbesTeachTheTimeOfOtherModes) {
@@ -43,7 +46,7 @@ TEST(Fit, TwoProbesTeachTheTimeOfOtherModes) {
   const NetworkLoad load = load_of("resnet50", Runtime::torch_eager, 16);
   const std::vector<Observation> probes = {observed(truth, load, "15W"),
                                            observed(truth, load, "MAXN")};
-  const FitResult fitted = fit(prior, probes);
+  const FitResult fitted = fit_to(probes, prior, load);
   EXPECT_TRUE(fitted.refused.empty());
   for (const char* mode : {"30W", "50W"}) {
     const Observation unseen = observed(truth, load, mode);
@@ -63,7 +66,7 @@ TEST(Fit, WhatNoMeasurementTouchesStays) {
   const NetworkLoad load = load_of("resnet18", Runtime::torch_eager, 4);
   Observation probe = observed(prior, load, "30W");
   probe.time_s *= 1.15;
-  const MachineModel after = fit(prior, std::vector{probe}).model;
+  const MachineModel after = fit_to({probe}, prior, load).model;
   const std::size_t n = prior.parameters.size();
   for (const char* name : {"gpu_attention_fp16_efficiency", "tensorrt_matmul_int8_efficiency"}) {
     const auto index = find_parameter(prior, name);
@@ -80,9 +83,9 @@ TEST(Fit, AnImpossibleRowIsRefusedWithAReason) {
   const NetworkLoad load = load_of("resnet50", Runtime::tensorrt, 8);
   Observation wrong_unit = observed(prior, load, "30W");
   wrong_unit.time_s *= 1000;
-  const FitResult fitted = fit(prior, std::vector{wrong_unit});
+  const FitResult fitted = fit_to({wrong_unit}, prior, load);
   ASSERT_EQ(fitted.refused.size(), 1u);
-  EXPECT_NE(fitted.refused[0].reason.find("times what the model expects"), std::string::npos);
+  EXPECT_NE(fitted.refused.at(0).find("times what the model expects"), std::string::npos);
   EXPECT_EQ(fitted.model.parameters, prior.parameters);
 }
 
@@ -91,7 +94,7 @@ TEST(Fit, ATimeThatDoesNotFollowTheClockIsTheHosts) {
   const NetworkLoad load = load_of("mobilenet_v3_small", Runtime::torch_eager);
   const std::vector<Observation> probes = {observed(prior, load, "gpu=612MHz,cpu=1497.6MHz"),
                                            observed(prior, load, "gpu=1300.5MHz,cpu=1497.6MHz")};
-  const FitResult fitted = fit(prior, probes);
+  const FitResult fitted = fit_to(probes, prior, load);
   ASSERT_EQ(fitted.notes.size(), 1u);
   EXPECT_NE(fitted.notes[0].find("bound by the host"), std::string::npos);
 }

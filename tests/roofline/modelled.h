@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "analyzer/lowering/lowering.h"
+#include "base/conditions.h"
 #include "devices/catalog/catalog.h"
 #include "devices/catalog/model.h"
 #include "devices/modes/mode_space.h"
-#include "roofline/model/conditions.h"
 #include "roofline/model/network_load.h"
 #include "roofline/model/priors.h"
 #include "workloads/registry.h"

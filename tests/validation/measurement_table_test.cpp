@@ -1,4 +1,4 @@
-// Measurement tables: what a row becomes, what is skipped with a reason, what is an error.
+// Observation tables: what a row becomes, what is skipped with a reason, what is an error.
 #include "validation/measurement_table.h"
 
 #include <gmock/gmock.h>
@@ -50,13 +50,13 @@ TEST(MeasurementTable, ReadsARow) {
   const MeasurementTable table = parse_measurement_table(header + orin, "t.csv");
   ASSERT_THAT(table.rows, SizeIs(1));
   EXPECT_THAT(table.skipped, IsEmpty());
-  const Measurement& row = table.rows.front();
+  const Observation& row = table.rows.front();
   EXPECT_EQ(row.line, 2);
   EXPECT_EQ(row.source, "lab");
   EXPECT_EQ(row.device, "jetson-agx-orin-64gb");
-  EXPECT_EQ(row.model, "resnet50");
-  EXPECT_EQ(row.batch(), 8);
-  EXPECT_EQ(row.wanted.dtype, ElementType::fp16);
+  EXPECT_EQ(row.network, "resnet50");
+  EXPECT_EQ(row.batch, 8);
+  EXPECT_EQ(row.dtype, DType::fp16);
   EXPECT_EQ(row.task, Task::inference);
   EXPECT_DOUBLE_EQ(row.time_s, 0.0205);
   EXPECT_EQ(row.power_w, 18);

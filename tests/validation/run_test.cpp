@@ -27,20 +27,20 @@ using ::testing::SizeIs;
 
 constexpr double board_w = 6;
 
-double true_time(const Measurement& row) {
-  const double work = row.model == "large" ? 4e9 : 1e9;
-  return static_cast<double>(row.batch()) * work / *row.conditions.point.gpu_hz + 0.1;
+double true_time(const Observation& row) {
+  const double work = row.network == "large" ? 4e9 : 1e9;
+  return static_cast<double>(row.batch) * work / *row.conditions.point.gpu_hz + 0.1;
 }
 
-Measurement run(std::string model, double gpu_hz, std::int64_t batch = 1) {
+Observation run(std::string model, double gpu_hz, std::int64_t batch = 1) {
   static int line = 1;
-  Measurement row;
+  Observation row;
   row.line = ++line;
   row.source = "lab";
   row.device = "board";
-  row.model = std::move(model);
-  row.dtype = "fp16";
-  row.wanted.batch = batch;
+  row.network = std::move(model);
+  row.dtype = DType::fp16;
+  row.batch = batch;
   row.conditions.point.label = std::to_string(static_cast<int>(gpu_hz / 1e6));
   row.conditions.point.gpu_hz = gpu_hz;
   row.conditions.power_kind = PowerKind::module;
@@ -61,11 +61,11 @@ MachineModel belief() {
 // Right but for one factor on time, which a fit finds from any row.
 Predictor made_up() {
   Predictor predictor;
-  predictor.prior = [](const Measurement& row) {
+  predictor.prior = [](const Observation& row) {
     if (row.device == "unknown") throw Error("unknown", "nothing is believed of this device");
     return belief();
   };
-  predictor.forecast = [](const MachineModel& model, const Measurement& row, Detail detail) {
+  predictor.forecast = [](const MachineModel& model, const Observation& row, Detail detail) {
     const double factor = mean_of(model, "speed_factor");
     const double half = detail == Detail::value ? 0 : 0.25;
     const auto around = [&](double value) {
@@ -81,31 +81,31 @@ Predictor made_up() {
   };
   predictor.fit = [](const MachineModel& prior, Measurements rows) {
     double factor = 0;
-    for (const Measurement* row : rows)
+    for (const Observation* row : rows)
       factor += row->time_s / true_time(*row) / static_cast<double>(rows.size());
     FitResult result;
     result.model = prior;
     result.model.parameters[0].mean = factor;
     return result;
   };
-  predictor.least_time_s = [](const MachineModel&, const Measurement& row) {
+  predictor.least_time_s = [](const MachineModel&, const Observation& row) {
     return 0.5 * true_time(row);
   };
   predictor.is_shared = [](const Parameter& parameter) { return parameter.name == "speed_factor"; };
   return predictor;
 }
 
-std::vector<Measurement> sweep(const std::string& model) {
+std::vector<Observation> sweep(const std::string& model) {
   return {run(model, 500e6), run(model, 700e6), run(model, 900e6), run(model, 1100e6)};
 }
 
-std::vector<Measurement> both_nets() {
-  std::vector<Measurement> rows = sweep("small");
-  for (const Measurement& row : sweep("large")) rows.push_back(row);
+std::vector<Observation> both_nets() {
+  std::vector<Observation> rows = sweep("small");
+  for (const Observation& row : sweep("large")) rows.push_back(row);
   return rows;
 }
 
-MeasurementTable table_of(std::vector<Measurement> rows) { return {"t.csv", std::move(rows), {}}; }
+MeasurementTable table_of(std::vector<Observation> rows) { return {"t.csv", std::move(rows), {}}; }
 
 TEST(Validate, WithoutProbesTheErrorIsThatOfTheBelief) {
   const Validation result = validate(table_of(both_nets()), made_up(), {});
@@ -133,8 +133,8 @@ TEST(Validate, TheBoardOffsetComesFromTheRowsOfItsSource) {
 }
 
 TEST(Validate, ACardsOwnSensorNeedsNoOffset) {
-  std::vector<Measurement> rows = both_nets();
-  for (Measurement& row : rows) row.conditions.power_kind = PowerKind::board;
+  std::vector<Observation> rows = both_nets();
+  for (Observation& row : rows) row.conditions.power_kind = PowerKind::board;
   const Validation result = validate(table_of(rows), made_up(), {});
   EXPECT_THAT(result.board_offsets, IsEmpty());
   EXPECT_GT(*result.total.power_mape, 0.2);
@@ -152,7 +152,7 @@ TEST(Validate, TwoProbesRemoveTheErrorOnModesThatWereNotProbed) {
 }
 
 TEST(Validate, GroupsThatAreTooSmallAreSkipped) {
-  std::vector<Measurement> rows = sweep("small");
+  std::vector<Observation> rows = sweep("small");
   rows.push_back(run("large", 500e6));
   const Validation result = validate(table_of(rows), made_up(), {.probes = 2});
   EXPECT_EQ(result.total.rows, 2);
@@ -166,8 +166,8 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
   Predictor predictor = made_up();
   predictor.fit = [&, fit = predictor.fit](const MachineModel& prior, Measurements rows) {
     EXPECT_DOUBLE_EQ(prior.covariance[0], 4);  // ten times wider
-    for (const Measurement* row : rows) {
-      ++fitted[row->model];
+    for (const Observation* row : rows) {
+      ++fitted[row->network];
       EXPECT_NEAR(*row->power_w, 1e-8 * *row->conditions.point.gpu_hz, 1e-9);
     }
     return fit(prior, rows);
@@ -184,7 +184,7 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
 
 TEST(Validate, RefitsLeaveAloneWhatNoRowDependsOn) {
   Predictor predictor = made_up();
-  predictor.prior = [](const Measurement&) {
+  predictor.prior = [](const Observation&) {
     MachineModel model = belief();
     model.parameters.push_back({"idle", 3, Source::assumed, {}});
     model.covariance = {0.04, 0, 0, 0, 1, 0, 0, 0, 0.09};
@@ -196,7 +196,7 @@ TEST(Validate, RefitsLeaveAloneWhatNoRowDependsOn) {
   };
   std::vector<double> kept;
   predictor.forecast = [&kept, forecast = predictor.forecast](
-                           const MachineModel& model, const Measurement& row, Detail detail) {
+                           const MachineModel& model, const Observation& row, Detail detail) {
     if (detail == Detail::interval) kept.push_back(model.covariance[8]);
     return forecast(model, row, detail);
   };
@@ -213,8 +213,8 @@ TEST(Validate, CrossValidationNeedsAnotherNet) {
 }
 
 TEST(Validate, CrossValidationOverDevicesCarriesSharedParameters) {
-  std::vector<Measurement> rows = both_nets();
-  for (Measurement row : both_nets()) {
+  std::vector<Observation> rows = both_nets();
+  for (Observation row : both_nets()) {
     row.device = "other";
     rows.push_back(row);
   }
@@ -224,7 +224,7 @@ TEST(Validate, CrossValidationOverDevicesCarriesSharedParameters) {
 }
 
 TEST(Validate, RowsThatContradictTheRoofAreSkipped) {
-  std::vector<Measurement> rows = both_nets();
+  std::vector<Observation> rows = both_nets();
   rows[1].time_s *= 0.3;
   const Validation result = validate(table_of(rows), made_up(), {});
   EXPECT_EQ(result.total.rows, 7);
@@ -234,7 +234,7 @@ TEST(Validate, RowsThatContradictTheRoofAreSkipped) {
 }
 
 TEST(Validate, OneRowInAnotherUnitIsSkippedAndMostOfThemAreAnError) {
-  std::vector<Measurement> rows = both_nets();
+  std::vector<Observation> rows = both_nets();
   rows[1].time_s /= 1000;
   rows[2].time_s *= 1000;
   *rows[3].power_w *= 1000;
@@ -243,7 +243,7 @@ TEST(Validate, OneRowInAnotherUnitIsSkippedAndMostOfThemAreAnError) {
   EXPECT_THAT(result.skipped[0].reason, HasSubstr("time_ms looks like seconds"));
   EXPECT_THAT(result.skipped[1].reason, HasSubstr("time_ms looks like microseconds"));
   EXPECT_THAT(result.skipped[2].reason, HasSubstr("power_w looks like milliwatts"));
-  for (Measurement& row : rows) row.time_s = true_time(row) / 1000;
+  for (Observation& row : rows) row.time_s = true_time(row) / 1000;
   try {
     validate(table_of(rows), made_up(), {});
     FAIL() << "no error";
@@ -255,7 +255,7 @@ TEST(Validate, OneRowInAnotherUnitIsSkippedAndMostOfThemAreAnError) {
 }
 
 TEST(Validate, WhatCannotBePredictedIsSkipped) {
-  std::vector<Measurement> rows = both_nets();
+  std::vector<Observation> rows = both_nets();
   rows[0].device = "unknown";
   const Validation result = validate(table_of(rows), made_up(), {});
   EXPECT_EQ(result.total.rows, 7);
@@ -271,8 +271,8 @@ TEST(Validate, EmptyTablesHaveNoNumbers) {
 }
 
 TEST(Validate, JsonIsAsDocumentedAndTextFits) {
-  std::vector<Measurement> rows = both_nets();
-  for (Measurement row : sweep("small")) {
+  std::vector<Observation> rows = both_nets();
+  for (Observation row : sweep("small")) {
     row.source = "somebody-else-with-a-long-name-who-measured-the-same-runs-again";
     row.time_s *= 1.05;
     rows.push_back(row);
@@ -296,22 +296,22 @@ TEST(Validate, JsonIsAsDocumentedAndTextFits) {
 }
 
 TEST(Validate, TheSameTableGivesTheSameBytes) {
-  const auto bytes = [](const std::vector<Measurement>& rows) {
+  const auto bytes = [](const std::vector<Observation>& rows) {
     return dump_json(to_json(validate(table_of(rows), made_up(), {.probes = 1})));
   };
-  const std::vector<Measurement> rows = both_nets();
+  const std::vector<Observation> rows = both_nets();
   EXPECT_EQ(bytes(rows), bytes(rows));
 }
 
 TEST(BoardOffset, IsTheMedianAboveThePrediction) {
-  std::vector<Measurement> rows = sweep("small");
+  std::vector<Observation> rows = sweep("small");
   *rows[0].power_w += 50;  // an outlier of the log
-  std::vector<const Measurement*> all;
-  for (const Measurement& row : rows) all.push_back(&row);
+  std::vector<const Observation*> all;
+  for (const Observation& row : rows) all.push_back(&row);
   const EstimatedOffset offset = estimate_board_offset(belief(), all, made_up());
   EXPECT_NEAR(offset.power_w, board_w, 1e-9);
   EXPECT_EQ(offset.rows, 4);
-  for (Measurement& row : rows) *row.power_w -= 2 * board_w;
+  for (Observation& row : rows) *row.power_w -= 2 * board_w;
   EXPECT_EQ(estimate_board_offset(belief(), all, made_up()).power_w, 0);
 }
 

@@ -20,23 +20,23 @@ Estimate around(double value, double half) {
   return {value, value * (1 - half), value * (1 + half), Source::predicted};
 }
 
-Measurement scored_run(std::string mode, double time_s, std::optional<double> power_w = {},
+Observation scored_run(std::string mode, double time_s, std::optional<double> power_w = {},
                        std::string source = "lab", std::int64_t batch = 1) {
   static int line = 1;
-  Measurement row;
+  Observation row;
   row.line = ++line;
   row.source = std::move(source);
   row.device = "board";
-  row.model = "net";
-  row.dtype = "fp16";
-  row.wanted.batch = batch;
+  row.network = "net";
+  row.dtype = DType::fp16;
+  row.batch = batch;
   row.conditions.point.label = std::move(mode);
   row.time_s = time_s;
   row.power_w = power_w;
   return row;
 }
 
-ScoredRow scored(const Measurement& row, double time_s, std::optional<double> power_w = {},
+ScoredRow scored(const Observation& row, double time_s, std::optional<double> power_w = {},
                  double half = 0.1) {
   Forecast forecast;
   forecast.time_s = around(time_s, half);
@@ -71,7 +71,8 @@ TEST(KendallTau, CountsPairs) {
 }
 
 TEST(LeastChoice, RegretIsWhatTheBestWouldHaveSaved) {
-  const LeastChoice wrong = choose_least(std::vector<double>{12, 10, 15}, std::vector<double>{8, 9, 20});
+  const LeastChoice wrong =
+      choose_least(std::vector<double>{12, 10, 15}, std::vector<double>{8, 9, 20});
   EXPECT_EQ(wrong.chosen, 0U);
   EXPECT_EQ(wrong.best, 1U);
   EXPECT_DOUBLE_EQ(wrong.regret, 0.2);
@@ -179,7 +180,7 @@ RC_GTEST_PROP(KendallTau, IsWithinOneAndTurnsItsSignWithTheOrder,
 }
 
 TEST(Groups, ReplicatesAreEqualInAllButTheSource) {
-  const std::vector<Measurement> rows{scored_run("A", 1.0, {}, "x"), scored_run("A", 1.1, {}, "y"),
+  const std::vector<Observation> rows{scored_run("A", 1.0, {}, "x"), scored_run("A", 1.1, {}, "y"),
                                       scored_run("B", 1.0, {}, "x"),
                                       scored_run("A", 1.0, {}, "x", 4)};
   const std::vector<std::string> modes = mode_names(rows);
@@ -192,7 +193,7 @@ TEST(Groups, ReplicatesAreEqualInAllButTheSource) {
 }
 
 TEST(Groups, OneLabelForDifferentClocksIsMoreThanOneMode) {
-  std::vector<Measurement> rows{scored_run("MaxQ", 1), scored_run("MaxQ", 1),
+  std::vector<Observation> rows{scored_run("MaxQ", 1), scored_run("MaxQ", 1),
                                 scored_run("MaxQ", 1)};
   rows[0].conditions.point.gpu_hz = 800e6;
   rows[1].conditions.point.gpu_hz = 801e6;  // the same, read back
@@ -211,14 +212,14 @@ TEST(Probes, SpreadTakesTheEndsFirst) {
   EXPECT_THAT(spread(5, 5), ElementsAre(0, 1, 2, 3, 4));
 }
 
-ProbePlan plan(const std::vector<Measurement>& rows, const ValidationOptions& options) {
+ProbePlan plan(const std::vector<Observation>& rows, const ValidationOptions& options) {
   std::vector<double> times;
-  for (const Measurement& row : rows) times.push_back(row.time_s);
+  for (const Observation& row : rows) times.push_back(row.time_s);
   return plan_probes(rows, mode_names(rows), times, options);
 }
 
 TEST(Probes, FastestAndSlowestModeOfEachGroup) {
-  const std::vector<Measurement> rows{scored_run("B", 2),
+  const std::vector<Observation> rows{scored_run("B", 2),
                                       scored_run("C", 3),
                                       scored_run("A", 1),
                                       scored_run("D", 4),
@@ -237,7 +238,7 @@ TEST(Probes, FastestAndSlowestModeOfEachGroup) {
 }
 
 TEST(Probes, NamedModes) {
-  const std::vector<Measurement> rows{scored_run("A", 1), scored_run("B", 2), scored_run("C", 3),
+  const std::vector<Observation> rows{scored_run("A", 1), scored_run("B", 2), scored_run("C", 3),
                                       scored_run("A", 1, {}, "other"),
                                       scored_run("B", 1, {}, "other")};
   const ProbePlan named = plan(rows, {.probe_modes = {"C", "A"}});
@@ -248,7 +249,7 @@ TEST(Probes, NamedModes) {
 }
 
 TEST(Probes, ANetWithOneModeIsProbedAtItsSmallestAndLargestBatch) {
-  const std::vector<Measurement> rows{
+  const std::vector<Observation> rows{
       scored_run("A", 1, {}, "x", 4), scored_run("A", 2, {}, "x", 64),
       scored_run("A", 3, {}, "x", 1), scored_run("A", 4, {}, "x", 16)};
   const ProbePlan two = plan(rows, {.probes = 2});
@@ -264,7 +265,7 @@ RC_GTEST_PROP(Probes, EveryRowIsProbeOrScoredOrSkippedOnce, ()) {
   const auto shape = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
       rc::gen::tuple(rc::gen::inRange(0, 4), rc::gen::inRange(0, 3), rc::gen::inRange(1, 4)));
   const int probes = *rc::gen::inRange(0, 4);
-  std::vector<Measurement> rows;
+  std::vector<Observation> rows;
   for (const auto& [mode, source, batch] : shape)
     rows.push_back(scored_run(std::string(1, static_cast<char>('A' + mode)), 1 + mode, {},
                               std::to_string(source), batch));
@@ -276,7 +277,7 @@ RC_GTEST_PROP(Probes, EveryRowIsProbeOrScoredOrSkippedOnce, ()) {
     for (const std::size_t probe : trial.probes)
       for (const std::size_t i : trial.scored)
         RC_ASSERT(rows[probe].conditions.point.label != rows[i].conditions.point.label ||
-                  rows[probe].batch() != rows[i].batch());
+                  rows[probe].batch != rows[i].batch);
   }
   RC_ASSERT(count == rows.size());
 }

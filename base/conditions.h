@@ -1,5 +1,5 @@
-// Conditions: how a network is run and watched: at which operating point, by whom, with locked
-// clocks or under a governor, and where its power is read. The network itself is a NetworkLoad.
+// Conditions: how a network runs and is measured: operating point, runtime, locked clocks or a
+// governor, and where power is read.
 #pragma once
 
 #include <array>
