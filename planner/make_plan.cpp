@@ -117,7 +117,8 @@ class Planner {
     const PlanVariant& variant = variant_of(row);
     Conditions conditions = problem_.conditions;
     conditions.point = mode.point;
-    const Prediction prediction = predict(*problem_.model, *variant.load, conditions, draws_, true);
+    const Prediction prediction =
+        predict(*problem_.model, *variant.load, conditions, draws_, RowDetail::values);
     PlannedMode result;
     result.point = mode.point;
     result.request = request_text(mode.point);

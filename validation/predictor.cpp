@@ -99,7 +99,7 @@ Predictor model_predictor(const std::string& profile) {
   predictor.prior = [machines](const Observation& row) { return machines->prior(row); };
   predictor.forecast = [=](const MachineModel& model, const Observation& row, Detail detail) {
     PredictOptions options;
-    options.rows = false;
+    options.rows = RowDetail::none;
     if (detail == Detail::value) options.draws = 0;
     return forecast_of(predict(model, loads->of(row), machines->conditions(row), options));
   };

@@ -93,8 +93,8 @@ std::vector<Advice> advice_for(const Asked& asked, NetworkVariants& variants, co
       Conditions conditions = asked.conditions;
       conditions.point = setting.point;
       conditions.runtime = setting.runtime;
-      const Prediction prediction =
-          predict(asked.source.model, variant.load, conditions, {.draws = 0, .rows = false});
+      const Prediction prediction = predict(asked.source.model, variant.load, conditions,
+                                            {.draws = 0, .rows = RowDetail::none});
       return Cost{prediction.time_s.value,
                   prediction.energy_j ? std::optional(prediction.energy_j->value) : std::nullopt};
     } catch (const Error&) {

@@ -19,7 +19,8 @@ PlannedConcurrency planned_concurrency(const PlanProblem& problem, const Sweep& 
   conditions.runtime = problem.trained_by;
   conditions.point = problem.modes.modes[sweep.mode_of(row)].point;
   const PlanVariant& variant = problem.variants[sweep.variant_of(row)];
-  const Prediction step = predict(*problem.model, *variant.trained, conditions, draws, true);
+  const Prediction step =
+      predict(*problem.model, *variant.trained, conditions, draws, RowDetail::values);
   result.minibatch = variant.minibatch;
   result.step_s = step.time_s;
   result.step_w = step.power_w;

@@ -55,14 +55,14 @@ struct Drawn {
 };
 
 Drawn drawn_steps(const NetworkLoad& load, const Conditions& conditions,
-                  std::span<const CoefficientDraw> draws, bool with_rows) {
+                  std::span<const CoefficientDraw> draws, RowDetail detail) {
   Drawn drawn;
-  const std::size_t rows = with_rows ? load.kernels.size() : 0;
+  const std::size_t rows = detail == RowDetail::intervals ? load.kernels.size() : 0;
   drawn.row_time.resize(rows);
   drawn.row_energy.resize(rows);
   drawn.row_power.resize(rows);
   for (const auto& [values, time_scale, power_scale] : draws) {
-    const Step step = StepModel(load, values).at(conditions, with_rows);
+    const Step step = StepModel(load, values).at(conditions, detail != RowDetail::none);
     drawn.time.push_back(step.time_s * time_scale);
     for (std::size_t row = 0; row < rows; ++row)
       drawn.row_time[row].push_back(step.rows[row].time_s * time_scale);
@@ -89,7 +89,7 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
 }
 
 Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
-                   std::span<const CoefficientDraw> draws, bool rows) {
+                   std::span<const CoefficientDraw> draws, RowDetail rows) {
   const Coefficients means = coefficients(model, conditions.runtime);
   const Step step = StepModel(load, means).at(conditions);
   Drawn drawn = drawn_steps(load, conditions, draws, rows);
@@ -100,10 +100,10 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
   if (means.processor == Processor::gpu) prediction.point.gpu_hz = step.gpu_hz;
   prediction.runtime = conditions.runtime;
   prediction.bound = bound_of(step);
-  for (std::size_t i = 0; rows && i < step.rows.size(); ++i) {
+  for (std::size_t i = 0; rows != RowDetail::none && i < step.rows.size(); ++i) {
     const StepRow& row = step.rows[i];
     std::vector<double> none;
-    const bool intervals = !draws.empty();
+    const bool intervals = rows == RowDetail::intervals && !draws.empty();
     PredictedDemand predicted;
     predicted.demand = load.kernels[i].name;
     predicted.time_s = estimate_of(row.time_s, intervals ? drawn.row_time[i] : none);

@@ -15,10 +15,14 @@
 
 namespace ridgeline {
 
+// What a prediction says of single kernels. `values` and `intervals` have the same totals; those of
+// `none` come from a shorter sum and may differ in the last digits.
+enum class RowDetail { none, values, intervals };
+
 struct PredictOptions {
   int draws = 200;  // of the parameters, for the intervals; 0: value only (low = value = high)
   std::uint64_t seed = 1;
-  bool rows = true;  // false: totals only
+  RowDetail rows = RowDetail::intervals;
 };
 
 // What the model lacks for the device (an operating point without a clock that the formulas need)
@@ -28,6 +32,6 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
 
 // The same for draws that are at hand: coefficient_draws() of this model and runtime.
 Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
-                   std::span<const CoefficientDraw> draws, bool rows);
+                   std::span<const CoefficientDraw> draws, RowDetail rows);
 
 }  // namespace ridgeline

@@ -51,7 +51,7 @@ TEST(Fit, TwoProbesTeachTheTimeOfOtherModes) {
   for (const char* mode : {"30W", "50W"}) {
     const Observation unseen = observed(truth, load, mode);
     PredictOptions options;
-    options.rows = false;
+    options.rows = RowDetail::none;
     const Prediction before = predict(prior, load, unseen.conditions, options);
     const Prediction after = predict(fitted.model, load, unseen.conditions, options);
     EXPECT_GT(std::abs(before.time_s.value / unseen.time_s - 1), 0.08) << mode;

@@ -67,6 +67,26 @@ TEST_P(OfRuntime, MoreClockUnitsOrBandwidthIsNeverSlower) {
   }
 }
 
+// The planner needs totals only, and they are those of an explanation.
+TEST_P(OfRuntime, TotalsAreTheSameWithoutIntervalsOfRows) {
+  const Runtime runtime = GetParam();
+  const NetworkLoad load = load_of("mobilenet_v3_large", runtime, 4);
+  const Conditions conditions = at(point_of(orin_device, "30W"), runtime);
+  PredictOptions options;
+  options.draws = 40;
+  const Prediction full = predict(model_of(orin_device), load, conditions, options);
+  options.rows = RowDetail::values;
+  const Prediction lean = predict(model_of(orin_device), load, conditions, options);
+  EXPECT_EQ(lean.time_s, full.time_s);
+  EXPECT_EQ(lean.power_w, full.power_w);
+  EXPECT_EQ(lean.energy_j, full.energy_j);
+  ASSERT_EQ(lean.demands.size(), full.demands.size());
+  for (std::size_t i = 0; i < lean.demands.size(); ++i) {
+    EXPECT_EQ(lean.demands[i].time_s.value, full.demands[i].time_s.value);
+    EXPECT_EQ(lean.demands[i].time_s.high, lean.demands[i].time_s.value);
+  }
+}
+
 TEST_P(OfRuntime, RowsAndOverheadsAddUpToTheTotal) {
   const Runtime runtime = GetParam();
   const NetworkLoad load = load_of("mobilenet_v3_large", runtime, 4);
