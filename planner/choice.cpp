@@ -1,39 +1,35 @@
-// Rows that keep the limits at the means are tried from the best on, a block of draws at a time. A
-// few rows from all over tell how far the draws spread, and rows that cannot pass are skipped.
+// Rows that keep the limits at the means are drawn from the best on, a block at a time. A few pilot
+// rows show how far the draws lie above the means, and rows that cannot pass are skipped.
 #include "planner/choice.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/statistics.h"
-#include "planner/task.h"
 
 namespace ridgeline {
 namespace {
 
-constexpr double tie = 1e-6;
+constexpr double tie_width = 1e-6;  // of the logarithm of a score
 constexpr double same_cost = 0.03;
 constexpr std::size_t pilots = 12;
 constexpr std::size_t block = 16;
-// How much of the least spread seen a row is taken to have, at first and after each block that held
-// no answer: at first nothing that might pass is skipped, later the search ends.
+// The share of the smallest margin among the pilots that a row is assumed to have: small at first,
+// so that no row that might pass is skipped; more after each block without an answer, so that the
+// search ends.
 constexpr double first_trust = 0.7;
 constexpr double more_trust = 0.05;
 constexpr double most_trust = 0.95;
-constexpr std::size_t most_blocks_of_further_ones = 6;
-
-double needed(const Limit& limit, const Objective& objective) {
-  return std::max(limit.probability, objective.risk);
-}
+constexpr std::size_t most_blocks_of_runners_up = 6;
 
 }  // namespace
 
-Chooser::Chooser(const PlanProblem& problem, const Sweep& sweep, Belief& belief, Reach reach)
-    : problem_(problem), sweep_(sweep), belief_(belief), reach_(reach) {}
+Chooser::Chooser(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws, Reach reach)
+    : problem_(problem), sweep_(sweep), draws_(draws), reach_(reach) {}
 
 bool Chooser::keeps(std::size_t row, const Service& service, const Objective& objective) const {
   return std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
-    return limited(limit.kind, service, slowdown_at(problem_, sweep_, row)) <= limit.bound;
+    return limited_value(limit.kind, service, slowdown_at(problem_, sweep_, row)) <= limit.bound;
   });
 }
 
@@ -43,21 +39,20 @@ bool Chooser::holds_at_means(std::size_t row, const Objective& objective) const 
 
 bool Chooser::holds(std::size_t row, const Objective& objective) {
   if (!holds_at_means(row, objective)) return false;
-  if (belief_.draws() == 0) return true;
-  if (belief_.probability(row, objective) < objective.risk) return false;
+  if (draws_.count() == 0) return true;
+  if (draws_.probability(row, objective) < objective.risk) return false;
   return std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
     return limit.probability <= objective.risk ||
-           belief_.probability(row, limit, objective) >= limit.probability;
+           draws_.probability(row, limit, objective) >= limit.probability;
   });
 }
 
-// Clocks that are close, or that do not matter: a knob that changes nothing makes no other choice.
+// A knob without effect on time and power does not make another choice.
 bool Chooser::is_near(std::size_t a, std::size_t b) const {
   if (sweep_.variant_of(a) != sweep_.variant_of(b)) return false;
-  const auto& modes = problem_.modes.modes;
-  if (ridgeline::is_near(modes[sweep_.mode_of(a)].point, modes[sweep_.mode_of(b)].point))
+  if (ridgeline::is_near(mode_at(problem_, sweep_, a).point, mode_at(problem_, sweep_, b).point))
     return true;
-  const RunCost &first = sweep_.costs[a], &second = sweep_.costs[b];
+  const BatchCost &first = sweep_.costs[a], &second = sweep_.costs[b];
   const auto alike = [](double x, double y) {
     return std::abs(x / y - 1) < same_cost || (std::isnan(x) && std::isnan(y));
   };
@@ -68,10 +63,15 @@ bool Chooser::is_near(std::size_t a, std::size_t b) const {
                pace_s(problem_, variant, sweep_.mode_of(b), second));
 }
 
+std::string Chooser::name_of(std::size_t row) const {
+  return mode_name(mode_at(problem_, sweep_, row).point) + ", " +
+         text_of(variant_at(problem_, sweep_, row));
+}
+
 bool Chooser::is_behind(const Ranked& a, const Ranked& b) const {
-  if (a.step != b.step) return a.step > b.step;
-  const auto& first = problem_.modes.modes[sweep_.mode_of(a.row)].point;
-  const auto& second = problem_.modes.modes[sweep_.mode_of(b.row)].point;
+  if (a.tie != b.tie) return a.tie > b.tie;
+  const OperatingPoint& first = mode_at(problem_, sweep_, a.row).point;
+  const OperatingPoint& second = mode_at(problem_, sweep_, b.row).point;
   if (has_lower_clocks(second, first)) return true;
   if (has_lower_clocks(first, second)) return false;
   return a.row > b.row;
@@ -81,31 +81,32 @@ std::vector<Chooser::Ranked> Chooser::feasible(const Objective& objective,
                                                const Score& score_at) const {
   std::vector<Ranked> ranked;
   for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
-    if (!problem_.modes.modes[sweep_.mode_of(row)].is_choice(reach_)) continue;
+    if (!mode_at(problem_, sweep_, row).is_eligible(reach_)) continue;
     const Service service = service_at(problem_, sweep_, row, objective);
     const double score = score_at(row, service);
     if (!(score > 0) || !std::isfinite(score) || !keeps(row, service, objective)) continue;
-    ranked.push_back({std::llround(std::log(score) / tie), row, score});
+    ranked.push_back({std::llround(std::log(score) / tie_width), row, score});
   }
   return ranked;
 }
 
-// Per limit the least ratio of the quantile that counts to the value, over a few rows.
-std::vector<double> Chooser::spreads(const std::vector<Ranked>& ranked,
+// Per limit: the smallest ratio, over the pilots, of the quantile that must hold to the value at
+// the means.
+std::vector<double> Chooser::margins(const std::vector<Ranked>& ranked,
                                      const Objective& objective) {
   std::vector<std::size_t> rows;
-  const std::size_t step = std::max<std::size_t>(1, ranked.size() / pilots);
-  for (std::size_t i = 0; i < ranked.size(); i += step) rows.push_back(ranked[i].row);
-  belief_.draw(rows);
+  const std::size_t stride = std::max<std::size_t>(1, ranked.size() / pilots);
+  for (std::size_t i = 0; i < ranked.size(); i += stride) rows.push_back(ranked[i].row);
+  draws_.draw(rows);
   std::vector<double> result;
   for (const Limit& limit : objective.limits) {
     double least = INFINITY;
     for (const std::size_t row : rows) {
-      const double value = limited(limit.kind, service_at(problem_, sweep_, row, objective),
-                                   slowdown_at(problem_, sweep_, row));
-      std::vector<double> draws = belief_.limited_draws(row, limit.kind, objective);
-      for (double& draw : draws) draw = std::min(draw, 1e300);  // work that piles up
-      if (value > 0) least = std::min(least, quantile(draws, needed(limit, objective)) / value);
+      const double value = limited_value_at(problem_, sweep_, row, limit.kind, objective);
+      std::vector<double> draws = draws_.limited_values(row, limit.kind, objective);
+      for (double& draw : draws) draw = std::min(draw, 1e300);  // infinite if work piles up
+      if (value > 0)
+        least = std::min(least, quantile(draws, required_probability(limit, objective)) / value);
     }
     result.push_back(std::isfinite(least) ? std::max(1.0, least) : 1.0);
   }
@@ -113,12 +114,12 @@ std::vector<double> Chooser::spreads(const std::vector<Ranked>& ranked,
 }
 
 bool Chooser::may_hold(std::size_t row, const Objective& objective,
-                       const std::vector<double>& spreads, double trust) const {
+                       const std::vector<double>& margins, double trust) const {
   const Service service = service_at(problem_, sweep_, row, objective);
-  for (std::size_t i = 0; i < spreads.size(); ++i) {
+  for (std::size_t i = 0; i < margins.size(); ++i) {
     const Limit& limit = objective.limits[i];
-    const double value = limited(limit.kind, service, slowdown_at(problem_, sweep_, row));
-    if (value * (1 + trust * (spreads[i] - 1)) > limit.bound) return false;
+    const double value = limited_value(limit.kind, service, slowdown_at(problem_, sweep_, row));
+    if (value * (1 + trust * (margins[i] - 1)) > limit.bound) return false;
   }
   return true;
 }
@@ -131,9 +132,9 @@ std::vector<Choice> Chooser::best(const Objective& objective, std::size_t count)
 
 std::optional<Choice> Chooser::least(LimitKind kind, const Objective& objective) {
   const auto found = search(objective, 1, [&](std::size_t row, const Service& service) {
-    // The fastest row has a slowdown of zero, and scores are above it.
+    // Scores must be positive, and the fastest row has a slowdown of zero.
     return kind == LimitKind::slowdown ? 1 + slowdown_at(problem_, sweep_, row)
-                                       : limited(kind, service, 0);
+                                       : limited_value(kind, service, 0);
   });
   return found.empty() ? std::nullopt : std::optional(found.front());
 }
@@ -141,8 +142,9 @@ std::optional<Choice> Chooser::least(LimitKind kind, const Objective& objective)
 std::vector<Choice> Chooser::search(const Objective& objective, std::size_t count,
                                     const Score& score) {
   std::vector<Ranked> heap = feasible(objective, score);
-  const bool draws = belief_.draws() > 0 && !objective.limits.empty();
-  const std::vector<double> known = draws ? spreads(heap, objective) : std::vector<double>();
+  const bool is_drawn = draws_.count() > 0 && !objective.limits.empty();
+  const std::vector<double> known_margins =
+      is_drawn ? margins(heap, objective) : std::vector<double>();
   const auto behind = [&](const Ranked& a, const Ranked& b) { return is_behind(a, b); };
   std::make_heap(heap.begin(), heap.end(), behind);
 
@@ -152,32 +154,32 @@ std::vector<Choice> Chooser::search(const Objective& objective, std::size_t coun
                         [&](const Choice& other) { return is_near(row, other.row); });
   };
   double trust = first_trust;
-  std::size_t further_blocks = 0;
-  while (!heap.empty() && chosen.size() < count && further_blocks < most_blocks_of_further_ones) {
+  std::size_t runner_up_blocks = 0;
+  while (!heap.empty() && chosen.size() < count && runner_up_blocks < most_blocks_of_runners_up) {
     std::vector<Ranked> tried;
     while (!heap.empty() && tried.size() < block) {
       std::pop_heap(heap.begin(), heap.end(), behind);
       const Ranked next = heap.back();
       heap.pop_back();
-      if (is_new(next.row) && (!draws || may_hold(next.row, objective, known, trust)))
+      if (is_new(next.row) && (!is_drawn || may_hold(next.row, objective, known_margins, trust)))
         tried.push_back(next);
     }
-    if (draws) {
+    if (is_drawn) {
       std::vector<std::size_t> rows;
       for (const Ranked& next : tried) rows.push_back(next.row);
-      belief_.draw(rows);
+      draws_.draw(rows);
     }
     for (const Ranked& next : tried) {
       if (chosen.size() == count) break;
       if (!is_new(next.row) || !holds(next.row, objective)) continue;
       chosen.push_back(
-          {next.row, next.score, draws ? belief_.probability(next.row, objective) : 1});
+          {next.row, next.score, is_drawn ? draws_.probability(next.row, objective) : 1});
     }
     if (chosen.empty()) {
       trust = std::min(most_trust, trust + more_trust);
-    } else {  // further ones need not be the very next
+    } else {  // runners-up need not be the very next rows
       trust = 1;
-      ++further_blocks;
+      ++runner_up_blocks;
     }
   }
   return chosen;

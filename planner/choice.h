@@ -1,49 +1,54 @@
-// Choice: the best row of a sweep that keeps the limits with the probability that was asked for,
-// and the ones behind it. Ties go to the lower clocks.
+// Choice: the best row of a sweep that keeps the limits with the required probability, and the
+// runners-up. Ties go to the lower clocks.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "planner/belief.h"
-#include "planner/objective.h"
+#include "planner/goal.h"
 #include "planner/sweep.h"
+#include "planner/sweep_draws.h"
 
 namespace ridgeline {
 
 struct Choice {
   std::size_t row = 0;
-  double score = 0;        // what is least: of the objective's goal
+  double score = 0;        // the quantity that the goal minimises
   double probability = 1;  // that all limits hold
 };
 
 class Chooser {
  public:
-  Chooser(const PlanProblem& problem, const Sweep& sweep, Belief& belief, Reach reach);
+  // With Reach::live, modes that need a reboot are not chosen.
+  Chooser(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws, Reach reach);
 
-  // The best first; further ones differ from all before them so much that a person would tell them
-  // apart. Empty where nothing keeps the limits.
+  // The best first, then the best that are not near any before them. Empty if no row keeps the
+  // limits.
   std::vector<Choice> best(const Objective& objective, std::size_t count = 1);
 
-  // The row that keeps the limits with the least of what a limit of that kind bounds.
+  // The row that keeps the limits with the least value of the quantity that such a limit bounds.
   std::optional<Choice> least(LimitKind kind, const Objective& objective);
 
-  // Whether a row keeps every limit at the means, and with its probability.
+  // Whether a row keeps every limit at the means; and also with the required probability.
   bool holds_at_means(std::size_t row, const Objective& objective) const;
   bool holds(std::size_t row, const Objective& objective);
 
-  // Whether a person would tell two rows apart, by their clocks and by what they cost.
+  // Whether two rows are practically the same choice: close clocks, or close time and power.
   bool is_near(std::size_t a, std::size_t b) const;
 
+  // "30W, batch 4, fp16".
+  std::string name_of(std::size_t row) const;
+
   const PlanProblem& problem() const { return problem_; }
-  const Sweep& swept() const { return sweep_; }
-  Belief& belief() { return belief_; }
+  const Sweep& sweep() const { return sweep_; }
+  SweepDraws& draws() { return draws_; }
 
  private:
   struct Ranked {
-    long long step = 0;  // of the score: ties within a millionth
+    long long tie = 0;  // equal for scores within a millionth
     std::size_t row = 0;
     double score = 0;
   };
@@ -54,13 +59,13 @@ class Chooser {
   std::vector<Ranked> feasible(const Objective& objective, const Score& score) const;
   bool keeps(std::size_t row, const Service& service, const Objective& objective) const;
   bool is_behind(const Ranked& a, const Ranked& b) const;
-  std::vector<double> spreads(const std::vector<Ranked>& ranked, const Objective& objective);
-  bool may_hold(std::size_t row, const Objective& objective, const std::vector<double>& spreads,
+  std::vector<double> margins(const std::vector<Ranked>& ranked, const Objective& objective);
+  bool may_hold(std::size_t row, const Objective& objective, const std::vector<double>& margins,
                 double trust) const;
 
   const PlanProblem& problem_;
   const Sweep& sweep_;
-  Belief& belief_;
+  SweepDraws& draws_;
   Reach reach_;
 };
 

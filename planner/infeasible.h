@@ -1,11 +1,11 @@
-// What to say when no row keeps the limits: the nearest miss, and by how much each limit alone
-// would have to be relaxed.
+// When no row keeps the limits: the nearest miss, and how far each limit alone would have to be
+// relaxed.
 #pragma once
 
-#include <optional>
-#include <string>
+#include <cstddef>
 #include <vector>
 
+#include "base/error.h"
 #include "planner/choice.h"
 
 namespace ridgeline {
@@ -13,21 +13,19 @@ namespace ridgeline {
 // A limit that, relaxed alone, would leave a mode.
 struct Relaxation {
   Limit limit;
-  double bound = 0;  // that a row keeps with the probability asked for
-  std::size_t row = 0;
+  double bound = 0;  // that a row keeps with the required probability
 };
 
 struct Infeasibility {
   std::size_t nearest = 0;          // the row whose worst miss is smallest
-  Limit missed;                     // by which
-  double value = 0;                 // the quantile that counts, or the value without draws
+  Limit missed;                     // the limit of that miss
+  double value = 0;                 // at the required probability; without draws at the means
   std::vector<Relaxation> relaxed;  // the smallest change first; empty: no single limit is enough
 };
 
 Infeasibility infeasibility(Chooser& chooser, const Objective& objective);
 
-// One line: what is missed by how much, and what to relax.
-std::string to_text(const Infeasibility& infeasibility, const PlanProblem& problem,
-                    const Sweep& sweep);
+// The same as an Error with ExitCode::infeasible.
+Error infeasible_error(Chooser& chooser, const Objective& objective);
 
 }  // namespace ridgeline

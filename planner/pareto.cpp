@@ -1,5 +1,5 @@
-// Rows by delay; those before a row beat it where one of them has less energy and less power,
-// which a staircase of (energy, power) tells in logarithmic time.
+// Rows in order of delay: an earlier row beats a later one if it has no more energy and no more
+// power, which a staircase of (energy, power) shows in logarithmic time.
 #include "planner/pareto.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::vector<Place> places(const PlanProblem& problem, const Sweep& sweep,
                           const Objective& objective) {
   std::vector<Place> result;
   for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
-    if (!problem.modes.modes[sweep.mode_of(row)].is_choice(problem.modes.reach)) continue;
+    if (!problem.candidates.is_eligible(sweep.mode_of(row))) continue;
     const Service service = service_at(problem, sweep, row, objective);
     if (!std::isfinite(service.delay_s)) continue;
     const bool known = std::isfinite(service.energy_j);
@@ -29,8 +29,8 @@ std::vector<Place> places(const PlanProblem& problem, const Sweep& sweep,
     if (a.delay_s != b.delay_s) return a.delay_s < b.delay_s;
     if (a.energy_j != b.energy_j) return a.energy_j < b.energy_j;
     if (a.power_w != b.power_w) return a.power_w < b.power_w;
-    const auto& modes = problem.modes.modes;
-    return has_lower_clocks(modes[sweep.mode_of(a.row)].point, modes[sweep.mode_of(b.row)].point);
+    return has_lower_clocks(mode_at(problem, sweep, a.row).point,
+                            mode_at(problem, sweep, b.row).point);
   });
   return result;
 }

@@ -1,5 +1,5 @@
-// F23 for the duty cycle; for the queue Kingman's mean wait as Krämer and Langenbach-Belz correct
-// it for arrivals that are more regular than random ones, with an exponential tail.
+// The queue has Kingman's mean wait, as Krämer and Langenbach-Belz correct it for arrivals that are
+// more regular than Poisson's, and an exponential tail.
 #include "planner/periodic.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace ridgeline {
 namespace {
 
-// Quantile of the standard normal distribution, by Acklam's central rational approximation and the
-// tail's own (relative error below 1.2e-9 there, far better than the queue's formula is).
+// Quantile of the standard normal distribution by Acklam's rational approximations, one for the
+// centre and one for the tails: relative error below 1.2e-9, far below that of the queue's formula.
 double normal_quantile(double p) {
   constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                           1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
@@ -43,7 +43,7 @@ double gaps_quantile(double count, double p) {
 
 }  // namespace
 
-DutyCycle duty_cycle(const RunCost& cost, double period_s) {
+DutyCycle duty_cycle(const BatchCost& cost, double period_s) {
   DutyCycle cycle;
   cycle.period_s = period_s;
   cycle.duty = cost.time_s / period_s;
@@ -60,7 +60,7 @@ double latency_at_rate(double time_s, std::int64_t batch, const Arrivals& arriva
   if (load > 1 || (arrivals.at_random && load >= 1)) return std::numeric_limits<double>::infinity();
   const double gather_s = (samples - 1) * gap_s;  // of the first sample, on average
   if (!arrivals.at_random) return (quantile ? gather_s : gather_s / 2) + time_s;
-  // Batches come with a squared coefficient of variation of 1/batch, and take the same time each.
+  // Batches arrive with a squared coefficient of variation of 1/batch; all take the same time.
   const double variation = 1 / samples;
   const double regular = 1 - variation;
   const double correction =
@@ -71,69 +71,9 @@ double latency_at_rate(double time_s, std::int64_t batch, const Arrivals& arriva
   const double late = 1 - *quantile;
   const double wait_at_s = load > late ? wait_s / load * std::log(load / late) : 0;
   const double gather_at_s = gap_s * gaps_quantile(samples - 1, *quantile);
-  const double spread_s = std::hypot(std::max(0.0, gather_at_s - gather_s),  //
-                                     std::max(0.0, wait_at_s - wait_s));
-  return gather_s + wait_s + spread_s + time_s;
-}
-
-Service service_of(const RunCost& cost, std::int64_t batch, const Objective& objective) {
-  const double samples = static_cast<double>(batch);
-  Service service;
-  service.time_s = cost.time_s;
-  service.latency_s = cost.time_s;
-  service.delay_s = cost.time_s;
-  service.sample_s = cost.time_s / samples;
-  service.goal_s = service.sample_s;
-  service.energy_j = cost.power_w * cost.time_s / samples;
-  service.mean_power_w = cost.power_w;
-  service.peak_power_w = cost.power_w;
-  if (!objective.arrivals) return service;
-  const DutyCycle cycle = duty_cycle(cost, samples / objective.arrivals->per_s);
-  service.latency_s =
-      latency_at_rate(cost.time_s, batch, *objective.arrivals, objective.latency_quantile);
-  service.delay_s = service.latency_s;
-  service.goal_s = service.latency_s;
-  service.energy_j = cycle.energy_j / samples;
-  service.mean_power_w = cycle.mean_power_w;
-  return service;
-}
-
-double limited(LimitKind kind, const Service& service, double slowdown) {
-  switch (kind) {
-    case LimitKind::latency:
-      return service.latency_s;
-    case LimitKind::throughput:
-    case LimitKind::arrivals:
-      return service.sample_s;
-    case LimitKind::power:
-    case LimitKind::battery:
-      return service.mean_power_w;
-    case LimitKind::peak_power:
-      return service.peak_power_w;
-    case LimitKind::slowdown:
-      return slowdown;
-    case LimitKind::energy:
-      return service.energy_j;
-    case LimitKind::epoch_time:
-      return service.time_s;
-    case LimitKind::training_time:
-      return service.run_s;
-  }
-  return 0;
-}
-
-double score_of(Goal goal, const Service& service) {
-  switch (goal) {
-    case Goal::energy:
-      return service.energy_j;
-    case Goal::time:
-      return service.goal_s;
-    case Goal::power:
-      return service.mean_power_w;
-    case Goal::edp:
-      return service.energy_j * service.delay_s;
-  }
-  return 0;
+  const double beyond_mean_s =
+      std::hypot(std::max(0.0, gather_at_s - gather_s), std::max(0.0, wait_at_s - wait_s));
+  return gather_s + wait_s + beyond_mean_s + time_s;
 }
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// Plan: the mode, batch and type to use, what that costs, what else was near, why, and how sure.
-// A value with a JSON form; make_plan.h makes it.
+// Plan: the mode, batch and type to use, what they cost, the alternatives, the reasons and how
+// certain they are. A value with a JSON form; see planner.h for how it is made.
 #pragma once
 
 #include <cstddef>
@@ -16,50 +16,52 @@
 #include "base/prediction.h"
 #include "base/runtime.h"
 #include "base/tokens.h"
-#include "planner/concurrent/concurrent_plan.h"
-#include "planner/objective.h"
-#include "planner/training/train_plan.h"
+#include "planner/concurrent/planned_concurrency.h"
+#include "planner/goal.h"
+#include "planner/problem.h"
+#include "planner/training/planned_training.h"
 
 namespace ridgeline {
 
-// What the plan is about, in the words of whoever asked.
+// What the plan is for.
 struct PlannedRun {
   std::string network;
-  std::string device;   // id of the catalog, or as the model names it
-  std::string machine;  // name for people
+  std::string device;   // id in the catalog, or as the model names it
+  std::string machine;  // name in texts
   Runtime runtime = Runtime::ideal;
   Objective objective;
-  PlanTask task = PlanTask::inference;
-  std::size_t modes = 0;    // that were evaluated and may be chosen
+  Scenario scenario = Scenario::inference;
+  std::size_t modes = 0;    // eligible ones
   std::size_t choices = 0;  // modes × batches × types
 };
 
-// Where work comes at a rate: one period of one batch.
+// One period of one batch, if samples arrive at a rate.
 struct PlannedPeriod {
   double period_s = 0;
   double duty = 0;
-  double latency_s = 0;  // of a sample, waiting included
+  double latency_s = 0;  // of a sample, with waiting
   std::optional<double> idle_w;
-  std::optional<double> energy_j;  // idle time included
+  std::optional<double> energy_j;  // with idle time
   std::optional<double> mean_power_w;
 };
 
-// Of training, or of training beside inference: what an objective looks at.
+// What the mode gives to training, or to training beside inference; see planner/service.h.
 struct PlannedService {
   std::int64_t minibatch = 1;
   double time_s = 0;         // of a mean epoch, or from one training step to the next
   double latency_s = 0;      // of a request; of training the epoch
   double samples_per_s = 0;  // trained
-  std::optional<double> energy_j, mean_power_w, peak_power_w;  // energy as the goal has it
+  std::optional<double> energy_j, mean_power_w,
+      peak_power_w;  // energy: what Goal::energy minimises
 };
 
-// One way to run, as predicted: time, power and energy are those of one batch.
+// One mode with a batch and a type, as predicted: time, power and energy of one batch.
 struct PlannedMode {
   OperatingPoint point;
   std::string request;  // the vector in the grammar of --mode
   Reach reach = Reach::live;
   bool stock = false;
-  std::string nearest_stock;  // empty where the device has none
+  std::string nearest_stock;  // empty if the device has none
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
   Estimate time_s;
@@ -71,15 +73,17 @@ struct PlannedMode {
   std::optional<PlannedService> service;  // absent for inference alone
 };
 
-// A limit as it stands for the chosen mode.
+// A limit and how the chosen mode keeps it.
 struct PlannedLimit {
   Limit limit;
-  double value = 0;                    // as predicted
-  double probability = 1;              // that it holds
-  std::optional<double> gain_without;  // of the objective; absent where it does not bind
+  double value = 0;        // as predicted
+  double probability = 1;  // that it holds
+  // How much better the objective would be without the limit: 0.1 = 10 % less. Absent if the limit
+  // does not bind.
+  std::optional<double> gain_without;
 };
 
-// Against another mode with the same batch and type; fractions, negative: it costs more.
+// Against another mode with the same batch and type; fractions, negative if the choice costs more.
 struct Saving {
   std::string mode;
   std::optional<double> energy;  // per sample: 0.3 = 30 % less
@@ -87,16 +91,16 @@ struct Saving {
   double time = 0;
 };
 
-// A point of the front.
+// A point of the Pareto front.
 struct FrontPoint {
-  OperatingPoint point;  // with a label where it is a stock mode
+  OperatingPoint point;  // with a label if it is a stock mode
   std::string request;
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
   double time_s = 0;  // of one batch
   double latency_s = 0;
-  double samples_per_s = 0;                 // of training: that are trained
-  std::optional<double> power_w, energy_j;  // mean power; energy as the goal has it
+  double samples_per_s = 0;                 // served; trained if there is training
+  std::optional<double> power_w, energy_j;  // mean power; energy that Goal::energy minimises
 };
 
 struct MeasureNext {
@@ -106,20 +110,21 @@ struct MeasureNext {
   std::string reason;
 };
 
-// One step of one knob away from the choice; changes are fractions, 0.02 = 2 % more.
-struct PlannedStep {
+// The mode with one knob one setting away from the choice; changes are fractions, 0.02 = 2 % more.
+struct KnobChange {
   std::string knob;
   bool up = false;
   std::string request;
   double time_change = 0;
-  std::optional<double> energy_change;  // per sample, idle time included
+  std::optional<double> energy_change;  // per sample, with idle time
   double probability = 1;               // that all limits hold there
-  bool holds = true;                    // with the probability that was asked for
+  bool holds = true;                    // with the required probability
 };
 
+// Why another mode was not chosen.
 struct PlannedWhy {
   std::string mode;
-  PlannedMode run;  // with the batch and type that serve it best
+  PlannedMode run;  // with the batch and type that suit it best
   std::vector<std::string> reasons;
 };
 
@@ -127,14 +132,15 @@ struct Plan {
   static constexpr std::string_view schema = "ridgeline.plan/1";
   PlannedRun run;
   PlannedMode chosen;
-  std::optional<PlannedMode>
-      other_reach;  // best without a reboot, or after one: what was not asked
+  // The best without a reboot if the choice needs one; the best with one if --reach live forbade it
+  // and it is better.
+  std::optional<PlannedMode> other_reach;
   std::vector<PlannedLimit> limits;
   std::optional<Saving> vs_default, vs_fastest;
   std::vector<FrontPoint> pareto;
   std::vector<PlannedMode> runners_up;
   std::vector<MeasureNext> measure_next;
-  std::vector<PlannedStep> steps;
+  std::vector<KnobChange> knob_changes;
   std::optional<PlannedWhy> why;
   std::optional<PlannedTraining> training;
   std::optional<PlannedConcurrency> concurrent;
@@ -143,7 +149,7 @@ struct Plan {
 
 Json to_json(const Plan& plan);
 
-// The label of a stock mode, else its vector.
+// The label of a stock mode, else its vector in the grammar of --mode.
 const std::string& name_of(const PlannedMode& mode);
 
 }  // namespace ridgeline

@@ -1,26 +1,122 @@
-// The step model keeps kernel times per clock, so one batch of 15,312 modes takes milliseconds; two
-// threads would gain less than they cost.
+// The step model keeps kernel times per clock, so sweeping one batch over 15,312 modes takes
+// milliseconds; two threads would gain less than they cost.
 #include "planner/sweep.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 
 #include "base/error.h"
-#include "planner/task.h"
 
 namespace ridgeline {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// In every mode; NaN where the model throws, as in a stock mode whose clock no source states. The
+// last Error is kept.
+std::vector<BatchCost> costs_in_modes(const CostModel& model, Conditions conditions,
+                                      const std::vector<CandidateMode>& modes,
+                                      std::optional<Error>& fault) {
+  std::vector<BatchCost> costs;
+  costs.reserve(modes.size());
+  for (const CandidateMode& mode : modes) {
+    conditions.point = mode.point;
+    try {
+      costs.push_back(model.at(conditions));
+    } catch (const Error& error) {
+      costs.push_back({.time_s = unknown, .power_w = unknown, .idle_w = unknown});
+      fault = error;
+    }
+  }
+  return costs;
+}
+
+bool can_run(const BatchCost& cost) { return !std::isnan(cost.time_s); }
+
+// Training steps beside inference: the same beside any batch of inference.
+std::map<const NetworkLoad*, std::vector<BatchCost>> training_steps(const PlanProblem& problem) {
+  std::map<const NetworkLoad*, std::vector<BatchCost>> steps;
+  Conditions conditions = problem.conditions;
+  conditions.runtime = problem.concurrent.runtime;
+  std::optional<Error> ignored;
+  for (const PlanVariant& variant : problem.variants) {
+    const NetworkLoad* load = variant.trained.get();
+    if (load == nullptr || steps.contains(load)) continue;
+    const CostModel model(*load, coefficients(problem.model, conditions.runtime));
+    steps[load] = costs_in_modes(model, conditions, problem.candidates.modes, ignored);
+  }
+  return steps;
+}
+
+}  // namespace
+
+Sweep sweep(const PlanProblem& problem) {
+  Sweep result;
+  const auto& modes = problem.candidates.modes;
+  result.modes = modes.size();
+  result.costs.reserve(modes.size() * problem.variants.size());
+  const Coefficients values = coefficients(problem.model, problem.conditions.runtime);
+  const auto steps = training_steps(problem);
+  std::optional<Error> fault;
+  for (std::size_t variant = 0; variant < problem.variants.size(); ++variant) {
+    const CostModel model(*problem.variants[variant].load, values);
+    const NetworkLoad* trained = problem.variants[variant].trained.get();
+    double least_s = std::numeric_limits<double>::infinity();
+    std::size_t fastest = result.costs.size();
+    std::vector<BatchCost> costs = costs_in_modes(model, problem.conditions, modes, fault);
+    for (std::size_t mode = 0; mode < modes.size(); ++mode) {
+      BatchCost& cost = costs[mode];
+      if (trained != nullptr && can_run(cost)) add_training(cost, steps.at(trained)[mode]);
+      const double pace = pace_s(problem, variant, mode, cost);
+      if (problem.candidates.is_eligible(mode) && pace < least_s) {
+        least_s = pace;
+        fastest = result.row(variant, mode);
+      }
+      result.costs.push_back(cost);
+    }
+    result.fastest_s.push_back(least_s);
+    result.fastest.push_back(fastest);
+  }
+  if (fault && std::none_of(result.costs.begin(), result.costs.end(), can_run)) throw *fault;
+  return result;
+}
+
+const CandidateMode& mode_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row) {
+  return problem.candidates.modes[sweep.mode_of(row)];
+}
+
+const PlanVariant& variant_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row) {
+  return problem.variants[sweep.variant_of(row)];
+}
+
+Service service_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row,
+                   const Objective& objective) {
+  return service_of(problem, sweep.variant_of(row), sweep.mode_of(row), sweep.costs[row],
+                    objective);
+}
+
+double slowdown_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row) {
+  const std::size_t variant = sweep.variant_of(row);
+  return pace_s(problem, variant, sweep.mode_of(row), sweep.costs[row]) / sweep.fastest_s[variant] -
+         1;
+}
+
+double limited_value_at(const PlanProblem& problem, const Sweep& sweep, std::size_t row,
+                        LimitKind kind, const Objective& objective) {
+  return kind == LimitKind::slowdown
+             ? slowdown_at(problem, sweep, row)
+             : limited_value(kind, service_at(problem, sweep, row, objective), 0);
+}
 
 CostModel::CostModel(const NetworkLoad& load, const Coefficients& coefficients)
     : coefficients_(coefficients), model_(load, coefficients_) {}
 
-RunCost CostModel::at(const Conditions& conditions) const {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+BatchCost CostModel::at(const Conditions& conditions) const {
   const Step step = model_.at(conditions, false);
-  RunCost cost{.time_s = step.time_s, .power_w = unknown, .idle_w = unknown};
+  BatchCost cost{.time_s = step.time_s, .power_w = unknown, .idle_w = unknown};
   cost.host_s = step.host_s;
   cost.core_hz = host_hz_of(conditions.point, coefficients_.host);
   cost.core_w = unknown;
@@ -33,74 +129,10 @@ RunCost CostModel::at(const Conditions& conditions) const {
   return cost;
 }
 
-std::string text_of(const PlanVariant& variant) {
-  std::string text = fmt::format("batch {}, {}", variant.batch, to_string(variant.dtype));
-  if (variant.trained != nullptr) text += fmt::format(", minibatch {}", variant.minibatch);
-  return text;
-}
-
-void add_training(RunCost& cost, const RunCost& step) {
+void add_training(BatchCost& cost, const BatchCost& step) {
   cost.training_s = step.time_s;
   cost.training_w = step.power_w;
   cost.training_host_s = step.host_s;
-}
-
-Sweep sweep(const PlanProblem& problem) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  Sweep result;
-  const auto& modes = problem.modes.modes;
-  result.modes = modes.size();
-  result.costs.reserve(modes.size() * problem.variants.size());
-  const Coefficients values = coefficients(*problem.model, problem.conditions.runtime);
-  std::optional<Error> fault;
-  bool has_any = false;
-  Conditions conditions = problem.conditions, trained = problem.conditions;
-  trained.runtime = problem.trained_by;
-  // Steps of training are the same beside any batch of inference.
-  std::map<const NetworkLoad*, std::vector<RunCost>> steps;
-  const auto step_at = [&](const NetworkLoad& load, std::size_t mode) {
-    std::vector<RunCost>& known = steps[&load];
-    if (known.empty()) {
-      known.assign(modes.size(), {.time_s = unknown, .power_w = unknown, .idle_w = unknown});
-      const CostModel model(load, coefficients(*problem.model, problem.trained_by));
-      for (std::size_t i = 0; i < modes.size(); ++i) {
-        trained.point = modes[i].point;
-        try {
-          known[i] = model.at(trained);
-        } catch (const Error& error) {
-          fault = error;
-        }
-      }
-    }
-    return known[mode];
-  };
-  for (const PlanVariant& variant : problem.variants) {
-    const CostModel model(*variant.load, values);
-    double least = std::numeric_limits<double>::infinity();
-    std::size_t fastest = result.costs.size();
-    for (std::size_t i = 0; i < modes.size(); ++i) {
-      const PlanMode& mode = modes[i];
-      RunCost cost{.time_s = unknown, .power_w = unknown, .idle_w = unknown};
-      try {
-        conditions.point = mode.point;
-        cost = model.at(conditions);
-        if (variant.trained != nullptr) add_training(cost, step_at(*variant.trained, i));
-        has_any = true;
-      } catch (const Error& error) {  // a stock mode whose clock no source states
-        fault = error;
-      }
-      const double pace = pace_s(problem, result.fastest.size(), i, cost);
-      if (mode.is_choice(problem.modes.reach) && pace < least) {
-        least = pace;
-        fastest = result.costs.size();
-      }
-      result.costs.push_back(cost);
-    }
-    result.fastest_s.push_back(least);
-    result.fastest.push_back(fastest);
-  }
-  if (!has_any && fault) throw *fault;
-  return result;
 }
 
 }  // namespace ridgeline

@@ -19,8 +19,8 @@ constexpr std::size_t shown_front = 7;
 
 std::string goal_text(const PlannedRun& run) {
   const bool has_arrivals = run.objective.arrivals.has_value();
-  const bool is_training = run.task == PlanTask::training;
-  const bool is_both = run.task == PlanTask::concurrent;
+  const bool is_training = run.scenario == Scenario::training;
+  const bool is_both = run.scenario == Scenario::concurrent;
   switch (run.objective.goal) {
     case Goal::energy:
       if (is_training) return "least energy per epoch";
@@ -64,8 +64,8 @@ std::string answer(const Plan& plan, int width) {
   text += chosen.reach == Reach::reboot ? "; takes a reboot" : "";
   std::string about = plan.training ? "training " : "";
   if (plan.concurrent)
-    about = fmt::format("training {} by {} beside ", plan.concurrent->network,
-                        to_string(plan.concurrent->runtime));
+    about = fmt::format("training {} by {} beside ", plan.concurrent->run.network,
+                        to_string(plan.concurrent->run.runtime));
   about += fmt::format("{} on {} by {}: {} among {} mode{}", plan.run.network, plan.run.machine,
                        to_string(plan.run.runtime), goal_text(plan.run), plan.run.modes,
                        plan.run.modes == 1 ? "" : "s");
@@ -74,10 +74,10 @@ std::string answer(const Plan& plan, int width) {
   return wrap(text, width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
 }
 
-std::string totals(const PlannedMode& mode, PlanTask task, int width) {
-  TextTable table{{{task == PlanTask::training     ? "one minibatch"
-                    : task == PlanTask::concurrent ? "one inference batch"
-                                                   : "one batch"},
+std::string totals(const PlannedMode& mode, Scenario scenario, int width) {
+  TextTable table{{{scenario == Scenario::training     ? "one minibatch"
+                    : scenario == Scenario::concurrent ? "one inference batch"
+                                                       : "one batch"},
                    {"value", Align::right},
                    {"90 % interval"},
                    {"source"},
@@ -115,17 +115,17 @@ std::string period_text(const Plan& plan, int width) {
 }
 
 // What energy and time are of, beside a single batch.
-std::string saved_of(PlanTask task) {
-  if (task == PlanTask::training) return " per epoch";
-  return task == PlanTask::concurrent ? " per trained sample" : "";
+std::string saved_of(Scenario scenario) {
+  if (scenario == Scenario::training) return " per epoch";
+  return scenario == Scenario::concurrent ? " per trained sample" : "";
 }
 
-std::string saving_text(const std::optional<Saving>& saving, const char* whom, PlanTask task,
+std::string saving_text(const std::optional<Saving>& saving, const char* whom, Scenario scenario,
                         int width) {
   if (!saving) return "";
   std::string text = fmt::format("against the {} ({}): ", whom, saving->mode);
   if (saving->energy) {
-    text += change_text(*saving->energy) + " energy" + saved_of(task);
+    text += change_text(*saving->energy) + " energy" + saved_of(scenario);
     if (saving->energy_low && *saving->energy_low < *saving->energy_high)
       text += fmt::format(" ({} to {})", format_percent(*saving->energy_low),
                           format_percent(*saving->energy_high));
@@ -166,7 +166,7 @@ std::string other_reach_text(const Plan& plan, int width) {
   if (other.service && other.service->energy_j && plan.chosen.service->energy_j)
     text += fmt::format(" ({} energy{})",
                         change_text(1 - *other.service->energy_j / *plan.chosen.service->energy_j),
-                        saved_of(plan.run.task));
+                        saved_of(plan.run.scenario));
   else if (other.energy_j && plan.chosen.energy_j && other.batch == plan.chosen.batch)
     text += fmt::format(" ({} energy)",
                         change_text(1 - other.energy_j->value / plan.chosen.energy_j->value));
@@ -201,15 +201,16 @@ std::string optional_si(const std::optional<double>& value, const char* unit) {
   return value ? format_si(*value, unit) : "";
 }
 
-// Time, power and energy as the task has them: of a batch, of an epoch, per trained sample.
-std::vector<Column> task_columns(PlanTask task, const char* time) {
-  if (task == PlanTask::training) return mode_columns("epoch", "J/epoch");
-  return task == PlanTask::concurrent ? mode_columns("trained/s", "J/trained") : mode_columns(time);
+// Time, power and energy as the scenario has them: of a batch, of an epoch, per trained sample.
+std::vector<Column> scenario_columns(Scenario scenario, const char* time) {
+  if (scenario == Scenario::training) return mode_columns("epoch", "J/epoch");
+  return scenario == Scenario::concurrent ? mode_columns("trained/s", "J/trained")
+                                          : mode_columns(time);
 }
 
 std::string runners_text(const Plan& plan, int width) {
   if (plan.runners_up.empty()) return "";
-  TextTable table{task_columns(plan.run.task, "time"), {}};
+  TextTable table{scenario_columns(plan.run.scenario, "time"), {}};
   for (const PlannedMode& mode : plan.runners_up) {
     std::vector<std::string> cells = mode_cells(mode.point, mode.batch, mode.dtype);
     if (const auto& service = mode.service) {
@@ -234,7 +235,7 @@ std::string runners_text(const Plan& plan, int width) {
 // The two ends of the front and others evenly between them.
 std::string front_text(const Plan& plan, int width) {
   if (plan.pareto.size() < 2) return "";
-  TextTable table{task_columns(plan.run.task, "latency"), {}};
+  TextTable table{scenario_columns(plan.run.scenario, "latency"), {}};
   std::set<std::size_t> shown;
   const std::size_t last = plan.pareto.size() - 1;
   const std::size_t count = std::min(shown_front, plan.pareto.size());
@@ -255,8 +256,8 @@ std::string front_text(const Plan& plan, int width) {
          render_text(table, width);
 }
 
-std::string steps_text(const Plan& plan, int width) {
-  if (plan.steps.empty()) return "";
+std::string knob_changes_text(const Plan& plan, int width) {
+  if (plan.knob_changes.empty()) return "";
   TextTable table{{{"one step"},
                    {"time", Align::right},
                    {"energy", Align::right},
@@ -266,11 +267,11 @@ std::string steps_text(const Plan& plan, int width) {
   const auto change = [](double value) {
     return (value > 0 ? "+" : "") + format_percent(value, 1);
   };
-  for (const PlannedStep& step : plan.steps)
-    table.rows.push_back({step.knob + (step.up ? " up" : " down"), change(step.time_change),
-                          step.energy_change ? change(*step.energy_change) : "",
-                          format_percent(step.probability) + (step.holds ? "" : ", too few"),
-                          step.request});
+  for (const KnobChange& knob : plan.knob_changes)
+    table.rows.push_back({knob.knob + (knob.up ? " up" : " down"), change(knob.time_change),
+                          knob.energy_change ? change(*knob.energy_change) : "",
+                          format_percent(knob.probability) + (knob.holds ? "" : ", too few"),
+                          knob.request});
   return "\none step of each knob away from the choice\n" + render_text(table, width);
 }
 
@@ -310,13 +311,13 @@ std::string why_text(const Plan& plan, int width) {
 }  // namespace
 
 std::string plan_text(const Plan& plan, bool explain, int width) {
-  std::string text = answer(plan, width) + totals(plan.chosen, plan.run.task, width) +
+  std::string text = answer(plan, width) + totals(plan.chosen, plan.run.scenario, width) +
                      period_text(plan, width) + training_text(plan, width) +
                      concurrent_text(plan, width) +
-                     saving_text(plan.vs_default, "default mode", plan.run.task, width) +
-                     saving_text(plan.vs_fastest, "fastest mode", plan.run.task, width) +
+                     saving_text(plan.vs_default, "default mode", plan.run.scenario, width) +
+                     saving_text(plan.vs_fastest, "fastest mode", plan.run.scenario, width) +
                      limits_text(plan, width) + other_reach_text(plan, width) +
-                     why_text(plan, width) + (explain ? steps_text(plan, width) : "") +
+                     why_text(plan, width) + (explain ? knob_changes_text(plan, width) : "") +
                      runners_text(plan, width) + front_text(plan, width) + next_text(plan, width);
   if (!plan.warnings.empty()) text += "\n";
   for (const std::string& warning : plan.warnings)

@@ -19,8 +19,8 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
   const Sweep& sweep = result.sweep;
   const Objective& objective = result.plan.run.objective;
   // What a row is compared by, as the task has it.
-  const bool is_training = problem.task == PlanTask::training;
-  const bool is_both = problem.task == PlanTask::concurrent;
+  const bool is_training = problem.scenario == Scenario::training;
+  const bool is_both = problem.scenario == Scenario::concurrent;
   const char* delay = is_training ? "epoch_s" : "latency_s";
   const char* energy = is_training ? "epoch_energy_j"
                        : is_both   ? "trained_sample_energy_j"
@@ -33,15 +33,17 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
                "peak_power_w", rate,      "slowdown",  "limits_hold", "chosen"});
   const PlannedMode& chosen = result.plan.chosen;
   for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
-    const PlanMode& mode = problem.modes.modes[sweep.mode_of(row)];
+    const CandidateMode& mode = problem.candidates.modes[sweep.mode_of(row)];
     const PlanVariant& variant = problem.variants[sweep.variant_of(row)];
-    const RunCost& cost = sweep.costs[row];
-    if (!mode.is_choice(problem.modes.reach) || !std::isfinite(cost.time_s)) continue;
+    const BatchCost& cost = sweep.costs[row];
+    if (!problem.candidates.is_eligible(sweep.mode_of(row)) || !std::isfinite(cost.time_s))
+      continue;
     const Service service = service_at(problem, sweep, row, objective);
     const double slowdown = slowdown_at(problem, sweep, row);
-    const bool holds = std::all_of(
-        objective.limits.begin(), objective.limits.end(),
-        [&](const Limit& limit) { return limited(limit.kind, service, slowdown) <= limit.bound; });
+    const bool holds =
+        std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
+          return limited_value(limit.kind, service, slowdown) <= limit.bound;
+        });
     const bool is_chosen = mode.point == chosen.point && variant.batch == chosen.batch &&
                            variant.dtype == chosen.dtype &&
                            (!is_both || variant.minibatch == chosen.service->minibatch);

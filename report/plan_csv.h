@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "planner/make_plan.h"
+#include "planner/planner.h"
 
 namespace ridgeline {
 

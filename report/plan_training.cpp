@@ -137,7 +137,7 @@ std::string concurrent_text(const Plan& plan, int width) {
   text += wrap(fmt::format(
                    "{} trains minibatches of {} in {}; every {} a batch of {} is due: "
                    "inference takes {} of the time, training {}, {} is left",
-                   both.network, both.minibatch, to_string(both.dtype),
+                   both.run.network, both.minibatch, to_string(both.run.dtype),
                    seconds(static_cast<double>(plan.chosen.batch) / both.run.stream.requests_per_s),
                    plan.chosen.batch, format_percent(both.inference_share),
                    format_percent(both.training_share), format_percent(both.turns.idle_share)),

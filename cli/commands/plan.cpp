@@ -2,7 +2,6 @@
 // Options in, calls, output; sweeping and choosing live in planner/.
 #include "cli/requests/plan.h"
 
-#include <filesystem>
 #include <string>
 
 #include "base/json.h"
@@ -46,30 +45,18 @@ std::string nvpmodel_block(const PlanAsked& asked, const Plan& plan) {
 
 ExitCode run_plan(const Options& options, Console& console) {
   check_answer_files(options, {"svg", "nvpmodel"});
-  const auto asked = plan_asked(options);
-  PlannedRun planned;
-  planned.network = std::filesystem::path(asked->word).filename().string();
-  planned.device = asked->source.model.device;
-  planned.machine = asked->source.name;
-  planned.runtime = asked->runtime;
-  planned.objective = asked->objective;
+  const PlanAsked asked = plan_asked(options);
   PlanOptions wanted;
-  wanted.why = asked->why;
-  PlanResult result = make_plan(asked->problem, std::move(planned), wanted);
-  Plan& plan = result.plan;
-  if (plan.concurrent) {
-    plan.concurrent->network = std::filesystem::path(asked->trained).filename().string();
-    plan.concurrent->dtype = asked->trained_dtype;
-  }
-  for (const auto* notes : {&asked->notes, &asked->problem.modes.notes})
-    plan.warnings.insert(plan.warnings.end(), notes->begin(), notes->end());
+  wanted.why = asked.why;
+  const PlanResult result = make_plan(asked.problem, asked.objective, wanted);
+  const Plan& plan = result.plan;
 
   WrittenAnswer answer;
-  answer.files = {{"svg", [&] { return svg(plan_figure(asked->problem, result)); }},
-                  {"nvpmodel", [&] { return nvpmodel_block(*asked, plan); }}};
+  answer.files = {{"svg", [&] { return svg(plan_figure(asked.problem, result)); }},
+                  {"nvpmodel", [&] { return nvpmodel_block(asked, plan); }}};
   answer.text = [&] { return plan_text(plan, flag(options, "explain"), console.width); };
   answer.json = [&] { return dump_json(to_json(plan)); };
-  answer.csv = [&] { return plan_csv(asked->problem, result); };
+  answer.csv = [&] { return plan_csv(asked.problem, result); };
   answer.notes = plan.warnings;
   return write_answer(answer, options, console);
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 
 #include "base/units.h"
 #include "cli/requests/explain_choices.h"
@@ -56,7 +58,8 @@ std::vector<PlanVariant> variants_for(NetworkVariants& networks, const std::stri
       const bool known = std::any_of(variants.begin(), variants.end(), [&](const auto& other) {
         return other.batch == batch && other.dtype == dtype;
       });
-      if (!known) variants.push_back({&network.load, batch, dtype});
+      if (!known)
+        variants.push_back({std::make_shared<const NetworkLoad>(network.load), batch, dtype});
     }
   }
   if (variants.empty())
@@ -65,8 +68,8 @@ std::vector<PlanVariant> variants_for(NetworkVariants& networks, const std::stri
   return variants;
 }
 
-PlanModes modes_for(const Options& options, const PlanAsked& asked) {
-  const ModeWishes wishes = mode_wishes(options);
+CandidateModes modes_for(const Options& options, const PlanAsked& asked) {
+  const CandidateOptions wishes = mode_wishes(options);
   if (!asked.source.known) {
     for (const char* name : {"filter", "reach", "nvpmodel"})
       if (options.has(name))
@@ -80,16 +83,16 @@ PlanModes modes_for(const Options& options, const PlanAsked& asked) {
   const DeviceMode from = options.has("mode")
                               ? mode_of(device, configuration, options.text("mode"), "--mode")
                               : default_mode(device, configuration);
-  return plan_modes(device, configuration, from, wishes);
+  return candidate_modes(device, configuration, from, wishes);
 }
 
 // The mode of --why among those of the problem; one beside the grid is added to be compared with.
-std::size_t asked_why(const std::string& text, const PlanAsked& asked, PlanModes& modes) {
+std::size_t asked_why(const std::string& text, const PlanAsked& asked, CandidateModes& modes) {
   if (!asked.source.known)
     throw usage_error("--why", asked.source.name + " has one mode, as it was measured");
   const auto& [device, configuration] = *asked.source.known;
   const DeviceMode mode = mode_of(device, configuration, text, "--why");
-  const auto same = [&](const PlanMode& other) {
+  const auto same = [&](const CandidateMode& other) {
     OperatingPoint a = other.point, b = mode.point;
     a.label = b.label = "";
     return a == b;
@@ -109,14 +112,14 @@ Options options_for(Options options, const std::vector<std::int64_t>& batches,
   return options;
 }
 
-void take_machine(const Options& options, PlanTask task, PlanAsked& asked) {
+void take_machine(const Options& options, Scenario task, PlanAsked& asked) {
   asked.source = machine_source(machine_request(options));
   asked.notes = asked.source.notes;
   // What a network is deployed with, or trained with.
-  const bool deployed = task != PlanTask::training && has_gpu(asked.source.model);
+  const bool deployed = task != Scenario::training && has_gpu(asked.source.model);
   asked.runtime =
       token_option(options, "runtime", deployed ? Runtime::tensorrt : Runtime::torch_eager);
-  if (task == PlanTask::training &&
+  if (task == Scenario::training &&
       (asked.runtime == Runtime::tensorrt || asked.runtime == Runtime::onnxruntime))
     throw usage_error(fmt::format("--runtime {}", to_string(asked.runtime)), "does not train",
                       "write for example --runtime torch-compiled");
@@ -162,10 +165,9 @@ void ask_concurrent(const Options& options, PlanAsked& asked) {
     batches.assign(std::begin(usual_batches), std::end(usual_batches));
   if (!batches.empty()) batches = gathered(std::move(batches), asked);
   const auto dtypes = dtypes_of(options);
-  asked.networks = std::make_unique<NetworkVariants>(
-      asked.word, options_for(options, batches, dtypes), std::nullopt);
+  NetworkVariants networks(asked.word, options_for(options, batches, dtypes), std::nullopt);
   asked.problem.variants =
-      variants_for(*asked.networks, asked.word, asked.runtime, asked, batches, dtypes);
+      variants_for(networks, asked.word, asked.runtime, asked, batches, dtypes);
 
   // The network that is trained has a batch of its own, and the type of its weights.
   Options trained = options;
@@ -176,12 +178,13 @@ void ask_concurrent(const Options& options, PlanAsked& asked) {
     sizes = batches_of(with_value(trained, "batch", options.text("minibatch")));
   else if (find_workload(asked.trained))
     sizes.assign(std::begin(usual_minibatches), std::end(usual_minibatches));
-  asked.training = std::make_unique<NetworkVariants>(asked.trained, options_for(trained, sizes, {}),
-                                                     training_details(options, true));
+  NetworkVariants training(asked.trained, options_for(trained, sizes, {}),
+                           training_details(options, true));
+  asked.problem.concurrent.network = std::filesystem::path(asked.trained).filename().string();
   std::vector<PlanVariant> both;
   for (const PlanVariant& step :
-       variants_for(*asked.training, asked.trained, asked.problem.trained_by, asked, sizes, {})) {
-    asked.trained_dtype = step.dtype;
+       variants_for(training, asked.trained, asked.problem.concurrent.runtime, asked, sizes, {})) {
+    asked.problem.concurrent.dtype = step.dtype;
     for (PlanVariant variant : asked.problem.variants) {
       variant.trained = step.load;
       variant.minibatch = step.batch;
@@ -204,7 +207,7 @@ void ask_concurrent(const Options& options, PlanAsked& asked) {
 }
 
 void ask_one(const Options& options, PlanAsked& asked) {
-  const bool trains = asked.problem.task == PlanTask::training;
+  const bool trains = asked.problem.scenario == Scenario::training;
   std::vector<std::int64_t> batches = batches_of(options);
   if (trains) {
     asked.problem.training = training_run(options, asked.source);
@@ -213,38 +216,41 @@ void ask_one(const Options& options, PlanAsked& asked) {
     batches = minibatches(std::move(batches), asked);
   }
   const auto dtypes = dtypes_of(options);
-  asked.networks = std::make_unique<NetworkVariants>(
-      asked.word, options_for(options, batches, dtypes), training_details(options, trains));
+  NetworkVariants networks(asked.word, options_for(options, batches, dtypes),
+                           training_details(options, trains));
   asked.problem.variants =
-      variants_for(*asked.networks, asked.word, asked.runtime, asked, batches, dtypes);
+      variants_for(networks, asked.word, asked.runtime, asked, batches, dtypes);
 }
 
 }  // namespace
 
-std::unique_ptr<PlanAsked> plan_asked(const Options& options) {
-  auto result = std::make_unique<PlanAsked>();
-  PlanAsked& asked = *result;
-  const PlanTask task = asked.problem.task = task_of(options);
+PlanAsked plan_asked(const Options& options) {
+  PlanAsked asked;
+  const Scenario task = asked.problem.scenario = task_of(options);
   const auto words = positional(options);
-  if (task == PlanTask::inference && words.empty())
+  if (task == Scenario::inference && words.empty())
     throw usage_error({}, "'plan' needs a model",
                       "write for example ridgeline plan resnet50 --on jetson-orin-nano-8gb");
-  asked.word = task == PlanTask::inference  ? words.front()
-               : task == PlanTask::training ? options.text("train")
+  asked.word = task == Scenario::inference  ? words.front()
+               : task == Scenario::training ? options.text("train")
                                             : options.text("infer");
   take_machine(options, task, asked);
   const auto batches = batches_of(options);
   asked.objective =
       objective_of(options, batches.empty() ? std::vector<std::int64_t>{1} : batches, task);
-  asked.problem.model = &asked.source.model;
+  asked.problem.model = asked.source.model;
+  asked.problem.machine = asked.source.name;
+  asked.problem.network = std::filesystem::path(asked.word).filename().string();
   asked.problem.conditions.runtime = asked.runtime;
-  asked.problem.modes = modes_for(options, asked);
-  if (task == PlanTask::concurrent)
+  asked.problem.candidates = modes_for(options, asked);
+  if (task == Scenario::concurrent)
     ask_concurrent(options, asked);
   else
     ask_one(options, asked);
-  if (options.has("why")) asked.why = asked_why(options.text("why"), asked, asked.problem.modes);
-  return result;
+  if (options.has("why"))
+    asked.why = asked_why(options.text("why"), asked, asked.problem.candidates);
+  asked.problem.notes = asked.notes;
+  return asked;
 }
 
 }  // namespace ridgeline::cli

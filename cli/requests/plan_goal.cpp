@@ -61,9 +61,9 @@ void add_training_battery(const Options& options, const std::string& battery,
                               0, where + " " + as_typed("epochs", *epochs)});
 }
 
-void add_battery(const Options& options, Objective& objective, PlanTask task) {
+void add_battery(const Options& options, Objective& objective, Scenario task) {
   const auto battery = word_of(options, "battery"), hours = word_of(options, "hours");
-  if (battery && !hours && task == PlanTask::training)
+  if (battery && !hours && task == Scenario::training)
     return add_training_battery(options, *battery, objective);
   if (battery.has_value() != hours.has_value())
     throw usage_error(battery ? "--battery" : "--hours", "a battery needs both energy and time",
@@ -150,10 +150,10 @@ void add_plan_options(OptionsDescription& options) {
 }
 
 Objective objective_of(const Options& options, const std::vector<std::int64_t>& batches,
-                       PlanTask task) {
+                       Scenario task) {
   Objective objective;
   objective.goal =
-      token_option(options, "minimize", task == PlanTask::concurrent ? Goal::time : Goal::energy);
+      token_option(options, "minimize", task == Scenario::concurrent ? Goal::time : Goal::energy);
   if (const auto text = word_of(options, "risk")) {
     const std::string where = as_typed("risk", *text);
     objective.risk =
@@ -175,14 +175,14 @@ Objective objective_of(const Options& options, const std::vector<std::int64_t>& 
   add_limit(options, objective, LimitKind::epoch_time, seconds_of);
   add_limit(options, objective, LimitKind::training_time, seconds_of);
   add_battery(options, objective, task);
-  if (task == PlanTask::concurrent) return objective;
+  if (task == Scenario::concurrent) return objective;
   add_arrivals(options, objective);
   check_gathering(objective, batches);
   return objective;
 }
 
-ModeWishes mode_wishes(const Options& options) {
-  ModeWishes wishes;
+CandidateOptions mode_wishes(const Options& options) {
+  CandidateOptions wishes;
   wishes.stock_only = flag(options, "stock-only");
   wishes.reach = token_option(options, "reach", Reach::reboot);
   if (const auto text = word_of(options, "filter")) wishes.filter = parse_mode_filter(*text);

@@ -9,8 +9,8 @@
 
 #include "base/runtime.h"
 #include "cli/command.h"
-#include "planner/objective.h"
-#include "planner/plan_modes.h"
+#include "planner/candidates.h"
+#include "planner/goal.h"
 #include "planner/sweep.h"
 
 namespace ridgeline::cli {
@@ -20,8 +20,8 @@ void add_plan_options(OptionsDescription& options);
 // Limits that contradict each other whatever the mode, or that the task does not have, are usage
 // errors.
 Objective objective_of(const Options& options, const std::vector<std::int64_t>& batches,
-                       PlanTask task);
-ModeWishes mode_wishes(const Options& options);
+                       Scenario task);
+CandidateOptions mode_wishes(const Options& options);
 
 // --batch 1,2,4 and --dtype fp16,int8 as lists; empty where not given.
 std::vector<std::int64_t> batches_of(const Options& options);

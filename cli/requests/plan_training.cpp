@@ -205,13 +205,13 @@ void add_plan_training_options(OptionsDescription& options) {
   options.add_flag("strict", "facts of training that nobody gave are an error");
 }
 
-PlanTask task_of(const Options& options) {
+Scenario task_of(const Options& options) {
   const bool trains = options.has("train");
   if (!trains) {
     for (const char* name : of_training) refuse(options, name, "needs --train");
     if (flag(options, "strict")) throw usage_error("--strict", "needs --train");
     training_details(options, false);
-    return PlanTask::inference;
+    return Scenario::inference;
   }
   if (!positional(options).empty())
     throw usage_error(positional(options).front(), "cannot stand beside --train",
@@ -220,7 +220,7 @@ PlanTask task_of(const Options& options) {
     for (const char* name : of_requests) refuse(options, name, "needs --infer");
     if (options.has("training-time") && !options.has("epochs"))
       throw usage_error("--training-time", "needs --epochs");
-    return PlanTask::training;
+    return Scenario::training;
   }
   for (const char* name : of_epochs)
     refuse(options, name, "has no meaning beside --infer",
@@ -232,7 +232,7 @@ PlanTask task_of(const Options& options) {
     throw usage_error("--infer", "needs the rate of its requests", "write for example --rate 60/s");
   if (!options.has("latency"))
     throw usage_error("--infer", "needs a limit of latency", "write for example --latency 50ms");
-  return PlanTask::concurrent;
+  return Scenario::concurrent;
 }
 
 TrainingRun training_run(const Options& options, const MachineSource& source) {

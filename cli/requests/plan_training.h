@@ -13,7 +13,7 @@ namespace ridgeline::cli {
 void add_plan_training_options(OptionsDescription& options);
 
 // Which task the options ask for; those of another one are usage errors.
-PlanTask task_of(const Options& options);
+Scenario task_of(const Options& options);
 
 // Dataset, storage, decoding and workers. With --strict an assumed fact is an Error with
 // ExitCode::incomplete.

@@ -1,5 +1,5 @@
 // Window by window: after an inference batch, as many training minibatches start as end before the
-// next batch may be late; how late it really starts carries over to the next window.
+// next batch would be too late. How late it starts carries over to the next window.
 #include "planner/concurrent/interleaving.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace ridgeline {
 namespace {
 
-// Windows until the share of each number of minibatches is known to a thousandth, where they do not
-// repeat before; with jitter they never do, and a hundredth is enough.
+// Enough windows for the number of minibatches per window to a thousandth, if they do not repeat
+// earlier; with jitter they never repeat, and a hundredth is enough.
 constexpr int most_windows = 2048;
 constexpr int jittered_windows = 128;
 
-// Between −1 and 1: how early or late the last request of each window comes. The same for all
-// modes, so that they compare.
+// How early or late the last request of each window is, from −1 to 1. The same for all modes, so
+// that they compare.
 const std::array<double, jittered_windows>& lateness() {
   static const auto values = [] {
     std::array<double, jittered_windows> result{};
@@ -28,7 +28,7 @@ const std::array<double, jittered_windows>& lateness() {
   return values;
 }
 
-// How many minibatches run per window, and how late after its time an inference starts at most.
+// Minibatches per window, and how late an inference starts at most.
 struct Started {
   double per_window = 0;
   double latest_s = 0;
@@ -45,7 +45,7 @@ Started run_windows(double window_s, double busy_s, double training_s, double al
                               ? window_s + jitter_s * lateness()[static_cast<std::size_t>(windows)]
                               : window_s;
     const double now_s = late_s + busy_s;
-    // Those that end in time, of those that start before the batch is full.
+    // Only minibatches that end in time and start before the batch is full.
     const double in_time = std::floor((window_s + allowed_s - now_s) / training_s + 1e-9);
     const double wanted = std::ceil((full_s - now_s) / training_s - 1e-9);
     const double started = std::max(0.0, std::min(in_time, wanted));
@@ -70,8 +70,8 @@ Interleaving interleave(const InferenceStream& stream, const Turns& turns, doubl
   if (busy_s > window_s || result.slack_s < 0) return result;
   result.feasible = true;
 
-  // How long after a batch is due by the clock its inference may start. With a whole minibatch
-  // beyond the jitter the device never idles, and more is of no use.
+  // How long after a batch is due its inference may start. With a whole minibatch beyond the jitter
+  // the device never idles, so more does not help.
   const double enough_s = turns.training_s + stream.jitter_s;
   const double allowed_s = std::min(result.slack_s + stream.jitter_s, enough_s);
   Started started;

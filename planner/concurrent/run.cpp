@@ -1,4 +1,4 @@
-// A training step cannot be interrupted, so its turn is as long as the step and the work around it.
+// A training step cannot be interrupted, so its turn lasts for the whole step and its input.
 #include "planner/concurrent/run.h"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace ridgeline {
 namespace {
 
-// The training network alone, for the functions of its pipeline.
-RunCost training_cost(const RunCost& cost) {
-  RunCost training = cost;
+// The cost of the training step alone, for its input pipeline.
+BatchCost training_cost(const BatchCost& cost) {
+  BatchCost training = cost;
   training.time_s = cost.training_s;
   training.power_w = cost.training_w;
   training.host_s = cost.training_host_s;
@@ -19,7 +19,7 @@ RunCost training_cost(const RunCost& cost) {
 
 }  // namespace
 
-ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const RunCost& cost,
+ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const BatchCost& cost,
                          const OperatingPoint& point, double latency_limit_s) {
   Turns turns;
   turns.batch = static_cast<int>(sizes.batch);
@@ -32,9 +32,9 @@ ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const
   if (run.input) {
     const double minibatch = static_cast<double>(sizes.minibatch);
     const InputPipeline pipeline = pipeline_at(*run.input, training_cost(cost), point);
-    const LoadedStep step =
-        loaded_step(run.input->dataset, minibatch, cost.training_s, pipeline, false);
-    const bool alone = pipeline.workers <= 0;  // then it loads within its turn
+    const LoadedMinibatch step =
+        loaded_minibatch(run.input->dataset, minibatch, cost.training_s, pipeline, false);
+    const bool alone = pipeline.workers <= 0;  // it loads within its turn
     const double waiting_s = alone ? step.waiting_s : 0;
     loading_s = alone ? 0 : step.loading_s;
     decode_s = pipeline.core_hz > 0 ? minibatch * pipeline.decode_clocks / pipeline.core_hz : 0;
@@ -64,7 +64,7 @@ ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const
   return result;
 }
 
-Service concurrent_service(const ConcurrentRun& run, const TurnSizes& sizes, const RunCost& cost,
+Service concurrent_service(const ConcurrentRun& run, const TurnSizes& sizes, const BatchCost& cost,
                            const OperatingPoint& point, double latency_limit_s) {
   constexpr double never = std::numeric_limits<double>::infinity();
   const ConcurrentTurns turns = turns_at(run, sizes, cost, point, latency_limit_s);

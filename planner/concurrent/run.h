@@ -1,11 +1,14 @@
 // Training beside inference in one mode: the turns that they take, with the input pipeline of
-// training where it is known. How turns are made is interleaving.h's.
+// training if it is known. See interleaving.h for the scheduling.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/operating_point.h"
+#include "base/runtime.h"
+#include "base/tokens.h"
 #include "planner/concurrent/interleaving.h"
 #include "planner/training/run.h"
 
@@ -13,7 +16,11 @@ namespace ridgeline {
 
 struct ConcurrentRun {
   InferenceStream stream;
-  std::optional<TrainingRun> input{};  // absent: samples are taken to be at hand
+  // The network that is trained.
+  std::string network{};  // its name in texts
+  Runtime runtime = Runtime::torch_eager;
+  DType dtype = DType::fp32;
+  std::optional<TrainingRun> input{};  // absent: samples are in memory
 };
 
 struct TurnSizes {
@@ -22,17 +29,17 @@ struct TurnSizes {
 };
 
 struct ConcurrentTurns : Interleaving {
-  double turn_s = 0;            // of one training step, with what the input adds to it
-  double lost_to_input = 0;     // share of the steps for which loaders are too slow
-  double needed_latency_s = 0;  // with which any step of training finds time
+  double turn_s = 0;            // of one training step, with the waits for its input
+  double lost_to_input = 0;     // share of the steps for which the loaders are too slow
+  double needed_latency_s = 0;  // the lowest limit that leaves time for a training step
 };
 
-// `latency_limit_s` infinite: as if no request were in a hurry.
-ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const RunCost& cost,
+// `latency_limit_s` may be infinite.
+ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const BatchCost& cost,
                          const OperatingPoint& point, double latency_limit_s);
 
-// Where no training step finds time, the latency is the one that it would take.
-Service concurrent_service(const ConcurrentRun& run, const TurnSizes& sizes, const RunCost& cost,
+// If there is no time for a training step, the latency is the lowest limit that would leave some.
+Service concurrent_service(const ConcurrentRun& run, const TurnSizes& sizes, const BatchCost& cost,
                            const OperatingPoint& point, double latency_limit_s);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// With n readers a sample takes
-// serial + (alone − serial) / n; the mean over the rows counts.
+// With n readers a sample takes serial + (alone − serial) / n; the serial part is the mean over all
+// rows with several readers.
 #include "planner/training/measured_input.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace ridgeline {
 namespace {
 
 template <class Row>
-std::vector<const Row*> rows_of(const Profile& profile, std::vector<Row> ProfileMode::*rows) {
+std::vector<const Row*> ok_rows(const Profile& profile, std::vector<Row> ProfileMode::*rows) {
   std::vector<const Row*> found;
   for (const ProfileMode& mode : profile.modes)
     for (const Row& row : mode.*rows)
@@ -29,7 +29,7 @@ double sample_s(const StorageRow& row) {
 
 std::optional<StorageMedium> measured_medium(const Profile& profile, const std::string& name) {
   const StorageRow *whole = nullptr, *alone = nullptr;
-  const auto rows = rows_of(profile, &ProfileMode::storage);
+  const auto rows = ok_rows(profile, &ProfileMode::storage);
   for (const StorageRow* row : rows) {
     if (!row->bytes_per_s || !(row->bytes_per_s->value > 0)) continue;
     if (row->pattern == "sequential" && (whole == nullptr || row->readers < whole->readers))
@@ -64,8 +64,8 @@ std::optional<StorageMedium> measured_medium(const Profile& profile, const std::
 }
 
 std::optional<Decoding> measured_decoding(const Profile& profile, const std::string& name) {
-  const DecodeRow* best = nullptr;  // alone on its core: what several do to each other is not known
-  for (const DecodeRow* row : rows_of(profile, &ProfileMode::decode)) {
+  const DecodeRow* best = nullptr;  // with the fewest threads, which disturb each other least
+  for (const DecodeRow* row : ok_rows(profile, &ProfileMode::decode)) {
     if (!row->time_s || !row->clock_hz || row->bytes == 0) continue;
     if (best == nullptr || row->threads < best->threads) best = row;
   }

@@ -1,5 +1,5 @@
-// Facts of an input pipeline that were measured: storage and decoding of a profile.
-// What is assumed without them is planner/training/storage.h's and planner/training/pipeline.h's.
+// Storage and decoding as a profile has measured them. See storage.h and pipeline.h for the
+// defaults without a profile.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace ridgeline {
 
-// Of the rows that read files: a long file gives the rate, single samples the access, several
-// readers what they do not share. Nullopt without such rows; `name` is the profile's, for people.
-// Where one reader only was measured, more of them are taken not to help.
+// From the rows that read files: a long file gives the rate, single samples the access time,
+// several readers the serial share. With one reader only, more are assumed not to help. Nullopt
+// without such rows; `name` is the profile's name for the origin.
 std::optional<StorageMedium> measured_medium(const Profile& profile, const std::string& name);
 
 // Clocks of one core per encoded byte.
@@ -21,7 +21,7 @@ struct Decoding {
   std::string origin;
 };
 
-// Of the rows that decode samples; nullopt without any.
+// From the rows that decode samples; nullopt without any.
 std::optional<Decoding> measured_decoding(const Profile& profile, const std::string& name);
 
 }  // namespace ridgeline

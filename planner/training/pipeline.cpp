@@ -1,5 +1,6 @@
-// F26 to F29 of the literature on edge training: visible stall, pipelined epochs, parallel loading,
-// page cache.
+// The visible stall is max(fetch + decode − compute, 0) per minibatch and the page cache serves
+// part of the later epochs, as in Prashanthi et al., HiPC SRS 2021; parallel loading and the
+// residual are fitted to the epochs published there.
 #include "planner/training/pipeline.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 namespace ridgeline {
 namespace {
 
-// Seconds per minibatch that loading takes with `workers` readers: what the medium serialises
-// stays, the rest is shared, by no more readers than there are cores.
+// Time to load one minibatch: readers share all but what the medium serialises, and there are no
+// more readers than cores.
 struct Loading {
   double serial_s = 0;
   double parallel_s = 0;
@@ -20,7 +21,7 @@ struct Loading {
   }
 };
 
-double hits_of(const Dataset& dataset, const InputPipeline& pipeline, bool first) {
+double cache_hits(const Dataset& dataset, const InputPipeline& pipeline, bool first) {
   const double bytes = dataset.samples * dataset.bytes_per_sample;
   if (first || bytes <= 0) return 0;
   return random_order_hit_share(pipeline.free_memory_bytes / bytes);
@@ -30,8 +31,8 @@ double decode_s(const InputPipeline& pipeline, double minibatch) {
   return pipeline.core_hz > 0 ? pipeline.decode_clocks / pipeline.core_hz * minibatch : 0;
 }
 
-Loading loading_of(const Dataset& dataset, double minibatch, const InputPipeline& pipeline,
-                   double hit_share) {
+Loading minibatch_loading(const Dataset& dataset, double minibatch, const InputPipeline& pipeline,
+                          double hit_share) {
   const double miss_s =
       (1 - hit_share) * fetch_s(pipeline.medium, dataset.bytes_per_sample) * minibatch;
   const double hit_s = hit_share * fetch_s(cached_fetch, dataset.bytes_per_sample) * minibatch;
@@ -50,19 +51,19 @@ double random_order_hit_share(double cached) {
   return 1 - missing * (1 - std::log(missing));
 }
 
-LoadedStep loaded_step(const Dataset& dataset, double minibatch, double step_s,
-                       const InputPipeline& pipeline, bool first) {
+LoadedMinibatch loaded_minibatch(const Dataset& dataset, double minibatch, double step_s,
+                                 const InputPipeline& pipeline, bool first) {
   const Loading loading =
-      loading_of(dataset, minibatch, pipeline, hits_of(dataset, pipeline, first));
-  LoadedStep step;
+      minibatch_loading(dataset, minibatch, pipeline, cache_hits(dataset, pipeline, first));
+  LoadedMinibatch step;
   step.loading_s = loading.with(pipeline.workers, pipeline.cores);
-  if (pipeline.workers <= 0) {  // one process does one after the other
+  if (pipeline.workers <= 0) {  // one process loads, then computes
     step.device_s = step_s;
     step.waiting_s = step.loading_s;
     return step;
   }
   step.device_s = step_s * pipeline.device_slowdown;
-  // The cores have to do all of it, whoever waits for whom.
+  // All work of the cores takes at least this long.
   const double cores_s =
       (pipeline.host_s + pipeline.residual_s + decode_s(pipeline, minibatch)) / pipeline.cores;
   step.waiting_s = std::max(
@@ -74,11 +75,11 @@ Epoch epoch(const Dataset& dataset, double minibatch, double step_s, const Input
             bool first) {
   Epoch result;
   const double steps = std::ceil(dataset.samples / minibatch);
-  result.hit_share = hits_of(dataset, pipeline, first);
-  const Loading loading = loading_of(dataset, minibatch, pipeline, result.hit_share);
+  result.hit_share = cache_hits(dataset, pipeline, first);
+  const Loading loading = minibatch_loading(dataset, minibatch, pipeline, result.hit_share);
   result.decode_s = steps * decode_s(pipeline, minibatch);
   result.fetch_s = steps * (loading.serial_s + loading.parallel_s) - result.decode_s;
-  const LoadedStep step = loaded_step(dataset, minibatch, step_s, pipeline, first);
+  const LoadedMinibatch step = loaded_minibatch(dataset, minibatch, step_s, pipeline, first);
   result.device_s = steps * step.device_s;
   result.stall_s = steps * (step.waiting_s + pipeline.residual_s);
   const bool is_input =
@@ -103,17 +104,17 @@ std::optional<int> fewest_workers(const Dataset& dataset, double minibatch, doub
 
 std::optional<double> lowest_core_hz(const Dataset& dataset, double minibatch, double step_s,
                                      const InputPipeline& pipeline, bool first) {
-  const double hits = hits_of(dataset, pipeline, first);
+  const double hits = cache_hits(dataset, pipeline, first);
   InputPipeline without = pipeline;
   without.decode_clocks = 0;
   const int workers = std::max(1, pipeline.workers);
   const double fetching =
-      loading_of(dataset, minibatch, without, hits).with(workers, pipeline.cores);
+      minibatch_loading(dataset, minibatch, without, hits).with(workers, pipeline.cores);
   const double room_s = step_s * pipeline.device_slowdown - fetching;
   if (room_s <= 0) return std::nullopt;
   const int readers = std::max(1, std::min(workers, pipeline.cores));
   const double decode_clocks = pipeline.decode_clocks * minibatch;
-  // The process itself works by the same clock.
+  // The training process runs at the same clock.
   const double process_clocks = pipeline.host_s * pipeline.core_hz;
   const double cores_room_s =
       pipeline.cores * (step_s * pipeline.device_slowdown + pipeline.residual_s) -

@@ -1,4 +1,4 @@
-// Energy of an epoch, part by part: while the device waits it idles at the mode's clocks.
+// Energy of an epoch by parts: while the device waits, it idles at the clocks of the mode.
 #include "planner/training/run.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace ridgeline {
 
-InputPipeline pipeline_at(const TrainingRun& run, const RunCost& cost,
+InputPipeline pipeline_at(const TrainingRun& run, const BatchCost& cost,
                           const OperatingPoint& point) {
   InputPipeline pipeline = run.pipeline;
   pipeline.cores = std::max(1, point.cpu_cores.value_or(run.pipeline.cores));
@@ -15,7 +15,7 @@ InputPipeline pipeline_at(const TrainingRun& run, const RunCost& cost,
   return pipeline;
 }
 
-TrainedEpoch trained_epoch(const TrainingRun& run, double minibatch, const RunCost& cost,
+TrainedEpoch trained_epoch(const TrainingRun& run, double minibatch, const BatchCost& cost,
                            const OperatingPoint& point, bool first) {
   const InputPipeline pipeline = pipeline_at(run, cost, point);
   TrainedEpoch result{epoch(run.dataset, minibatch, cost.time_s, pipeline, first), 0};
@@ -25,7 +25,7 @@ TrainedEpoch trained_epoch(const TrainingRun& run, double minibatch, const RunCo
   return result;
 }
 
-Service training_service(const TrainingRun& run, double minibatch, const RunCost& cost,
+Service training_service(const TrainingRun& run, double minibatch, const BatchCost& cost,
                          const OperatingPoint& point) {
   const TrainedEpoch later = trained_epoch(run, minibatch, cost, point, false);
   Service service;
@@ -41,7 +41,8 @@ Service training_service(const TrainingRun& run, double minibatch, const RunCost
   service.latency_s = service.delay_s = service.time_s;
   service.sample_s = service.goal_s = service.time_s / run.dataset.samples;
   service.mean_power_w = service.energy_j / service.time_s;
-  // All loaders may decode at once while the device works; the process itself has its core already.
+  // All loaders may decode at once while the device works; cost.power_w has the core of the
+  // process.
   const double cores = std::max(1, point.cpu_cores.value_or(run.pipeline.cores));
   const double loaders = std::min<double>(run.pipeline.workers, cores - 1);
   service.peak_power_w =

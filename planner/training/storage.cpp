@@ -1,6 +1,6 @@
-// The table of media. Access times of HDD, SD and SSD follow from published epochs of training on
-// Jetson boards (HiPC SRS 2021, MobileNetV3 on 23,080 images of 121 kB): seconds of fetching over
-// samples, less the bytes at the medium's own rate.
+// The table of media. Access times of HDD, SD and SSD are derived from published epochs of training
+// on Jetson boards (HiPC SRS 2021, MobileNetV3 on 23,080 images of 121 kB): fetch time per sample,
+// less its bytes at the rate of the medium.
 #include "planner/training/storage.h"
 
 #include <fmt/format.h>

@@ -28,7 +28,7 @@ class PlanBuilder {
                   "without energy there is no such picture", ExitCode::incomplete);
     const std::string what = plan_.training ? "training " : "";
     const std::string beside =
-        plan_.concurrent ? "training " + plan_.concurrent->network + " beside " : "";
+        plan_.concurrent ? "training " + plan_.concurrent->run.network + " beside " : "";
     figure_.title = fmt::format("Modes for {}{}{} on {}, {}", beside, what, plan_.run.network,
                                 plan_.run.machine, to_string(plan_.run.runtime));
     set_axes();
@@ -52,7 +52,7 @@ class PlanBuilder {
     return place_of(service_at(problem_, sweep_, row, objective()));
   }
 
-  bool is_both() const { return problem_.task == PlanTask::concurrent; }
+  bool is_both() const { return problem_.scenario == Scenario::concurrent; }
 
   std::optional<XY> place_of(const Service& service) const {
     if (!std::isfinite(service.delay_s) || !(service.energy_j > 0)) return std::nullopt;
@@ -61,8 +61,8 @@ class PlanBuilder {
   }
 
   bool is_shown(std::size_t row) const {
-    const PlanMode& mode = problem_.modes.modes[sweep_.mode_of(row)];
-    return mode.is_choice(problem_.modes.reach) || mode.stock;
+    const CandidateMode& mode = problem_.candidates.modes[sweep_.mode_of(row)];
+    return mode.is_eligible(problem_.candidates.reach) || mode.stock;
   }
 
   void set_axes() {
@@ -98,7 +98,7 @@ class PlanBuilder {
 
   // With one batch and without idle time, limits of power and rate are lines of the picture too.
   bool has_one_batch() const {
-    return problem_.task == PlanTask::inference && !objective().arrivals &&
+    return problem_.scenario == Scenario::inference && !objective().arrivals &&
            std::all_of(problem_.variants.begin(), problem_.variants.end(), [&](const auto& other) {
              return other.batch == problem_.variants.front().batch;
            });
@@ -178,7 +178,7 @@ class PlanBuilder {
       return static_cast<int>(std::log(value / axis.low) / std::log(axis.high / axis.low) * spots);
     };
     for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
-      if (!problem_.modes.modes[sweep_.mode_of(row)].is_choice(problem_.modes.reach)) continue;
+      if (!problem_.candidates.is_eligible(sweep_.mode_of(row))) continue;
       const auto at = place_of(row);
       if (at &&
           taken.emplace(spot(figure_.x, at->x, spots_x), spot(figure_.y, at->y, spots_y)).second)
@@ -201,7 +201,7 @@ class PlanBuilder {
   std::vector<XY> most_training() const {
     std::vector<XY> places, front;
     for (std::size_t row = 0; row < sweep_.costs.size(); ++row)
-      if (problem_.modes.modes[sweep_.mode_of(row)].is_choice(problem_.modes.reach))
+      if (problem_.candidates.is_eligible(sweep_.mode_of(row)))
         if (const auto at = place_of(row)) places.push_back(*at);
     std::sort(places.begin(), places.end(),
               [](const XY& a, const XY& b) { return a.x != b.x ? a.x < b.x : a.y > b.y; });
@@ -213,12 +213,12 @@ class PlanBuilder {
   // With the batch and type of the choice, so that they compare.
   void add_stock() {
     Series series{"stock modes", {}, {Ink::orange, Dash::solid, 0, Marker::diamond}, {}};
-    for (std::size_t mode = 0; mode < problem_.modes.modes.size(); ++mode) {
-      if (!problem_.modes.modes[mode].stock) continue;
+    for (std::size_t mode = 0; mode < problem_.candidates.modes.size(); ++mode) {
+      if (!problem_.candidates.modes[mode].stock) continue;
       const auto at = place_of(sweep_.row(variant(), mode));
       if (!at) continue;
       series.points.push_back(*at);
-      figure_.labels.push_back({problem_.modes.modes[mode].point.label,
+      figure_.labels.push_back({problem_.candidates.modes[mode].point.label,
                                 "",
                                 LabelPlace::beside,
                                 *at,
@@ -235,9 +235,9 @@ class PlanBuilder {
     if (const auto& service = plan_.chosen.service)
       return is_both() ? XY{*service->mean_power_w, service->samples_per_s}
                        : XY{service->time_s, *service->energy_j};
-    RunCost cost{.time_s = plan_.chosen.time_s.value, .power_w = plan_.chosen.power_w->value};
+    BatchCost cost{.time_s = plan_.chosen.time_s.value, .power_w = plan_.chosen.power_w->value};
     if (plan_.chosen.period) cost.idle_w = plan_.chosen.period->idle_w.value_or(0);
-    return *place_of(service_of(cost, plan_.chosen.batch, objective()));
+    return *place_of(inference_service(cost, plan_.chosen.batch, objective()));
   }
 
   void add_choice() {

@@ -3,7 +3,7 @@
 // the choice. No drawing: svg.h renders it.
 #pragma once
 
-#include "planner/make_plan.h"
+#include "planner/planner.h"
 #include "plots/figure.h"
 
 namespace ridgeline {

@@ -20,7 +20,7 @@ TEST(DutyCycle, AddsTheIdleTime) {
 }
 
 TEST(DutyCycle, RacesOnlyWhereIdleIsCheap) {
-  const RunCost fast{0.1, 30, 10}, slow{0.3, 12, 5};  // 3 J against 3.6 J while running
+  const BatchCost fast{0.1, 30, 10}, slow{0.3, 12, 5};  // 3 J against 3.6 J while running
   const auto fast_j = [&](double idle_w) {
     return duty_cycle({fast.time_s, fast.power_w, idle_w}, 1).energy_j;
   };
@@ -53,12 +53,12 @@ TEST(LatencyAtRate, OneByOneIsTheMD1Queue) {
               time_s * (1 + load / (2 * (1 - load))), 1e-12);
 }
 
-struct Simulated {
+struct SimulatedQueue {
   double mean = 0;       // over all samples
   double first_p95 = 0;  // over the first samples of batches
 };
 
-Simulated simulate(double time_s, std::int64_t batch, double per_s) {
+SimulatedQueue simulate_queue(double time_s, std::int64_t batch, double per_s) {
   Random random{7};
   double now = 0, free = 0, sum = 0;
   std::vector<double> first;
@@ -77,7 +77,7 @@ TEST(LatencyAtRate, AgreesWithASimulationOfRandomArrivals) {
   for (const std::int64_t batch : {1, 4, 8})
     for (const double load : {0.3, 0.6, 0.85}) {
       const double time_s = 0.01, per_s = load * static_cast<double>(batch) / time_s;
-      const Simulated truth = simulate(time_s, batch, per_s);
+      const SimulatedQueue truth = simulate_queue(time_s, batch, per_s);
       const Arrivals arrivals{per_s, true};
       EXPECT_NEAR(latency_at_rate(time_s, batch, arrivals, std::nullopt) / truth.mean, 1, 0.05)
           << batch << " at " << load;

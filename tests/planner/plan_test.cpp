@@ -66,7 +66,7 @@ TEST(Plan, WhatRunsOnceASecondIsChosenByIdlePower) {
   ASSERT_TRUE(rare.plan.chosen.period);
   EXPECT_LT(rare.plan.chosen.period->duty, 0.1);
   double least_idle = INFINITY;
-  for (const RunCost& cost : rare.sweep.costs) least_idle = std::min(least_idle, cost.idle_w);
+  for (const BatchCost& cost : rare.sweep.costs) least_idle = std::min(least_idle, cost.idle_w);
   EXPECT_LT(*rare.plan.chosen.period->idle_w, 1.02 * least_idle);
   EXPECT_LE(*rare.plan.chosen.point.memory_hz, *busy.chosen.point.memory_hz);
   EXPECT_LE(*rare.plan.chosen.point.gpu_hz, *busy.chosen.point.gpu_hz);
@@ -84,8 +84,8 @@ TEST(Plan, NumbersAreThoseOfAPrediction) {
   const PlannedMode& chosen = result.plan.chosen;
   Conditions conditions = nano().problem.conditions;
   conditions.point = chosen.point;
-  const NetworkLoad& load = nano().loads[chosen.batch == 1 ? 0 : 1];
-  const Prediction prediction = predict(nano().model, load, conditions);
+  const NetworkLoad& load = *nano().problem.variants[chosen.batch == 1 ? 0 : 1].load;
+  const Prediction prediction = predict(nano().problem.model, load, conditions);
   EXPECT_EQ(chosen.time_s, prediction.time_s);
   EXPECT_EQ(chosen.power_w, prediction.power_w);
   EXPECT_EQ(chosen.energy_j, prediction.energy_j);
@@ -98,7 +98,7 @@ TEST(Plan, TiesGoToTheLowerClocks) {
   for (std::size_t row = 0; row < result.sweep.costs.size(); ++row)
     best = std::min(best, service_at(nano().problem, result.sweep, row, {}).sample_s);
   for (std::size_t row = 0; row < result.sweep.costs.size(); ++row) {
-    const PlanMode& mode = nano().problem.modes.modes[result.sweep.mode_of(row)];
+    const CandidateMode& mode = nano().problem.candidates.modes[result.sweep.mode_of(row)];
     if (!mode.allowed || service_at(nano().problem, result.sweep, row, {}).sample_s > best)
       continue;
     EXPECT_FALSE(has_lower_clocks(mode.point, result.plan.chosen.point));
@@ -121,9 +121,9 @@ TEST(Plan, WhatItSaysToRelaxIsEnough) {
   Objective objective =
       least(Goal::energy, {{LimitKind::latency, 1e-3, 0, ""}, {LimitKind::power, 12, 0, ""}});
   const Sweep swept = sweep(nano().problem);
-  const auto draws = coefficient_draws(nano().model, Runtime::tensorrt, 200, 1);
-  Belief belief(nano().problem, swept, draws);
-  Chooser chooser(nano().problem, swept, belief, Reach::reboot);
+  const auto draws = coefficient_draws(nano().problem.model, Runtime::tensorrt, 200, 1);
+  SweepDraws sweep_draws(nano().problem, swept, draws);
+  Chooser chooser(nano().problem, swept, sweep_draws, Reach::reboot);
   ASSERT_TRUE(chooser.best(objective).empty());
   const Infeasibility why = infeasibility(chooser, objective);
   ASSERT_FALSE(why.relaxed.empty());
@@ -155,8 +155,8 @@ RC_GTEST_PROP(PlanProperties, TheChoiceIsTheBestThatKeepsTheLimits, ()) {
   if (*rc::gen::arbitrary<bool>())
     objective.limits.push_back({LimitKind::slowdown, *rc::gen::inRange(1, 100) * 0.01, 0, ""});
   static const Sweep swept = sweep(nano().problem);
-  Belief belief(nano().problem, swept, {});
-  Chooser chooser(nano().problem, swept, belief, Reach::reboot);
+  SweepDraws none(nano().problem, swept, {});
+  Chooser chooser(nano().problem, swept, none, Reach::reboot);
   const auto chosen = chooser.best(objective);
   double best = INFINITY;
   for (std::size_t row = 0; row < swept.costs.size(); ++row)
@@ -172,9 +172,9 @@ RC_GTEST_PROP(PlanProperties, TheChoiceIsTheBestThatKeepsTheLimits, ()) {
 // With draws: what is chosen keeps its limits, and a wider limit never makes it worse.
 TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
   static const Sweep swept = sweep(nano().problem);
-  const auto draws = coefficient_draws(nano().model, Runtime::tensorrt, 200, 1);
-  Belief belief(nano().problem, swept, draws);
-  Chooser chooser(nano().problem, swept, belief, Reach::reboot);
+  const auto draws = coefficient_draws(nano().problem.model, Runtime::tensorrt, 200, 1);
+  SweepDraws sweep_draws(nano().problem, swept, draws);
+  Chooser chooser(nano().problem, swept, sweep_draws, Reach::reboot);
   for (const Goal goal : {Goal::energy, Goal::time, Goal::edp}) {
     double last = INFINITY;
     for (double power_w = 9; power_w < 40; power_w *= 1.15) {
@@ -194,14 +194,14 @@ TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
 
 // Held against the draws of every row.
 TEST(PlanProperties, SkippingRowsLosesNothing) {
-  ModeWishes wishes;
-  wishes.filter = parse_mode_filter("cores=1,cpu=max");
+  CandidateOptions candidates;
+  candidates.filter = parse_mode_filter("cores=1,cpu=max");
   const Planned planned("jetson-orin-nano-8gb", "resnet50", Runtime::torch_eager, {1, 4}, "",
-                        wishes);
+                        candidates);
   const Sweep swept = sweep(planned.problem);
-  const auto draws = coefficient_draws(planned.model, Runtime::torch_eager, 200, 1);
-  Belief belief(planned.problem, swept, draws);
-  Chooser chooser(planned.problem, swept, belief, Reach::reboot);
+  const auto draws = coefficient_draws(planned.problem.model, Runtime::torch_eager, 200, 1);
+  SweepDraws sweep_draws(planned.problem, swept, draws);
+  Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
   int answers = 0;
   for (const double latency_s : {0.025, 0.03, 0.04, 0.06})
     for (const double power_w : {8.0, 10.0, 13.0, 20.0})
@@ -211,7 +211,7 @@ TEST(PlanProperties, SkippingRowsLosesNothing) {
                                                          {LimitKind::slowdown, slowdown, 0, ""}});
         double best = INFINITY;
         for (std::size_t row = 0; row < swept.costs.size(); ++row)
-          if (planned.problem.modes.modes[swept.mode_of(row)].allowed &&
+          if (planned.problem.candidates.modes[swept.mode_of(row)].allowed &&
               chooser.holds(row, objective))
             best = std::min(best, service_at(planned.problem, swept, row, objective).energy_j);
         const auto chosen = chooser.best(objective);
@@ -237,10 +237,10 @@ TEST(ParetoFront, NoRowBeatsAnother) {
   }
 }
 
-TEST(PlanModes, LiveOnesNeedNoReboot) {
-  ModeWishes wishes;
-  wishes.reach = Reach::live;
-  const Planned live("jetson-agx-orin-64gb", "resnet18", Runtime::tensorrt, {1}, "", wishes);
+TEST(CandidateModes, LiveOnesNeedNoReboot) {
+  CandidateOptions candidates;
+  candidates.reach = Reach::live;
+  const Planned live("jetson-agx-orin-64gb", "resnet18", Runtime::tensorrt, {1}, "", candidates);
   const Plan plan = live.plan(least(Goal::energy), without_draws()).plan;
   EXPECT_EQ(plan.chosen.reach, Reach::live);
   if (plan.other_reach) {
@@ -248,8 +248,8 @@ TEST(PlanModes, LiveOnesNeedNoReboot) {
   }
 }
 
-TEST(PlanModes, StockModesAreListedOnce) {
-  const auto& modes = nano().problem.modes.modes;
+TEST(CandidateModes, StockModesAreListedOnce) {
+  const auto& modes = nano().problem.candidates.modes;
   for (std::size_t i = 0; i < modes.size() && modes[i].stock; ++i)
     for (std::size_t j = i + 1; j < modes.size(); ++j) {
       OperatingPoint a = modes[i].point, b = modes[j].point;

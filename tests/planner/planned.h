@@ -1,42 +1,38 @@
 // Problems of the planner for networks by name on devices of the catalog.
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "planner/make_plan.h"
+#include "planner/planner.h"
 #include "tests/roofline/modelled.h"
 
 namespace ridgeline::testing {
 
 struct Planned {
-  MachineModel model;
-  std::deque<NetworkLoad> loads;
   PlanProblem problem;
 
   Planned(std::string_view device, std::string_view network, Runtime runtime,
           const std::vector<std::int64_t>& batches = {1}, std::string_view options = "",
-          const ModeWishes& wishes = {}) {
-    model = model_of(device);
+          const CandidateOptions& candidates = {}) {
+    problem.model = model_of(device);
     const catalog::Device entry = catalog::load(device);
     const catalog::Configuration& configuration = catalog::configuration(entry);
-    problem.model = &model;
-    problem.modes = plan_modes(entry, configuration, default_mode(entry, configuration), wishes);
+    problem.candidates =
+        candidate_modes(entry, configuration, default_mode(entry, configuration), candidates);
     problem.conditions.runtime = runtime;
-    for (const std::int64_t batch : batches) {
-      loads.push_back(load_of(network, runtime, batch, "fp16", options));
-      problem.variants.push_back({&loads.back(), batch, DType::fp16});
-    }
+    for (const std::int64_t batch : batches)
+      problem.variants.push_back(
+          {std::make_shared<const NetworkLoad>(load_of(network, runtime, batch, "fp16", options)),
+           batch, DType::fp16});
   }
   Planned(const Planned&) = delete;
   Planned& operator=(const Planned&) = delete;
 
-  PlanResult plan(Objective objective, PlanOptions options = {}) const {
-    PlannedRun run;
-    run.objective = std::move(objective);
-    return make_plan(problem, std::move(run), options);
+  PlanResult plan(const Objective& objective, const PlanOptions& options = {}) const {
+    return make_plan(problem, objective, options);
   }
 };
 

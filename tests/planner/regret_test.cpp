@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <memory>
 
-#include "planner/belief.h"
 #include "planner/choice.h"
 #include "tests/support/gpu_table.h"
 #include "tests/support/temporary_directory.h"
@@ -58,15 +58,16 @@ Outcome plan_groups(const std::string& path, int probes) {
       model = predictor.fit(model, ends).model;
     }
     PlanProblem problem;
-    problem.model = &model;
+    problem.model = model;
     problem.conditions = measured.front()->conditions;
-    problem.variants = {{&loads.of(*measured.front()), measured.front()->batch, DType::fp16}};
+    problem.variants = {{std::make_shared<const NetworkLoad>(loads.of(*measured.front())),
+                         measured.front()->batch, DType::fp16}};
     for (const Observation* row : measured)
-      problem.modes.modes.push_back({row->conditions.point, Reach::live, false, true});
+      problem.candidates.modes.push_back({row->conditions.point, Reach::live, false, true});
     const Sweep swept = sweep(problem);
     const auto draws = coefficient_draws(model, problem.conditions.runtime, 100, 1);
-    Belief belief(problem, swept, draws);
-    Chooser chooser(problem, swept, belief, Reach::reboot);
+    SweepDraws sweep_draws(problem, swept, draws);
+    Chooser chooser(problem, swept, sweep_draws, Reach::reboot);
     double fastest_s = INFINITY;
     for (const Observation* row : measured) fastest_s = std::min(fastest_s, row->time_s);
     const bool in_order = is_in_order(measured);

@@ -19,7 +19,7 @@ TEST(PlanFigure, ShowsModesFrontStockModesAndTheChoice) {
   const Figure figure = plan_figure(planned.problem, result);
   EXPECT_EQ(figure.zones.size(), 2U);
   std::size_t stock = 0;
-  for (const PlanMode& mode : planned.problem.modes.modes) stock += mode.stock;
+  for (const CandidateMode& mode : planned.problem.candidates.modes) stock += mode.stock;
   EXPECT_EQ(figure.labels.size(), stock + 1);
   ASSERT_EQ(figure.series.size(), 4U);
   EXPECT_EQ(figure.series.back().style.marker, Marker::star);

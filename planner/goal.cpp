@@ -1,9 +1,22 @@
-// Spelling of bounds.
-#include "planner/objective.h"
+// Lookups among the limits of an objective, and the spelling of their bounds.
+#include "planner/goal.h"
+
+#include <algorithm>
+#include <limits>
 
 #include "base/units.h"
 
 namespace ridgeline {
+
+double required_probability(const Limit& limit, const Objective& objective) {
+  return std::max(limit.probability, objective.risk);
+}
+
+double latency_limit_s(const Objective& objective) {
+  for (const Limit& limit : objective.limits)
+    if (limit.kind == LimitKind::latency) return limit.bound;
+  return std::numeric_limits<double>::infinity();
+}
 
 std::string limit_value_text(LimitKind kind, double bound) {
   switch (kind) {

@@ -1,5 +1,5 @@
-// Stock modes stand for their place on the grid; those between two steps are listed beside it.
-#include "planner/plan_modes.h"
+// A stock mode takes its place on the grid; one that lies between two clocks of the grid is added.
+#include "planner/candidates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,18 +25,19 @@ double log_ratio(double a, double b) { return a > 0 && b > 0 ? std::abs(std::log
 
 }  // namespace
 
-PlanModes plan_modes(const catalog::Device& device, const catalog::Configuration& configuration,
-                     const DeviceMode& from, const ModeWishes& wishes) {
+CandidateModes candidate_modes(const catalog::Device& device,
+                               const catalog::Configuration& configuration, const DeviceMode& from,
+                               const CandidateOptions& options) {
   const ModeGrid full = full_grid(device, configuration);
   const ModeGrid grid =
-      wishes.filter.empty() || wishes.stock_only ? full : filtered(device, full, wishes.filter);
-  PlanModes result;
+      options.filter.empty() || options.stock_only ? full : filtered(device, full, options.filter);
+  CandidateModes result;
   result.notes = full.notes;
-  result.reach = wishes.reach;
+  result.reach = options.reach;
   std::set<std::size_t> taken;  // places on the grid
   const auto add_listed = [&](const DeviceMode& mode, bool stock) {
-    PlanMode listed{mode.point, reach_between(device, from, mode), stock, true};
-    listed.allowed = matches(full, wishes.filter, mode.point);
+    CandidateMode listed{mode.point, reach_between(device, from, mode), stock, true};
+    listed.allowed = matches(full, options.filter, mode.point);
     if (const auto place = position_of(grid, mode)) taken.insert(*place);
     result.modes.push_back(std::move(listed));
   };
@@ -46,32 +47,36 @@ PlanModes plan_modes(const catalog::Device& device, const catalog::Configuration
                                   [&](const auto& mode) { return mode.point == boots.point; });
   result.default_mode = static_cast<std::size_t>(known - result.modes.begin());
   if (known == result.modes.end()) add_listed(boots, false);
-  if (!wishes.stock_only) {
+  if (!options.stock_only) {
     std::size_t place = 0;
     for_each_mode(grid, [&](const GridIndex& index) {
       if (taken.contains(place++)) return;
       const MaskGrid& mask = grid.masks[index.mask];
-      PlanMode mode{point_at(grid, index), Reach::live, false, true};
+      CandidateMode mode{point_at(grid, index), Reach::live, false, true};
       mode.reach = reach_of(device, grid, from, mask, mode.point.cpu_cores);
       result.modes.push_back(std::move(mode));
     });
   } else {
-    for (PlanMode& mode : result.modes) mode.allowed = mode.allowed && mode.stock;
+    for (CandidateMode& mode : result.modes) mode.allowed = mode.allowed && mode.stock;
   }
   if (std::none_of(result.modes.begin(), result.modes.end(),
-                   [&](const PlanMode& mode) { return mode.is_choice(wishes.reach); }))
+                   [&](const CandidateMode& mode) { return mode.is_eligible(options.reach); }))
     throw Error(device.name,
-                wishes.stock_only ? "no stock mode is left to choose from"
-                                  : "no mode is left to choose from",
+                options.stock_only ? "no stock mode is left to choose from"
+                                   : "no mode is left to choose from",
                 "relax --filter, --reach or --stock-only", ExitCode::infeasible);
   return result;
 }
 
-PlanModes single_mode(const OperatingPoint& point) {
-  PlanModes result;
+CandidateModes single_mode(const OperatingPoint& point) {
+  CandidateModes result;
   result.modes.push_back({point, Reach::live, false, true});
   result.default_mode = 0;
   return result;
+}
+
+std::string mode_name(const OperatingPoint& point) {
+  return point.label.empty() ? request_text(point) : point.label;
 }
 
 bool has_lower_clocks(const OperatingPoint& a, const OperatingPoint& b) {
@@ -87,7 +92,7 @@ bool is_near(const OperatingPoint& a, const OperatingPoint& b) {
          log_ratio(highest(a.cpu_hz), highest(b.cpu_hz)) <= most;
 }
 
-std::optional<std::size_t> nearest_stock(const PlanModes& modes, const OperatingPoint& point) {
+std::optional<std::size_t> nearest_stock(const CandidateModes& modes, const OperatingPoint& point) {
   constexpr double other_units = 100;  // before all clocks together
   std::optional<std::size_t> nearest;
   double least = 0;

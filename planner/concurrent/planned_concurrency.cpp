@@ -1,48 +1,43 @@
-// The training step is predict()'s, as an explanation of it is.
-#include "planner/concurrent/concurrent_plan.h"
+// The training step comes from predict(), as that of an explanation does.
+#include "planner/concurrent/planned_concurrency.h"
 
 #include <cmath>
 
 #include "base/json.h"
-#include "planner/drawn_estimate.h"
-#include "planner/task.h"
 #include "roofline/model/predict.h"
 
 namespace ridgeline {
+
 PlannedConcurrency planned_concurrency(const PlanProblem& problem, const Sweep& sweep,
-                                       Belief& belief, std::span<const CoefficientDraw> draws,
+                                       SweepDraws& draws,
+                                       std::span<const CoefficientDraw> trained_draws,
                                        std::size_t row, const Objective& objective) {
   PlannedConcurrency result;
   result.run = problem.concurrent;
-  result.runtime = problem.trained_by;
   Conditions conditions = problem.conditions;
-  conditions.runtime = problem.trained_by;
-  conditions.point = problem.modes.modes[sweep.mode_of(row)].point;
-  const PlanVariant& variant = problem.variants[sweep.variant_of(row)];
+  conditions.runtime = problem.concurrent.runtime;
+  conditions.point = mode_at(problem, sweep, row).point;
+  const PlanVariant& variant = variant_at(problem, sweep, row);
   const Prediction step =
-      predict(*problem.model, *variant.trained, conditions, draws, RowDetail::values);
+      predict(problem.model, *variant.trained, conditions, trained_draws, RowDetail::values);
   result.minibatch = variant.minibatch;
   result.step_s = step.time_s;
   result.step_w = step.power_w;
   result.step_j = step.energy_j;
   result.step_bound = step.bound;
 
-  const RunCost& cost = sweep.costs[row];
+  const BatchCost& cost = sweep.costs[row];
   result.turns = turns_at(problem.concurrent, {variant.batch, variant.minibatch}, cost,
-                          conditions.point, latency_limit(objective));
+                          conditions.point, latency_limit_s(objective));
   result.training_share = result.turns.trainings_per_s * result.turns.turn_s;
   result.inference_share =
       cost.time_s * result.run.stream.requests_per_s / static_cast<double>(variant.batch);
-  const Service service = service_at(problem, sweep, row, objective);
-  const std::vector<Service> drawn =
-      belief.draws() > 0 ? belief.services(row, objective) : std::vector<Service>();
   result.samples_per_s =
-      drawn_estimate(1 / service.sample_s, drawn, [](const Service& s) { return 1 / s.sample_s; });
-  result.latency_s =
-      drawn_estimate(service.latency_s, drawn, [](const Service& s) { return s.latency_s; });
-  if (std::isfinite(service.mean_power_w))
-    result.mean_power_w = drawn_estimate(service.mean_power_w, drawn,
-                                         [](const Service& s) { return s.mean_power_w; });
+      draws.estimate(row, objective, [](const Service& s) { return 1 / s.sample_s; });
+  result.latency_s = draws.estimate(row, objective, [](const Service& s) { return s.latency_s; });
+  const Estimate mean_power_w =
+      draws.estimate(row, objective, [](const Service& s) { return s.mean_power_w; });
+  if (std::isfinite(mean_power_w.value)) result.mean_power_w = mean_power_w;
   return result;
 }
 
@@ -58,10 +53,10 @@ Json to_json(const PlannedConcurrency& concurrency) {
              {"assumed", run.sources.assumed}};
   }
   return {{"training",
-           {{"network", concurrency.network},
-            {"runtime", to_string(concurrency.runtime)},
+           {{"network", concurrency.run.network},
+            {"runtime", to_string(concurrency.run.runtime)},
             {"minibatch", concurrency.minibatch},
-            {"dtype", to_string(concurrency.dtype)},
+            {"dtype", to_string(concurrency.run.dtype)},
             {"time_s", ridgeline::to_json(concurrency.step_s)},
             {"power_w", nullable(concurrency.step_w)},
             {"energy_j", nullable(concurrency.step_j)},

@@ -1,5 +1,5 @@
-// Objective: what is to be least, and which limits must hold with which probability.
-// The question alone; which mode answers it is choice.h's.
+// The goal of a plan: which quantity to minimise, and which limits must hold with which
+// probability.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace ridgeline {
 
-// energy: per sample, with its share of the idle time where work comes at a rate; per epoch of
-// training. time: per sample, or the latency where work comes at a rate. power: the mean. edp:
+// energy: per sample, with its share of the idle time if samples arrive at a rate; per epoch of
+// training. time: per sample, or the latency if samples arrive at a rate. power: the mean. edp:
 // energy × latency, or × the time of an epoch.
 enum class Goal { energy, time, power, edp };
 
@@ -25,8 +25,8 @@ struct TokenTable<Goal> {
       {{Goal::energy, "energy"}, {Goal::time, "time"}, {Goal::power, "power"}, {Goal::edp, "edp"}}};
 };
 
-// What may be limited; each is a quantity that must stay at or below its bound, so a throughput is
-// limited as the time per sample. arrivals: a batch is done before the next one is complete.
+// Each limit keeps a quantity at or below its bound, so a minimum throughput is a maximum time per
+// sample. arrivals: a batch is done before the next one is complete.
 enum class LimitKind {
   latency,
   throughput,
@@ -58,12 +58,13 @@ struct TokenTable<LimitKind> {
 
 struct Limit {
   LimitKind kind = LimitKind::latency;
-  double bound = 0;        // s, s per sample, W, W, fraction, J, W, s, s, s
-  double probability = 0;  // with which it must hold; 0: the objective's risk alone counts
-  std::string text = "";   // as it was asked for: "--latency 10ms"
+  double bound = 0;  // s, s per sample, W, W, fraction, J, W, s, s, s
+  double probability =
+      0;                  // with which it must hold by itself; the objective's risk if that is more
+  std::string text = "";  // as the user wrote it: "--latency 10ms"
 };
 
-// Samples that come one after the other: evenly, as frames of a camera do, or at random.
+// Samples that arrive one by one: evenly, as the frames of a camera, or as a Poisson process.
 struct Arrivals {
   double per_s = 0;
   bool at_random = false;
@@ -73,13 +74,19 @@ struct Arrivals {
 
 struct Objective {
   Goal goal = Goal::energy;
-  std::vector<Limit> limits;  // one of a kind at most
+  std::vector<Limit> limits;  // at most one of each kind
   std::optional<Arrivals> arrivals;
-  std::optional<double> latency_quantile;  // of the requests, where they queue; absent: the mean
+  std::optional<double> latency_quantile;  // over the requests that queue; absent: the mean
   double risk = 0.9;                       // probability with which all limits hold together
 };
 
-// A bound as people write it: "10 ms", "30 /s", "20 W", "5 %".
+// The probability with which one limit must hold.
+double required_probability(const Limit& limit, const Objective& objective);
+
+// The bound of the latency limit; infinite without one.
+double latency_limit_s(const Objective& objective);
+
+// A bound with its unit: "10 ms", "30 /s", "20 W", "5 %".
 std::string limit_value_text(LimitKind kind, double bound);
 
 }  // namespace ridgeline

@@ -1,16 +1,15 @@
-// Epochs at the means; intervals from the draws of the step, since the facts of the input are taken
-// as they are given.
-#include "planner/training/train_plan.h"
+// Epochs at the means. Intervals come from the draws of the step alone: the facts of the input
+// pipeline are taken as given.
+#include "planner/training/planned_training.h"
 
 #include <cmath>
 
 #include "base/json.h"
-#include "planner/drawn_estimate.h"
 
 namespace ridgeline {
 namespace {
 
-// More loaders than that nobody runs on one machine.
+// More loaders than anyone runs on one machine.
 constexpr int most_workers = 64;
 
 Json to_json(const TrainedEpoch& epoch) {
@@ -26,40 +25,34 @@ Json to_json(const TrainedEpoch& epoch) {
 
 }  // namespace
 
-PlannedTraining planned_training(const PlanProblem& problem, const Sweep& sweep, Belief& belief,
-                                 std::size_t row, BoundBy step) {
+PlannedTraining planned_training(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws,
+                                 std::size_t row, BoundBy step_bound) {
   PlannedTraining result;
-  const RunCost& cost = sweep.costs[row];
-  const OperatingPoint& point = problem.modes.modes[sweep.mode_of(row)].point;
+  const BatchCost& cost = sweep.costs[row];
+  const OperatingPoint& point = mode_at(problem, sweep, row).point;
   result.run = problem.training;
-  result.minibatch = static_cast<double>(problem.variants[sweep.variant_of(row)].batch);
+  result.minibatch = static_cast<double>(variant_at(problem, sweep, row).batch);
   const InputPipeline pipeline = pipeline_at(result.run, cost, point);
   result.cores = pipeline.cores;
   result.core_hz = pipeline.core_hz;
   result.first = trained_epoch(result.run, result.minibatch, cost, point, true);
   result.later = trained_epoch(result.run, result.minibatch, cost, point, false);
   result.bound = result.later.bound;
-  if (result.bound == TrainingBound::device && step == BoundBy::host)
+  if (result.bound == TrainingBound::device && step_bound == BoundBy::host)
     result.bound = TrainingBound::host;
   result.fewest_workers = fewest_workers(result.run.dataset, result.minibatch, cost.time_s,
                                          pipeline, false, most_workers);
   result.lowest_core_hz =
       lowest_core_hz(result.run.dataset, result.minibatch, cost.time_s, pipeline, false);
 
-  const Service service = service_at(problem, sweep, row, {});
-  const std::vector<Service> drawn =
-      belief.draws() > 0 ? belief.services(row, {}) : std::vector<Service>();
-  result.epoch_s = drawn_estimate(service.time_s, drawn, [](const Service& s) { return s.time_s; });
-  if (result.run.epochs)
-    result.run_s = drawn_estimate(service.run_s, drawn, [](const Service& s) { return s.run_s; });
-  if (!std::isfinite(service.energy_j)) return result;
-  result.epoch_j =
-      drawn_estimate(service.energy_j, drawn, [](const Service& s) { return s.energy_j; });
-  result.mean_power_w =
-      drawn_estimate(service.mean_power_w, drawn, [](const Service& s) { return s.mean_power_w; });
-  if (const auto epochs = result.run.epochs)
-    result.run_j = drawn_estimate(*epochs * service.energy_j, drawn,
-                                  [&](const Service& s) { return *epochs * s.energy_j; });
+  const auto epochs = result.run.epochs;
+  result.epoch_s = draws.estimate(row, {}, [](const Service& s) { return s.time_s; });
+  if (epochs) result.run_s = draws.estimate(row, {}, [](const Service& s) { return s.run_s; });
+  if (!std::isfinite(service_at(problem, sweep, row, {}).energy_j)) return result;
+  result.epoch_j = draws.estimate(row, {}, [](const Service& s) { return s.energy_j; });
+  result.mean_power_w = draws.estimate(row, {}, [](const Service& s) { return s.mean_power_w; });
+  if (epochs)
+    result.run_j = draws.estimate(row, {}, [&](const Service& s) { return *epochs * s.energy_j; });
   return result;
 }
 

@@ -1,6 +1,7 @@
 // The JSON form of a Plan: everything that the text shows, and the whole front.
-#include "base/json.h"
 #include "planner/plan.h"
+
+#include "base/json.h"
 
 namespace ridgeline {
 namespace {
@@ -81,14 +82,14 @@ Json to_json(const MeasureNext& next) {
           {"reason", next.reason}};
 }
 
-Json to_json(const PlannedStep& step) {
-  return {{"knob", step.knob},
-          {"direction", step.up ? "up" : "down"},
-          {"mode", step.request},
-          {"time_change", step.time_change},
-          {"energy_change", nullable(step.energy_change)},
-          {"probability", step.probability},
-          {"holds", step.holds}};
+Json to_json(const KnobChange& change) {
+  return {{"knob", change.knob},
+          {"direction", change.up ? "up" : "down"},
+          {"mode", change.request},
+          {"time_change", change.time_change},
+          {"energy_change", nullable(change.energy_change)},
+          {"probability", change.probability},
+          {"holds", change.holds}};
 }
 
 Json to_json(const PlannedWhy& why) {
@@ -108,7 +109,7 @@ Json to_json(const Plan& plan) {
   if (objective.arrivals)
     arrivals = {{"per_s", objective.arrivals->per_s}, {"at_random", objective.arrivals->at_random}};
   return {{"schema", Plan::schema},
-          {"task", to_string(plan.run.task)},
+          {"task", to_string(plan.run.scenario)},
           {"network", plan.run.network},
           {"device", plan.run.device},
           {"machine", plan.run.machine},
@@ -127,7 +128,7 @@ Json to_json(const Plan& plan) {
           {"pareto", list_of(plan.pareto)},
           {"runners_up", list_of(plan.runners_up)},
           {"measure_next", list_of(plan.measure_next)},
-          {"steps", list_of(plan.steps)},
+          {"steps", list_of(plan.knob_changes)},
           {"why", plan.why ? to_json(*plan.why) : Json()},
           {"training", plan.training ? to_json(*plan.training) : Json()},
           {"concurrent", plan.concurrent ? to_json(*plan.concurrent) : Json()},

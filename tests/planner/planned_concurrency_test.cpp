@@ -1,6 +1,6 @@
 // Training beside inference: the chosen mode against an event-by-event simulation of every machine
 // that the parameters allow.
-#include "planner/concurrent/concurrent_plan.h"
+#include "planner/concurrent/planned_concurrency.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "analyzer/training/training.h"
 #include "base/error.h"
-#include "planner/task.h"
+#include "planner/problem.h"
 #include "tests/planner/planned.h"
 #include "tests/planner/simulated_turns.h"
 
@@ -22,15 +22,15 @@ struct Both {
   Planned planned{"jetson-orin-nano-8gb", "mobilenet_v2", Runtime::tensorrt, {1, 2}, "",
                   with_four_cores()};
 
-  static ModeWishes with_four_cores() {
-    ModeWishes wishes;
-    wishes.filter = parse_mode_filter("cores=4");
-    return wishes;
+  static CandidateOptions with_four_cores() {
+    CandidateOptions candidates;
+    candidates.filter = parse_mode_filter("cores=4");
+    return candidates;
   }
 
   Both() {
     PlanProblem& problem = planned.problem;
-    problem.task = PlanTask::concurrent;
+    problem.scenario = Scenario::concurrent;
     problem.concurrent.stream = {30, 2e-3};
     const std::vector<PlanVariant> inference = problem.variants;
     problem.variants.clear();
@@ -38,10 +38,10 @@ struct Both {
       WorkloadOptions options;
       options.batch = minibatch;
       const Training training = train(build_workload("resnet18", options), {});
-      planned.loads.push_back(
+      const auto load = std::make_shared<const NetworkLoad>(
           network_load(lower(training.graph, Runtime::torch_eager), Runtime::torch_eager));
       for (PlanVariant variant : inference) {
-        variant.trained = &planned.loads.back();
+        variant.trained = load;
         variant.minibatch = minibatch;
         problem.variants.push_back(variant);
       }
@@ -63,7 +63,7 @@ std::size_t chosen_row(const PlanResult& result) {
   const PlanProblem& problem = both().planned.problem;
   for (std::size_t row = 0; row < result.sweep.costs.size(); ++row) {
     const PlanVariant& variant = problem.variants[result.sweep.variant_of(row)];
-    if (problem.modes.modes[result.sweep.mode_of(row)].point == result.plan.chosen.point &&
+    if (problem.candidates.modes[result.sweep.mode_of(row)].point == result.plan.chosen.point &&
         variant.batch == result.plan.chosen.batch &&
         variant.minibatch == result.plan.concurrent->minibatch)
       return row;
@@ -71,7 +71,7 @@ std::size_t chosen_row(const PlanResult& result) {
   return 0;
 }
 
-Turns turns_of(const RunCost& cost, std::int64_t batch) {
+Turns turns_of(const BatchCost& cost, std::int64_t batch) {
   Turns turns;
   turns.batch = static_cast<int>(batch);
   turns.inference_s = cost.time_s;
@@ -79,7 +79,7 @@ Turns turns_of(const RunCost& cost, std::int64_t batch) {
   return turns;
 }
 
-TEST(ConcurrentPlan, LatencyIsKeptWithTheProbabilityThatIsPromised) {
+TEST(PlannedConcurrency, LatencyIsKeptWithTheProbabilityThatIsPromised) {
   const PlanProblem& problem = both().planned.problem;
   const PlanResult result = both().planned.plan(within(limit_s, 15));
   const PlannedMode& chosen = result.plan.chosen;
@@ -88,13 +88,14 @@ TEST(ConcurrentPlan, LatencyIsKeptWithTheProbabilityThatIsPromised) {
   EXPECT_LE(result.plan.concurrent->mean_power_w->value, 15);
   EXPECT_GT(result.plan.concurrent->samples_per_s.value, 1);
 
-  const auto draws = coefficient_draws(both().planned.model, Runtime::tensorrt, 200, 1);
-  const auto trained = coefficient_draws(both().planned.model, Runtime::torch_eager, 200, 1);
-  Belief belief(problem, result.sweep, draws, trained);
+  const auto draws = coefficient_draws(both().planned.problem.model, Runtime::tensorrt, 200, 1);
+  const auto trained =
+      coefficient_draws(both().planned.problem.model, Runtime::torch_eager, 200, 1);
+  SweepDraws sweep_draws(problem, result.sweep, draws, trained);
   const InferenceStream& stream = problem.concurrent.stream;
   int kept = 0;
   double trainings_per_s = 0;
-  for (const RunCost& cost : belief.costs(chosen_row(result))) {
+  for (const BatchCost& cost : sweep_draws.costs(chosen_row(result))) {
     const Turns turns = turns_of(cost, chosen.batch);
     const Interleaving planned = interleave(stream, turns, limit_s);
     const Simulated seen = simulate(stream, turns, planned.slack_s + stream.jitter_s, 5, 500);
@@ -108,7 +109,7 @@ TEST(ConcurrentPlan, LatencyIsKeptWithTheProbabilityThatIsPromised) {
 }
 
 // At the means, every mode and size by simulation: none that keeps the limits trains 2 % more.
-TEST(ConcurrentPlan, NoOtherModeTrainsMore) {
+TEST(PlannedConcurrency, NoOtherModeTrainsMore) {
   const PlanProblem& problem = both().planned.problem;
   PlanOptions without_draws;
   without_draws.draws = 0;
@@ -119,7 +120,7 @@ TEST(ConcurrentPlan, NoOtherModeTrainsMore) {
   for (std::size_t row = 0; row < result.sweep.costs.size(); row += 5) {
     const PlanVariant& variant = problem.variants[result.sweep.variant_of(row)];
     const Service service = service_at(problem, result.sweep, row, objective);
-    if (!problem.modes.modes[result.sweep.mode_of(row)].allowed) continue;
+    if (!problem.candidates.modes[result.sweep.mode_of(row)].allowed) continue;
     if (!(service.mean_power_w <= 12) || !(service.latency_s <= limit_s)) continue;
     const Turns turns = turns_of(result.sweep.costs[row], variant.batch);
     const Simulated seen = simulate(
@@ -131,7 +132,7 @@ TEST(ConcurrentPlan, NoOtherModeTrainsMore) {
   EXPECT_GE(result.plan.concurrent->samples_per_s.value, 0.98 * best);
 }
 
-TEST(ConcurrentPlan, MoreLatencyOrPowerNeverTrainsLess) {
+TEST(PlannedConcurrency, MoreLatencyOrPowerNeverTrainsLess) {
   PlanOptions without_draws;
   without_draws.draws = 0;
   double last = 0;
@@ -142,7 +143,7 @@ TEST(ConcurrentPlan, MoreLatencyOrPowerNeverTrainsLess) {
   }
 }
 
-TEST(ConcurrentPlan, WithoutTimeForAStepTheLatencyIsToBeRelaxed) {
+TEST(PlannedConcurrency, WithoutTimeForAStepTheLatencyIsToBeRelaxed) {
   try {
     both().planned.plan(within(0.02, 8));
     FAIL() << "no step of training fits";
@@ -151,7 +152,7 @@ TEST(ConcurrentPlan, WithoutTimeForAStepTheLatencyIsToBeRelaxed) {
   }
   // What loaders cannot deliver is lost, and idles.
   ConcurrentRun run = both().planned.problem.concurrent;
-  RunCost cost{.time_s = 5e-3, .power_w = 10, .idle_w = 4};
+  BatchCost cost{.time_s = 5e-3, .power_w = 10, .idle_w = 4};
   cost.core_hz = 1e9;
   cost.core_w = 0.5;
   cost.training_s = 10e-3;

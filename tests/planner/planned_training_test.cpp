@@ -1,5 +1,5 @@
 // Plans of training: what sets the pace, what the plan makes of it, and what must always hold.
-#include "planner/training/train_plan.h"
+#include "planner/training/planned_training.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "analyzer/training/training.h"
 #include "base/error.h"
 #include "planner/choice.h"
-#include "planner/task.h"
+#include "planner/problem.h"
 #include "planner/training/measured_input.h"
 #include "roofline/model/predict.h"
 #include "tests/planner/planned.h"
@@ -32,9 +32,9 @@ struct Trained {
 
   explicit Trained(std::string_view medium, double samples = 200e3, double decode_clocks = 2e6,
                    int workers = 4) {
-    planned.loads.push_back(training_load("resnet18", 16));
-    planned.problem.variants = {{&planned.loads.back(), 16, DType::fp32}};
-    planned.problem.task = PlanTask::training;
+    planned.problem.variants = {
+        {std::make_shared<const NetworkLoad>(training_load("resnet18", 16)), 16, DType::fp32}};
+    planned.problem.scenario = Scenario::training;
     TrainingRun& run = planned.problem.training;
     run.dataset = {samples, 150e3};
     run.sources.storage = storage_medium(medium);
@@ -52,7 +52,7 @@ struct Trained {
   }
 };
 
-TEST(TrainPlan, SlowStorageIsTheBoundAndTheGpuClockIsLowered) {
+TEST(PlannedTraining, SlowStorageIsTheBoundAndTheGpuClockIsLowered) {
   const Trained slow("hdd"), quick("ram");
   const Plan waits = slow.plan(least(Goal::energy)).plan;
   const Plan works = quick.plan(least(Goal::energy)).plan;
@@ -69,7 +69,7 @@ TEST(TrainPlan, SlowStorageIsTheBoundAndTheGpuClockIsLowered) {
   EXPECT_NEAR(waits.training->epoch_s.value / fastest.training->epoch_s.value, 1, 0.1);
 }
 
-TEST(TrainPlan, EpochsAddUp) {
+TEST(PlannedTraining, EpochsAddUp) {
   const Trained trained("ssd", 20e3);
   const PlanResult result = trained.plan(least(Goal::energy), 50);
   const PlannedTraining& training = *result.plan.training;
@@ -84,12 +84,13 @@ TEST(TrainPlan, EpochsAddUp) {
   Conditions conditions = trained.planned.problem.conditions;
   conditions.point = result.plan.chosen.point;
   const Prediction step =
-      predict(trained.planned.model, trained.planned.loads.back(), conditions, {.draws = 50});
+      predict(trained.planned.problem.model, *trained.planned.problem.variants.back().load,
+              conditions, {.draws = 50});
   EXPECT_EQ(result.plan.chosen.time_s, step.time_s);
   EXPECT_EQ(result.plan.chosen.energy_j, step.energy_j);
 }
 
-TEST(TrainPlan, LimitsOfTimePowerAndEnergyAreKept) {
+TEST(PlannedTraining, LimitsOfTimePowerAndEnergyAreKept) {
   const Trained trained("ssd", 20e3);
   const Service fastest = [&] {
     const PlanResult result = trained.plan(least(Goal::time));
@@ -118,13 +119,13 @@ TEST(TrainPlan, LimitsOfTimePowerAndEnergyAreKept) {
 }
 
 // Four loaders and the training process itself share one core: its time is the least of an epoch.
-TEST(TrainPlan, CoresHaveToDoAllOfTheWork) {
+TEST(PlannedTraining, CoresHaveToDoAllOfTheWork) {
   const Trained trained("ram", 20e3, 30e6);
   const PlanResult result = trained.plan(least(Goal::time));
   const PlanProblem& problem = trained.planned.problem;
   for (std::size_t row = 0; row < result.sweep.costs.size(); row += 7) {
-    const RunCost& cost = result.sweep.costs[row];
-    const OperatingPoint& point = problem.modes.modes[result.sweep.mode_of(row)].point;
+    const BatchCost& cost = result.sweep.costs[row];
+    const OperatingPoint& point = problem.candidates.modes[result.sweep.mode_of(row)].point;
     if (!std::isfinite(cost.time_s) || !point.cpu_cores) continue;
     const TrainedEpoch epoch = trained_epoch(problem.training, 16, cost, point, false);
     const double steps = 20e3 / 16;

@@ -1,0 +1,52 @@
+// What running in one mode costs (BatchCost) and what a user gets for it (Service): the quantities
+// that goals and limits are about.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "planner/goal.h"
+
+namespace ridgeline {
+
+// One batch at one operating point. NaN: no power is known.
+struct BatchCost {
+  double time_s = 0;
+  double power_w = 0;  // while it runs
+  double idle_w = 0;   // between two batches, in the same mode
+  // For the input pipeline of training.
+  double host_s = 0;   // core time of the runtime itself
+  double core_hz = 0;  // of that core
+  double core_w = 0;   // for each further busy core
+  // One step of the network that is trained beside it.
+  double training_s = 0;
+  double training_w = 0;
+  double training_host_s = 0;
+};
+
+// Inference: of one batch, energy per sample. Training: of a mean epoch, and its energy. Training
+// beside inference: of one training step, energy per trained sample.
+struct Service {
+  double time_s = 0;        // of a batch, of an epoch, or from one training step to the next
+  double latency_s = 0;     // from a sample to its result; of training the epoch
+  double delay_s = 0;       // for fronts and energy × delay
+  double goal_s = 0;        // that Goal::time minimises
+  double sample_s = 0;      // time per sample; per trained sample beside inference
+  double run_s = 0;         // of all epochs together
+  double energy_j = 0;      // with idle time
+  double mean_power_w = 0;  //
+  double peak_power_w = 0;  // while a batch runs
+};
+
+Service inference_service(const BatchCost& cost, std::int64_t batch, const Objective& objective);
+
+// The quantity that a limit bounds; `slowdown` is against the fastest mode for the same batch.
+double limited_value(LimitKind kind, const Service& service, double slowdown);
+
+// The quantity that a goal minimises.
+double score_of(Goal goal, const Service& service);
+
+// Nullopt if the value is unknown (NaN) or never reached (infinite).
+std::optional<double> finite(double value);
+
+}  // namespace ridgeline
