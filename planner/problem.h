@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/conditions.h"
 #include "base/machine_model.h"
 #include "base/tokens.h"
 #include "planner/candidates.h"
 #include "planner/concurrent/run.h"
 #include "planner/service.h"
 #include "planner/training/run.h"
-#include "roofline/model/conditions.h"
 #include "roofline/model/network_load.h"
 
 namespace ridgeline {
