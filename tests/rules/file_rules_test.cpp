@@ -26,13 +26,6 @@ std::vector<std::string> without_opening_comment(const SourceTree& tree) {
   return paths;
 }
 
-std::vector<std::string> longer_than(const SourceTree& tree, long limit) {
-  std::vector<std::string> paths;
-  for (const auto& [path, text] : tree)
-    if (line_count(text) > limit) paths.push_back(path);
-  return paths;
-}
-
 TEST(FileRules, EveryFileOpensWithAComment) {
   EXPECT_THAT(without_opening_comment(read_source_tree()), IsEmpty());
   EXPECT_THAT(without_opening_comment({{"base/a.h", "#pragma once\n"}}), ElementsAre("base/a.h"));
@@ -55,10 +48,6 @@ TEST(FileRules, MainStaysUnderSixtyLines) {
   const SourceTree tree = read_source_tree();
   ASSERT_EQ(tree.count("cli/main.cpp"), 1U);
   EXPECT_LT(line_count(tree.at("cli/main.cpp")), 60);
-}
-
-TEST(FileRules, NoFileIsLongerThanFiveHundredLines) {
-  EXPECT_THAT(longer_than(read_source_tree(), 500), IsEmpty());
 }
 
 }  // namespace
