@@ -1,6 +1,6 @@
 // The messages of an ONNX file as plain structs whose text points into the bytes of the file, and
 // whose lists lie in the model's arena. Only what counting needs; weights stay where they are.
-// Field numbers are in onnx/reader*.cpp.
+// Field numbers are in onnx/reader.cpp.
 #pragma once
 
 #include <cstdint>

@@ -18,10 +18,32 @@
 #include "analyzer/onnx/model_file.h"
 #include "analyzer/onnx/name_map.h"
 #include "analyzer/onnx/node_context.h"
-#include "analyzer/onnx/scope.h"
 #include "analyzer/onnx/value.h"
 
 namespace ridgeline::onnx {
+
+// The names that nodes of one graph can see: its own, and those of the graphs around it. A
+// function's body starts a scope without parent.
+class Scope {
+ public:
+  explicit Scope(const Scope* parent) : parent_(parent) {}
+
+  Value* find(std::string_view name) const {
+    for (const Scope* scope = this; scope != nullptr; scope = scope->parent_)
+      if (Value* const* found = scope->values_.find(name)) return *found;
+    return nullptr;
+  }
+
+  bool owns(std::string_view name) const { return values_.find(name) != nullptr; }
+
+  void bind(std::string_view name, Value* value) { values_.set(name, value); }
+
+  void reserve(std::size_t names) { values_.reserve(names); }
+
+ private:
+  const Scope* parent_;
+  NameMap<Value*> values_;
+};
 
 class Walk {
  public:
