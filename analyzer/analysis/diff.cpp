@@ -1,14 +1,207 @@
-// Layers that were matched beside each other.
+// Matches the layers of two analyses, and compares what was matched.
 #include "analyzer/analysis/diff.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <deque>
 #include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "base/json.h"
 
 namespace ridgeline {
 namespace {
+
+// --- which layer of one network is which of another. One pass per key: the n-th of a name with the
+// n-th of that name, and so on for modules, sizes and operators. No alignment: linear in the
+// layers.
+
+struct LayerMatch {
+  std::size_t index = 0;  // into `after`
+  MatchedBy by = MatchedBy::name;
+};
+
+// A layer with the path of its module: "features.1.0.attn.MatMul".
+struct Candidate {
+  const AnalysisRow* row;
+  std::string path;
+};
+
+using Key = std::string (*)(const Candidate&);  // empty: matches nothing
+
+// Exporters write /features/features.1/features.1.0/attn/MatMul for an operator of the module
+// features.1.0.attn. A kernel of several layers stands where the first of its names does.
+std::string path_of(std::string_view name) {
+  name = name.substr(0, name.find(" + "));
+  std::string path;
+  std::size_t last = 0;  // where the component before this one begins
+  while (!name.empty()) {
+    const std::size_t end = name.find('/');
+    const std::string_view component = name.substr(0, end);
+    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
+    if (component.empty()) continue;
+    const std::string again = path.substr(last) + '.';
+    if (component.substr(0, again.size()) == again) path.resize(last);
+    if (!path.empty() && path.back() != '.') path += '.';
+    last = path.size();
+    path += component;
+  }
+  return path;
+}
+
+std::vector<Candidate> candidates_of(const std::vector<AnalysisRow>& rows) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(rows.size());
+  for (const AnalysisRow& row : rows)
+    if (row.standing == Standing::counted) candidates.push_back({&row, path_of(row.name)});
+  return candidates;
+}
+
+// The modules that all layers are in: "model.encoder.", or nothing.
+std::string_view common_modules(const std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return {};
+  std::string_view common = candidates.front().path;
+  for (const Candidate& candidate : candidates) {
+    const auto differ =
+        std::mismatch(common.begin(), common.end(), candidate.path.begin(), candidate.path.end());
+    common = common.substr(0, static_cast<std::size_t>(differ.first - common.begin()));
+  }
+  return common.substr(0, common.rfind('.') + 1);  // npos + 1 is 0
+}
+
+std::string_view parent(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return path.substr(0, dot == std::string_view::npos ? 0 : dot);
+}
+
+// Layers of `left` that are a module or in a module which has layers of `right`, where each side
+// leaves out the beginning of its paths.
+std::size_t in_shared_modules(const std::vector<Candidate>& left, std::size_t from_left,
+                              const std::vector<Candidate>& right, std::size_t from_right) {
+  std::unordered_set<std::string_view> modules;
+  for (const Candidate& candidate : right) {
+    const auto path = std::string_view(candidate.path).substr(from_right);
+    modules.insert({path, parent(path)});
+  }
+  return static_cast<std::size_t>(
+      std::count_if(left.begin(), left.end(), [&](const Candidate& candidate) {
+        const auto path = std::string_view(candidate.path).substr(from_left);
+        return modules.contains(path) || (!parent(path).empty() && modules.contains(parent(path)));
+      }));
+}
+
+// Whoever exports a network from within another module has that one's name before every path.
+void drop_surrounding_modules(std::vector<Candidate>& left, std::vector<Candidate>& right) {
+  const std::size_t a = common_modules(left).size(), b = common_modules(right).size();
+  std::size_t from_left = 0, from_right = 0, most = in_shared_modules(left, 0, right, 0);
+  for (const auto& [drop_left, drop_right] :
+       {std::pair{a, b}, {a, std::size_t{0}}, {std::size_t{0}, b}}) {
+    const std::size_t shared = in_shared_modules(left, drop_left, right, drop_right);
+    if (shared <= most) continue;
+    most = shared;
+    from_left = drop_left;
+    from_right = drop_right;
+  }
+  for (Candidate& candidate : left) candidate.path.erase(0, from_left);
+  for (Candidate& candidate : right) candidate.path.erase(0, from_right);
+}
+
+// Elements of what a layer makes; nothing where that is unknown.
+std::optional<std::int64_t> results(const AnalysisRow& row) {
+  std::int64_t elements = 0;
+  for (const Tensor* tensor : row.outputs) {
+    if (tensor->source == ShapeSource::unknown) return std::nullopt;
+    elements += element_count(tensor->shape);
+  }
+  return elements;
+}
+
+std::string name_of(const Candidate& candidate) { return candidate.row->name; }
+std::string operator_of(const Candidate& candidate) { return candidate.row->op; }
+
+// The multiplications and the results of a product, which its inner size follows from; the results
+// of any other operator.
+std::string size_of(const Candidate& candidate) {
+  const auto elements = results(*candidate.row);
+  if (!elements) return {};
+  const double macs = candidate.row->work.macs;
+  return macs > 0 ? fmt::format("product {} {}", macs, *elements)
+                  : fmt::format("{} {}", candidate.row->op, *elements);
+}
+
+std::string product_size(const Candidate& candidate) {
+  return candidate.row->work.macs > 0 ? size_of(candidate) : std::string();
+}
+
+std::string result_size(const Candidate& candidate) {
+  const auto elements = results(*candidate.row);
+  return candidate.row->work.macs > 0 || !elements ? std::string() : std::to_string(*elements);
+}
+
+std::string beside(std::string_view module, const std::string& size) {
+  return module.empty() || size.empty() ? std::string() : fmt::format("{} {}", module, size);
+}
+
+// A layer as a module of its own, and as one of several in a module.
+template <Key size>
+std::string as_module(const Candidate& candidate) {
+  return beside(candidate.path, size(candidate));
+}
+
+template <Key size>
+std::string within_module(const Candidate& candidate) {
+  return beside(parent(candidate.path), size(candidate));
+}
+
+struct Stage {
+  MatchedBy by;
+  Key before, after;
+};
+
+// From sure to unsure.
+constexpr Stage matching_stages[] = {
+    {MatchedBy::name, name_of, name_of},
+    {MatchedBy::module, as_module<size_of>, as_module<size_of>},
+    {MatchedBy::module, as_module<size_of>, within_module<size_of>},
+    {MatchedBy::module, within_module<size_of>, as_module<size_of>},
+    {MatchedBy::module, within_module<size_of>, within_module<size_of>},
+    {MatchedBy::size, product_size, product_size},
+    {MatchedBy::module, as_module<result_size>, within_module<result_size>},
+    {MatchedBy::module, within_module<result_size>, as_module<result_size>},
+    {MatchedBy::order, operator_of, operator_of},
+};
+
+// For each of `before`, its partner if it has one. No two have the same.
+std::vector<std::optional<LayerMatch>> match_layers(const std::vector<AnalysisRow>& before,
+                                                    const std::vector<AnalysisRow>& after) {
+  std::vector<std::optional<LayerMatch>> partners(before.size());
+  std::vector<Candidate> left = candidates_of(before), right = candidates_of(after);
+  drop_surrounding_modules(left, right);
+  std::vector<bool> taken(right.size(), false);
+  for (const Stage& stage : matching_stages) {
+    std::unordered_map<std::string, std::deque<std::size_t>> waiting;
+    for (std::size_t i = 0; i < right.size(); ++i)
+      if (!taken[i]) waiting[stage.after(right[i])].push_back(i);
+    waiting.erase("");
+    for (const Candidate& candidate : left) {
+      auto& partner = partners[static_cast<std::size_t>(candidate.row - before.data())];
+      if (partner) continue;
+      const auto found = waiting.find(stage.before(candidate));
+      if (found == waiting.end() || found->second.empty()) continue;
+      const std::size_t index = found->second.front();
+      found->second.pop_front();
+      taken[index] = true;
+      partner = {static_cast<std::size_t>(right[index].row - after.data()), stage.by};
+    }
+  }
+  return partners;
+}
+
+// --- what differs between matched layers
 
 // Nothing in the place of an unknown one.
 std::vector<std::optional<Shape>> shapes(const AnalysisRow& row) {

@@ -6,9 +6,23 @@
 #include <vector>
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/match_layers.h"
+#include "base/tokens.h"
 
 namespace ridgeline {
+
+// How a layer found its partner: by name, then by the module that both stand in and what they make,
+// then products by their sizes, the rest by operator and order.
+enum class MatchedBy { name, module, size, order };
+
+template <>
+struct TokenTable<MatchedBy> {
+  static constexpr std::string_view noun = "match";
+  static constexpr std::array<std::pair<MatchedBy, std::string_view>, 4> rows{
+      {{MatchedBy::name, "name"},
+       {MatchedBy::module, "module"},
+       {MatchedBy::size, "size"},
+       {MatchedBy::order, "order"}}};
+};
 
 struct ChangedLayer {
   AnalysisRow before, after;
