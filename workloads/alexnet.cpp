@@ -1,7 +1,7 @@
 // AlexNet as torchvision has it: one tower, no local response normalisation.
 // The two-tower original of 2012 has grouped convolutions and other counts.
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace alexnet_parts {
@@ -19,7 +19,7 @@ Operand features(NetworkBuilder& net, Operand x) {
 }
 
 void alexnet(NetworkBuilder& net) {
-  Operand x = features(net, image_input(net));
+  Operand x = features(net, net.image_input());
   x = net.flatten("flatten", net.adaptive_average_pool("avgpool", x, 6));
   const auto scope = net.scope("classifier");
   x = net.relu("2", net.linear("1", net.dropout("0", x), 4096));

@@ -111,6 +111,10 @@ class NetworkBuilder {
   // Tensors; of the network's type where none is said. An input is of the network, not of a module:
   // its name is taken as it is.
   Operand input(std::string_view name, Shape shape, std::optional<ElementType> type = {});
+  // [batch, channels, image, image], named as torch.fx and exporters call it.
+  Operand image_input(std::int64_t channels = 3) {
+    return input("input", {settings_.batch, channels, settings_.image, settings_.image});
+  }
   Operand parameter(std::string_view name, Shape shape);  // learned
   Operand constant(std::string_view name, Shape shape, std::optional<ElementType> type = {});
   void output(Operand operand) { graph_.outputs.push_back(operand.id); }

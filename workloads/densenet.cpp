@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace densenet_parts {
@@ -38,7 +38,7 @@ Operand transition(NetworkBuilder& net, int index, Operand x) {
 
 void densenet121(NetworkBuilder& net) {
   constexpr std::array layers = {6, 12, 24, 16};
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("features");
     x = net.conv("conv0", x, 64, {.kernel = 7, .stride = 2, .padding = 3});

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
@@ -47,7 +47,7 @@ Operand inverted_residual(NetworkBuilder& net, Operand x, const EfficientStage& 
 }
 
 void efficientnet(NetworkBuilder& net, double depth) {
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("features");
     x = conv_norm_activation(net, "0", x,

@@ -1,7 +1,7 @@
 // Inception v3: blocks of parallel branches with factorised convolutions.
 // torchvision's at inference: the auxiliary classifier, which only training runs, is left out.
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace inception_v3_parts {
@@ -89,7 +89,7 @@ Operand block_e(NetworkBuilder& net, std::string_view name, Operand x) {
 }
 
 void inception_v3(NetworkBuilder& net) {
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   x = unit(net, "Conv2d_1a_3x3", x, 32, shrinking);
   x = unit(net, "Conv2d_2a_3x3", x, 32, {.kernel = 3});
   x = unit(net, "Conv2d_2b_3x3", x, 64, three);

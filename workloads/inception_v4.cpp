@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace inception_v4_parts {
@@ -125,7 +125,7 @@ Operand repeated(NetworkBuilder& net, int first, int end, Operand x,
 }
 
 void inception_v4(NetworkBuilder& net) {
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   x = chain(net, "features", x, {{32, shrinking}, {32, valid}, {64, three}});
   x = mixed_5a(net, mixed_4a(net, mixed_3a(net, x)));
   x = repeated(net, 6, 10, x, inception_a);

@@ -1,13 +1,13 @@
 // LeNet-5 as the paper draws it, with plain average pooling and a fully connected output.
 // The paper's trainable pooling, sparse C3 and radial-basis output are not what is used since.
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace lenet_parts {
 
 void lenet5(NetworkBuilder& net) {
-  Operand x = image_input(net, 1);
+  Operand x = net.image_input(1);
   x = net.activation("tanh1", net.conv("conv1", x, 6, {.kernel = 5, .bias = true}), Function::tanh);
   x = net.average_pool("pool1", x, {.kernel = 2, .stride = 2});
   x = net.activation("tanh2", net.conv("conv2", x, 16, {.kernel = 5, .bias = true}),

@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
@@ -87,7 +87,7 @@ Operand partition_attention(NetworkBuilder& net, std::string_view name, Operand 
 void maxvit_t(NetworkBuilder& net) {
   constexpr std::array<std::int64_t, 4> channels = {64, 128, 256, 512};
   constexpr std::array<int, 4> layers = {2, 2, 5, 2};
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   x = conv_norm_activation(
       net, "stem.0", x, {.channels = 64, .kernel = 3, .stride = 2, .activation = Function::gelu});
   x = net.conv("stem.1.0", x, 64, {.kernel = 3, .padding = 1, .bias = true});

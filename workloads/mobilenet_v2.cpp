@@ -2,8 +2,8 @@
 // torchvision's; activations are ReLU6.
 #include <fmt/format.h>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
@@ -36,7 +36,7 @@ void mobilenet_v2(NetworkBuilder& net) {
   };
   constexpr Stage stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                               {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("features");
     x = conv_norm_activation(net, "0", x,

@@ -2,8 +2,8 @@
 // activations. torchvision's.
 #include <fmt/format.h>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 #include "workloads/mobile_blocks.h"
 
 namespace ridgeline {
@@ -65,7 +65,7 @@ Operand inverted_residual(NetworkBuilder& net, Operand x, const MobileBlock& for
 }
 
 void mobilenet_v3(NetworkBuilder& net, std::span<const MobileBlock> blocks, std::int64_t last) {
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("features");
     x = conv_norm_activation(net, "0", x,

@@ -3,8 +3,8 @@
 // has the same sizes.
 #include <fmt/format.h>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace mobilevit_parts {
@@ -76,7 +76,7 @@ Operand transformer_block(NetworkBuilder& net, std::string_view name, Operand x,
 }
 
 void mobilevit_s(NetworkBuilder& net) {
-  Operand x = unit(net, "stem", image_input(net), 16, {.kernel = 3, .stride = 2, .padding = 1});
+  Operand x = unit(net, "stem", net.image_input(), 16, {.kernel = 3, .stride = 2, .padding = 1});
   {
     const auto scope = net.scope("stages");
     x = inverted_residual(net, "0.0", x, 32, 1);

@@ -6,8 +6,8 @@
 
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace resnet_parts {
@@ -44,7 +44,7 @@ Operand bottleneck(NetworkBuilder& net, Operand x, std::int64_t channels, std::i
 }
 
 void resnet(NetworkBuilder& net, const std::array<int, 4>& blocks, const ResidualForm& form) {
-  Operand x = residual_stem(net, image_input(net), form);
+  Operand x = residual_stem(net, net.image_input(), form);
   std::int64_t channels = 64;
   for (std::size_t stage = 0; stage < blocks.size(); ++stage, channels *= 2)
     x = residual_stage(net, fmt::format("layer{}", stage + 1), x, channels, blocks[stage],

@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 #include "workloads/resnet.h"
 
 namespace ridgeline {
@@ -74,7 +74,7 @@ std::vector<Operand> head(NetworkBuilder& net, std::string_view name, std::strin
 }
 
 void retinanet(NetworkBuilder& net) {
-  const std::vector<Operand> levels = pyramid(net, trunk(net, image_input(net)));
+  const std::vector<Operand> levels = pyramid(net, trunk(net, net.image_input()));
   const auto scope = net.scope("head");
   const auto scores =
       head(net, "classification_head", "cls_logits", levels, net.settings().classes);

@@ -2,8 +2,8 @@
 // torchvision's; its classifier is a convolution.
 #include <fmt/format.h>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace squeezenet_parts {
@@ -34,7 +34,7 @@ Operand features(NetworkBuilder& net, Operand x) {
 }
 
 void squeezenet1_1(NetworkBuilder& net) {
-  Operand x = features(net, image_input(net));
+  Operand x = features(net, net.image_input());
   {
     const auto scope = net.scope("classifier");
     x = net.conv("1", net.dropout("0", x), net.settings().classes, {.bias = true});

@@ -5,8 +5,8 @@
 
 #include <iterator>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace ssd_mobilenet_parts {
@@ -41,7 +41,7 @@ void ssd_mobilenet_v1(NetworkBuilder& net) {
   constexpr Block blocks[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
                               {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
   std::vector<Operand> features;
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("backbone.0");
     x = unit(net, "0", x, 32, {.kernel = 3, .stride = 2});

@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 #include "workloads/resnet.h"
 
 namespace ridgeline {
@@ -33,7 +33,7 @@ Operand trunk(NetworkBuilder& net, Operand x) {
 }
 
 void ssd_resnet34(NetworkBuilder& net) {
-  std::vector<Operand> features{trunk(net, image_input(net))};
+  std::vector<Operand> features{trunk(net, net.image_input())};
   int index = 0;
   for (const ExtraForm& form : extras) {
     const auto scope = net.scope(fmt::format("additional_blocks.{}", index++));

@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace swin_parts {
@@ -75,7 +75,7 @@ Operand patch_merging(NetworkBuilder& net, Operand x) {
 void swin_t(NetworkBuilder& net) {
   constexpr std::array<int, 4> depths = {2, 2, 6, 2};
   constexpr std::array<std::int64_t, 4> heads = {3, 6, 12, 24};
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("features");
     x = net.conv("0.0", x, 96, {.kernel = 4, .stride = 4, .bias = true});

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace unet_parts {
@@ -25,7 +25,7 @@ Operand cropped(NetworkBuilder& net, const std::string& name, Operand x, Operand
 }
 
 void unet(NetworkBuilder& net) {
-  Operand x = image_input(net, 1);
+  Operand x = net.image_input(1);
   std::vector<Operand> kept;
   std::int64_t channels = 64;
   for (int level = 1; level <= depth; ++level, channels *= 2) {

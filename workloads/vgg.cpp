@@ -4,15 +4,15 @@
 
 #include <initializer_list>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace vgg_parts {
 
 // Convolutions of each of the five stages.
 void vgg(NetworkBuilder& net, std::initializer_list<int> depths) {
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   {
     const auto scope = net.scope("features");
     int index = 0;

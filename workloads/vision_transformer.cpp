@@ -2,8 +2,8 @@
 // torchvision's; its attention is torch's module with one packed projection.
 #include <fmt/format.h>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace vision_transformer_parts {
@@ -40,7 +40,7 @@ void vision_transformer(NetworkBuilder& net, const VisionForm& form) {
     net.refuse(fmt::format("an image of {0}x{0} does not divide into patches of {1}x{1}",
                            settings.image, form.patch),
                fmt::format("give an --image that is a multiple of {}", form.patch));
-  Operand x = net.conv("conv_proj", image_input(net), form.width,
+  Operand x = net.conv("conv_proj", net.image_input(), form.width,
                        {.kernel = form.patch, .stride = form.patch, .bias = true});
   // The image's shape and its four sizes, two checks (comparison, assertion), rows, columns and
   // number of patches.

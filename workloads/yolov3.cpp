@@ -3,8 +3,8 @@
 // decoded and not suppressed.
 #include <fmt/format.h>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace yolov3_parts {
@@ -34,7 +34,7 @@ void predict(NetworkBuilder& net, int section, Operand x) {
 }
 
 void yolov3_tiny(NetworkBuilder& net) {
-  Operand x = image_input(net);
+  Operand x = net.image_input();
   Operand route = x;
   int section = 0;
   for (const std::int64_t filters : {16, 32, 64, 128, 256, 512}) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/builder.h"
 #include "workloads/families.h"
-#include "workloads/image.h"
 
 namespace ridgeline {
 namespace yolov8_parts {
@@ -107,7 +107,7 @@ void detect(NetworkBuilder& net, const std::array<Operand, 3>& features) {
 }
 
 void yolov8n(NetworkBuilder& net) {
-  const Operand image = image_input(net);
+  const Operand image = net.image_input();
   const auto scope = net.scope("model");
   Operand x = unit(net, "1", unit(net, "0", image, 16, 3, 2), 32, 3, 2);
   x = partial_block(net, 2, x, 32, 1, true);
