@@ -159,7 +159,7 @@ Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows, const OpWeight
     analysis = analyze(std::move(graph), weights);
   analysis.runtime = runtime;
   analysis.demands = std::move(demands);
-  analysis.fusion = savings_by_rule(fused.steps);
+  analysis.fusion = savings_by_rule(fused.applied);
   return analysis;
 }
 

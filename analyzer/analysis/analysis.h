@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analyzer/count/op_weights.h"
-#include "analyzer/fusion/savings.h"
+#include "analyzer/fusion/fusion.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/unknown_operators.h"
 #include "analyzer/training/summary.h"

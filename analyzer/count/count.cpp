@@ -46,7 +46,7 @@ class Arithmetic {
     const double groups = std::max(amount(op.groups), 1.0);
     const double macs = op.transposed ? inputs * (amount(op.out_channels) / groups) * taps
                                       : outputs * (amount(op.in_channels) / groups) * taps;
-    multiply_accumulate(unit_of(part_.op, part_.dtype), macs);
+    multiply_accumulate(compute_unit(part_.op, part_.dtype), macs);
     if (op.bias) accumulate(outputs);
     if (op.deformable) {
       const double sampled = amount(op.batch) * amount(op.in_channels) * product(op.out_spatial);
@@ -56,7 +56,7 @@ class Arithmetic {
 
   void operator()(const MatMul& op) {
     const double outputs = amount(op.batch) * amount(op.m) * amount(op.n);
-    multiply_accumulate(unit_of(part_.op, part_.dtype), outputs * amount(op.k));
+    multiply_accumulate(compute_unit(part_.op, part_.dtype), outputs * amount(op.k));
     accumulate(outputs * ((op.bias ? 1 : 0) + op.scalings));
   }
 
@@ -144,7 +144,7 @@ class Arithmetic {
   void operator()(const Attention& op) {
     const double scores =
         amount(op.batch) * amount(op.q_heads) * amount(op.q_length) * amount(op.kv_length);
-    multiply_accumulate(unit_of(part_.op, part_.dtype),
+    multiply_accumulate(compute_unit(part_.op, part_.dtype),
                         scores * (amount(op.qk_dimension) + amount(op.v_dimension)));
     per_element(weights_.softmax, scores);
     if (op.additive_mask) compute(scores);
@@ -154,7 +154,7 @@ class Arithmetic {
     const double cells =
         amount(op.directions) * amount(op.steps) * amount(op.batch) * amount(op.hidden);
     const double gates = op.cell == Cell::lstm ? 4 : op.cell == Cell::gru ? 3 : 1;
-    multiply_accumulate(unit_of(part_.op, part_.dtype),
+    multiply_accumulate(compute_unit(part_.op, part_.dtype),
                         cells * gates * (amount(op.input) + amount(op.hidden)));
     if (op.bias) accumulate(cells * 2 * gates);  // of input and of recurrence
     const ElementCost& sigmoid = weights_.of(Function::sigmoid);
@@ -332,7 +332,7 @@ Work count_part(const Part& part, const OpWeights& weights) {
   return Arithmetic(part, weights).count();
 }
 
-Unit unit_of(const Op& op, DType dtype) {
+Unit compute_unit(const Op& op, DType dtype) {
   if (const auto* convolution = std::get_if<Convolution>(&op))
     return is_depthwise(*convolution) ? Unit::vector : product_unit(dtype);
   const bool has_products = std::holds_alternative<MatMul>(op) ||

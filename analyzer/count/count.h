@@ -49,7 +49,7 @@ OpClass op_class(const Op& op);
 
 // What could run the products of an Op: a matrix unit, or a vector unit only. All other arithmetic
 // (bias, softmax, gates) is for vector units.
-Unit unit_of(const Op& op, DType dtype);
+Unit compute_unit(const Op& op, DType dtype);
 
 // Part of count_part's MACs that a kernel which knows of the causal mask does not compute.
 double causally_masked_macs(const Op& op);

@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "analyzer/count/count.h"
-#include "analyzer/fusion/fold_constants.h"
 #include "analyzer/fusion/rules.h"
-#include "analyzer/graph/layers_by_tensor.h"
-#include "analyzer/graph/remove_views.h"
-#include "analyzer/graph/topological_order.h"
+#include "analyzer/fusion/simplify.h"
 
 namespace ridgeline {
 namespace {
@@ -35,8 +33,8 @@ std::string_view beside(std::string_view name, std::string_view neighbour) {
   return last == std::string_view::npos ? name : name.substr(last + 1);
 }
 
-FusionStep saved_by(std::string_view rule, const std::string& kernel, std::size_t merges,
-                    const Work& before, const Work& after) {
+AppliedRule saved_by(std::string_view rule, const std::string& kernel, std::size_t merges,
+                     const Work& before, const Work& after) {
   return {std::string(rule),
           kernel,
           merges,
@@ -45,9 +43,88 @@ FusionStep saved_by(std::string_view rule, const std::string& kernel, std::size_
           total_integer_ops(before) - total_integer_ops(after)};
 }
 
+// Which layers read or write a tensor, in one piece of memory: a network has thousands of tensors
+// with a reader or two.
+class LayersByTensor {
+ public:
+  // In the order of the layers.
+  std::span<const std::size_t> operator[](TensorId id) const {
+    return std::span(layers_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+  }
+
+  // What is computed before the first run, such as a shape, reads nothing when it runs.
+  static LayersByTensor readers(const Graph& graph) {
+    return LayersByTensor(graph.tensors.size(), [&](auto&& visit) {
+      for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        if (graph.layers[i].standing == Standing::folded) continue;
+        for (const auto* ids : {&graph.layers[i].inputs, &graph.layers[i].steering})
+          for (const TensorId id : *ids) visit(id, i);
+      }
+    });
+  }
+
+  static LayersByTensor writers(const Graph& graph) {
+    return LayersByTensor(graph.tensors.size(), [&](auto&& visit) {
+      for (std::size_t i = 0; i < graph.layers.size(); ++i)
+        for (const TensorId id : graph.layers[i].outputs) visit(id, i);
+    });
+  }
+
+ private:
+  template <class ForEach>
+  LayersByTensor(std::size_t tensors, const ForEach& for_each) : begin_(tensors + 1, 0) {
+    for_each([&](TensorId id, std::size_t) { ++begin_[id + 1]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    layers_.resize(begin_.back());
+    std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+    for_each([&](TensorId id, std::size_t layer) { layers_[next[id]++] = layer; });
+  }
+
+  std::vector<std::size_t> begin_, layers_;  // of tensor i: from begin_[i] to begin_[i + 1]
+};
+
+// Who makes what a layer reads: the last before it, since training computes tensors again; else the
+// first behind it. But a weight that is written behind is for the next step.
+std::size_t maker_for(std::span<const std::size_t> writers, Role role, std::size_t reader) {
+  const auto behind = std::lower_bound(writers.begin(), writers.end(), reader);
+  if (behind != writers.begin()) return *(behind - 1);
+  return behind == writers.end() || role == Role::weight ? no_index : *behind;
+}
+
+// Puts layers in an order in which they can run, as near to their present one as that goes; layers
+// that wait for each other stay as they are. Depth first: before a layer, whatever makes what it
+// reads.
+void sort_topologically(Graph& graph) {
+  const auto writers = LayersByTensor::writers(graph);
+  std::vector<Layer> sorted;
+  sorted.reserve(graph.layers.size());
+  std::vector<char> state(graph.layers.size(), 0);
+  std::vector<std::pair<std::size_t, std::size_t>> stack;  // layer, next input
+  for (std::size_t start = 0; start < graph.layers.size(); ++start) {
+    if (state[start] != 0) continue;
+    stack.emplace_back(start, 0);
+    state[start] = 1;
+    while (!stack.empty()) {
+      auto& [layer, next] = stack.back();
+      if (next < graph.layers[layer].inputs.size()) {
+        const TensorId id = graph.layers[layer].inputs[next++];
+        const std::size_t found = maker_for(writers[id], graph.tensors[id].role, layer);
+        if (found != no_index && state[found] == 0) {
+          state[found] = 1;
+          stack.emplace_back(found, 0);
+        }
+        continue;
+      }
+      sorted.push_back(std::move(graph.layers[layer]));
+      stack.pop_back();
+    }
+  }
+  graph.layers = std::move(sorted);
+}
+
 class Fuser {
  public:
-  // With weights, the steps are kept, with what each of them saves.
+  // With weights, it is noted what each rule saves.
   Fuser(Graph graph, Runtime runtime, const OpWeights* weights = nullptr)
       : graph_(std::move(graph)),
         runtime_(runtime),
@@ -97,7 +174,7 @@ class Fuser {
     return build();
   }
 
-  const std::vector<FusionStep>& steps() const { return steps_; }
+  const std::vector<AppliedRule>& applied() const { return applied_; }
 
  private:
   bool apply(const FusionRule& rule) {
@@ -198,8 +275,8 @@ class Fuser {
     if (account.rule == next) return;
     const Work together = work_of(groups_[group]);
     if (account.merges > 0)
-      steps_.push_back(saved_by(account.rule, graph_.layers[groups_[group].layers.front()].name,
-                                account.merges, account.apart, together));
+      applied_.push_back(saved_by(account.rule, graph_.layers[groups_[group].layers.front()].name,
+                                  account.merges, account.apart, together));
     account = {next, 0, together};
   }
 
@@ -302,7 +379,7 @@ class Fuser {
     }
     result.name = std::move(graph_.name);
     result.tensors = std::move(graph_.tensors);
-    put_in_run_order(result);
+    sort_topologically(result);
     result.inputs = std::move(graph_.inputs);
     result.outputs = std::move(graph_.outputs);
     return result;
@@ -464,14 +541,14 @@ class Fuser {
     Work apart;
   };
   std::vector<Account> accounts_;  // by group, with weights only
-  std::vector<FusionStep> steps_;
+  std::vector<AppliedRule> applied_;
 };
 
 }  // namespace
 
 Graph fuse(Graph graph, Runtime runtime) {
   if (!fuses(runtime)) return graph;
-  Graph plain = without_views(std::move(graph));
+  Graph plain = remove_views(std::move(graph));
   if (folds_constants(runtime)) fold_constants(plain);
   return Fuser(std::move(plain), runtime).run();
 }
@@ -479,14 +556,30 @@ Graph fuse(Graph graph, Runtime runtime) {
 ItemizedFusion itemized_fusion(const Graph& graph, Runtime runtime, const OpWeights& weights) {
   if (!fuses(runtime)) return {graph, {}};
   ItemizedFusion result;
-  Graph plain = without_views(graph);
+  Graph plain = remove_views(graph);
   if (const Work views = work_of(graph, weights), rest = work_of(plain, weights); views != rest)
-    result.steps.push_back(saved_by("views", "", 1, views, rest));
-  if (folds_constants(runtime)) fold_constants(plain, &weights, &result.steps);
+    result.applied.push_back(saved_by("views", "", 1, views, rest));
+  if (folds_constants(runtime)) fold_constants(plain, &weights, &result.applied);
   Fuser fuser(std::move(plain), runtime, &weights);
   result.graph = fuser.run();
-  result.steps.insert(result.steps.end(), fuser.steps().begin(), fuser.steps().end());
+  result.applied.insert(result.applied.end(), fuser.applied().begin(), fuser.applied().end());
   return result;
+}
+
+std::vector<FusionSaving> savings_by_rule(const std::vector<AppliedRule>& applied) {
+  std::vector<FusionSaving> savings;
+  for (const AppliedRule& one : applied) {
+    auto found = std::find_if(savings.begin(), savings.end(),
+                              [&](const FusionSaving& saving) { return saving.rule == one.rule; });
+    if (found == savings.end()) found = savings.insert(savings.end(), {one.rule});
+    found->merges += one.merges;
+    found->bytes += one.bytes_saved;
+    found->flop += one.flop_saved;
+    found->int_ops += one.int_ops_saved;
+  }
+  std::stable_sort(savings.begin(), savings.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return savings;
 }
 
 }  // namespace ridgeline

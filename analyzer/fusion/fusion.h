@@ -16,7 +16,7 @@
 namespace ridgeline {
 
 // What one rule did in one kernel, for the sentence that explains a difference of bytes or FLOP.
-struct FusionStep {
+struct AppliedRule {
   std::string rule;
   std::string kernel;      // by the first of its layers then
   std::size_t merges = 1;  // times that the rule joined two groups of them
@@ -28,14 +28,23 @@ struct FusionStep {
 // that are folded, absorbed or alternatives stay as they are.
 Graph fuse(Graph graph, Runtime runtime);
 
-// The same, with what each step saves: together all that the fused graph moves and computes less.
+// The same, with what each rule saves: together all that the fused graph moves and computes less.
 // What goes with views and casts to the same type, and tensors that were read under two names and
-// are read once then, are a step of their own (rule "views").
+// are read once then, have an entry of their own (rule "views").
 struct ItemizedFusion {
   Graph graph;
-  std::vector<FusionStep> steps;
+  std::vector<AppliedRule> applied;
 };
 ItemizedFusion itemized_fusion(const Graph& graph, Runtime runtime,
                                const OpWeights& weights = default_weights());
+
+// What fusion saves, rule by rule, the largest first: the difference between a network's layers and
+// its kernels.
+struct FusionSaving {
+  std::string rule;
+  std::size_t merges = 0;
+  double bytes = 0, flop = 0, int_ops = 0;
+};
+std::vector<FusionSaving> savings_by_rule(const std::vector<AppliedRule>& applied);
 
 }  // namespace ridgeline

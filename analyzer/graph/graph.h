@@ -118,6 +118,11 @@ struct Layer {
   ShapeSource shapes = ShapeSource::fixed;
 };
 
+// At run time, and not in a branch that is left out.
+inline bool runs(const Layer& layer) {
+  return layer.standing == Standing::counted && !layer.parts.empty();
+}
+
 inline bool is_view(const Layer& layer) {
   return std::all_of(layer.parts.begin(), layer.parts.end(),
                      [](const Part& part) { return std::holds_alternative<View>(part.op); });

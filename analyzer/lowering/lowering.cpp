@@ -81,8 +81,9 @@ bool is_attention(const Layer& layer) {
 
 // What a matrix unit does not run of convolutions are those with a channel or two per group.
 bool runs_on_matrix_units(const Layer& layer) {
-  return std::any_of(layer.parts.begin(), layer.parts.end(),
-                     [](const Part& part) { return unit_of(part.op, part.dtype) == Unit::matrix; });
+  return std::any_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
+    return compute_unit(part.op, part.dtype) == Unit::matrix;
+  });
 }
 
 bool reads_weights(const Graph& graph, const Layer& layer) {
@@ -92,7 +93,7 @@ bool reads_weights(const Graph& graph, const Layer& layer) {
 
 // A sum or product with an operand that is smaller than the result, such as the scale of a
 // squeeze-and-excitation block: beside a tensor of the result's size, less than half of that is
-// read. In bytes, since a mask has as many elements as the result and is read as fast as a scale.
+// read. Sizes are in bytes: a mask of one byte per element counts as small, too.
 bool is_broadcast(const Work& work) {
   const double beside = work.bytes_read - work.bytes_written;
   return beside > 0 && beside < work.bytes_written / 2;
@@ -305,7 +306,7 @@ class Lowering {
     result.writes.reserve(layer.outputs.size());
     for (const TensorMove& move : layer_writes(graph_, layer))
       result.writes.push_back({graph_.tensors[move.tensor].name, move.bytes, {}});
-    const double launches = layer.repeats * launches_of(layer, runtime_);
+    const double launches = layer.repeats * kernel_launches(layer, runtime_);
     result.launches = static_cast<int>(std::min(launches, 1e9));
     result.host_calls = host_calls(layer, runtime_);
     result.source_layers =
@@ -322,7 +323,7 @@ class Lowering {
 
 }  // namespace
 
-int launches_of(const Layer& layer, Runtime runtime) {
+int kernel_launches(const Layer& layer, Runtime runtime) {
   if (is_view(layer)) return 0;
   if (!is_eager(runtime)) {
     // A recurrence cannot run its steps at once, whoever compiles it.

@@ -25,6 +25,6 @@ std::vector<Demand> lower_fused(const Graph& fused, Runtime runtime,
                                 const std::vector<LayerCount>& counts);
 
 // Kernels that one trip through a layer launches.
-int launches_of(const Layer& layer, Runtime runtime);
+int kernel_launches(const Layer& layer, Runtime runtime);
 
 }  // namespace ridgeline

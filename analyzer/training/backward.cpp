@@ -21,12 +21,12 @@ struct LayerGradient {
   Gradient rule;
 };
 
-std::optional<LayerGradient> gradient_of(const Layer& layer, const GradientInputs& inputs) {
+std::optional<LayerGradient> gradient_rule(const Layer& layer, const GradientInputs& inputs) {
   LayerGradient all;
   all.rule.passes_through = all.rule.joint = true;
   all.rule.weights_read_inputs = false;
   for (const Part& part : layer.parts) {
-    const Gradient one = gradient_of(part.op, inputs);
+    const Gradient one = gradient_rule(part.op, inputs);
     if (!one.known) return std::nullopt;
     all.rule.passes_through &= one.passes_through;
     all.rule.joint &= one.joint;
@@ -48,14 +48,15 @@ void append(std::vector<TensorId>& list, const std::vector<TensorId>& more) {
 
 class Backward {
  public:
-  explicit Backward(TrainingStep& step)
+  explicit Backward(TrainingGraph& step)
       : step_(step), forward_layers_(step.graph.layers.size()), segment_of_(forward_layers_, 0) {}
 
   BackwardPass run(bool checkpoint) {
     keep_for_gradients();
     if (checkpoint) choose_checkpoints();
     backward();
-    for (const TensorId id : learned_) result_.learned.emplace_back(id, contributions_[id].front());
+    for (const TensorId id : trained_)
+      result_.gradients.emplace_back(id, contributions_[id].front());
     return std::move(result_);
   }
 
@@ -73,7 +74,7 @@ class Backward {
                                                kept->type.value_or(type), kept->shape,
                                                Holding::activation));
     }
-    step_.learns.resize(step_.graph.tensors.size(), false);
+    step_.trainable.resize(step_.graph.tensors.size(), false);
     step_.wanted.resize(step_.graph.tensors.size(), false);
   }
 
@@ -89,7 +90,7 @@ class Backward {
   TensorId gradient_tensor(TensorId of) {
     const Tensor tensor = step_.graph.tensors[of];  // a copy: tensors are added meanwhile
     return step_.add_tensor("d(" + tensor.name + ")", tensor.type, tensor.shape,
-                            step_.learns[of] ? Holding::gradient : Holding::transient);
+                            step_.trainable[of] ? Holding::gradient : Holding::transient);
   }
 
   Layer backward_layer(const Layer& forward, Pass pass, std::string_view suffix) const {
@@ -156,7 +157,7 @@ class Backward {
 
   void contribute(TensorId to, TensorId slope) {
     auto& list = contributions_[to];
-    if (step_.learns[to] && list.empty()) learned_.push_back(to);
+    if (step_.trainable[to] && list.empty()) trained_.push_back(to);
     list.push_back(slope);
   }
 
@@ -167,7 +168,7 @@ class Backward {
     auto& list = found->second;
     while (list.size() > 1) {
       Layer layer = backward_layer(
-          of, step_.learns[id] ? Pass::backward_weights : Pass::backward_data, ".sum");
+          of, step_.trainable[id] ? Pass::backward_weights : Pass::backward_data, ".sum");
       layer.parts = {{Elementwise{Function::accumulate, elements(id)}, dtype_of(id)}};
       layer.inputs = {list[list.size() - 2], list.back()};
       list.resize(list.size() - 2);
@@ -196,13 +197,13 @@ class Backward {
     std::vector<TensorId> activations, parameters, data_inputs;
     for (const TensorId id : forward.inputs) {
       if (step_.wanted[id]) activations.push_back(id);
-      if (step_.learns[id]) parameters.push_back(id);
+      if (step_.trainable[id]) parameters.push_back(id);
       if (step_.graph.tensors[id].role != Role::weight) data_inputs.push_back(id);
     }
     const bool weight_is_first =
         !data_inputs.empty() && forward.inputs.front() != data_inputs.front();
     const auto found =
-        gradient_of(forward, {forward.inputs.size(), data_inputs.size(), weight_is_first});
+        gradient_rule(forward, {forward.inputs.size(), data_inputs.size(), weight_is_first});
     if (!found) {
       result_.without_gradient.push_back(forward.name);
       return;
@@ -225,7 +226,7 @@ class Backward {
     }
     // A parameter that several layers share.
     for (const TensorId id : forward.inputs)
-      if (step_.learns[id]) gradient(id, forward);
+      if (step_.trainable[id]) gradient(id, forward);
   }
 
   // Sums, casts and views hand the gradient on as it is. What was broadcast is summed up, what was
@@ -236,7 +237,7 @@ class Backward {
     for (const TensorId id : activations) {
       const bool is_whole = incoming.size() == 1 && elements(dy) == elements(id);
       const bool is_alike = step_.graph.tensors[dy].type == step_.graph.tensors[id].type;
-      if (is_whole && is_alike && !step_.learns[id]) {  // a parameter's gradient is its own
+      if (is_whole && is_alike && !step_.trainable[id]) {  // a parameter's gradient is its own
         contribute(id, dy);
         continue;
       }
@@ -267,7 +268,7 @@ class Backward {
   void take_apart(const Layer& forward, const std::vector<TensorId>& activations, TensorId dy) {
     for (const TensorId id : activations) {
       Layer layer = backward_layer(forward, Pass::backward_data, ".dx");
-      layer.parts = {{step_.learns[id] ? Op(Copy{elements(id)}) : Op(View{}), dtype_of(id)}};
+      layer.parts = {{step_.trainable[id] ? Op(Copy{elements(id)}) : Op(View{}), dtype_of(id)}};
       layer.inputs = {dy};
       contribute(id, add_gradient_layer(std::move(layer), gradient_tensor(id)));
     }
@@ -302,7 +303,7 @@ class Backward {
       const auto read = read_by_gradient(forward, gradient.rule, activations[i], incoming);
       if (apart) {
         Layer layer = backward_layer(
-            forward, step_.learns[activations[i]] ? Pass::backward_weights : Pass::backward_data,
+            forward, step_.trainable[activations[i]] ? Pass::backward_weights : Pass::backward_data,
             ".dx");
         if (activations.size() > 1) layer.name += std::to_string(i + 1);
         layer.inputs = read;
@@ -374,18 +375,18 @@ class Backward {
     return slopes;
   }
 
-  TrainingStep& step_;
+  TrainingGraph& step_;
   std::size_t forward_layers_;
   std::vector<std::size_t> segment_of_;           // by forward layer
   std::unordered_map<TensorId, TensorId> again_;  // tensors that were computed a second time
   std::unordered_map<TensorId, std::vector<TensorId>> contributions_;
-  std::vector<TensorId> learned_;  // parameters in the order of their gradients
+  std::vector<TensorId> trained_;  // parameters in the order of their gradients
   BackwardPass result_;
 };
 
 }  // namespace
 
-BackwardPass add_backward_pass(TrainingStep& step, bool checkpoint) {
+BackwardPass add_backward_pass(TrainingGraph& step, bool checkpoint) {
   return Backward(step).run(checkpoint);
 }
 

@@ -1,4 +1,4 @@
-// The backward pass of a training step: who contributes to which gradient, and what it reads.
+// The backward pass of a training step: which layers contribute to a gradient, and what they read.
 // What each Op's gradient computes is in gradients.h.
 #pragma once
 
@@ -6,17 +6,38 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/training/step_graph.h"
+#include "analyzer/graph/graph.h"
+#include "analyzer/training/memory.h"
 
 namespace ridgeline {
 
+// A training step while it is written. Layers and tensors of gradients and of the optimizer come
+// behind those of the forward pass.
+struct TrainingGraph {
+  Graph graph;
+  std::vector<Holding> holdings;  // by tensor
+  std::vector<bool> trainable;    // by tensor of the forward pass: a parameter that learns
+  std::vector<bool> wanted;  // and everything that depends on one, so that a gradient is wanted
+
+  TensorId add_tensor(std::string name, ElementType type, const Shape& shape, Holding holding) {
+    Tensor tensor;
+    tensor.name = std::move(name);
+    tensor.type = type;
+    tensor.shape = shape;
+    tensor.source = ShapeSource::fixed;
+    graph.tensors.push_back(std::move(tensor));
+    holdings.push_back(holding);
+    return graph.tensors.size() - 1;
+  }
+};
+
 struct BackwardPass {
-  std::vector<std::pair<TensorId, TensorId>> learned;  // parameters and their gradients
-  std::vector<std::string> without_gradient;           // layers whose Op has no gradient rule
+  std::vector<std::pair<TensorId, TensorId>> gradients;  // of parameters: parameter, gradient
+  std::vector<std::string> without_gradient;             // layers whose Op has no gradient rule
 };
 
 // Adds the layers of the pass. With checkpoints, activations of all but the last of √n segments are
 // computed again.
-BackwardPass add_backward_pass(TrainingStep& step, bool checkpoint);
+BackwardPass add_backward_pass(TrainingGraph& step, bool checkpoint);
 
 }  // namespace ridgeline

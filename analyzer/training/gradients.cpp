@@ -294,7 +294,7 @@ struct KeptFor {
 
 std::optional<KeptTensor> kept_for_gradient(const Op& op) { return std::visit(KeptFor{}, op); }
 
-Gradient gradient_of(const Op& op, const GradientInputs& inputs) {
+Gradient gradient_rule(const Op& op, const GradientInputs& inputs) {
   return std::visit(GradientOf{inputs}, op);
 }
 

@@ -1,5 +1,5 @@
 // Gradients of Ops: the arithmetic of a backward step and what it reads of the forward one.
-// One rule per kind of Op; training.cpp puts the tensors around them.
+// One rule per kind of Op; backward.cpp puts the tensors around them.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct GradientInputs {
   std::size_t activations = 0;   // that are no weights
   bool weight_is_first = false;  // weights · activations, constant / activations
 };
-Gradient gradient_of(const Op& op, const GradientInputs& inputs);
+Gradient gradient_rule(const Op& op, const GradientInputs& inputs);
 
 // What the forward pass of a training step writes for the gradient beside its result: the places of
 // maxima, statistics, sums of rows.

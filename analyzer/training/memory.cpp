@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "analyzer/count/count.h"
-#include "analyzer/training/step_graph.h"
 
 namespace ridgeline {
 namespace {

@@ -140,11 +140,11 @@ TEST(Count, IntegerProductsAreIntegerOperations) {
 TEST(Count, MatrixUnitsHaveNoWideIntegers) {
   const Op op = MatMul{};
   for (const DType dtype : {DType::int16, DType::int32})
-    EXPECT_EQ(unit_of(op, dtype), Unit::vector) << to_string(dtype);
+    EXPECT_EQ(compute_unit(op, dtype), Unit::vector) << to_string(dtype);
   for (const DType dtype : {DType::fp64, DType::fp32, DType::tf32, DType::fp16, DType::bf16,
                             DType::fp8, DType::int8, DType::int4})
-    EXPECT_EQ(unit_of(op, dtype), Unit::matrix) << to_string(dtype);
-  EXPECT_EQ(unit_of(Elementwise{}, DType::fp16), Unit::vector);
+    EXPECT_EQ(compute_unit(op, dtype), Unit::matrix) << to_string(dtype);
+  EXPECT_EQ(compute_unit(Elementwise{}, DType::fp16), Unit::vector);
 }
 
 // The encoder with its pooler: 12·(12·S·H² + 2·S²·H) + H² with S = 128, H = 768.

@@ -122,9 +122,9 @@ TEST(Fusion, ProductsReadAndWriteInTheOrderThatIsWanted) {
 TEST(Fusion, WhatDependsOnWeightsAloneIsComputedBeforeTheFirstRun) {
   const Graph graph = build_workload("swin_t");
   const auto folded = [](const Graph& of, Runtime runtime) {
-    const auto steps = itemized_fusion(of, runtime).steps;
-    return std::count_if(steps.begin(), steps.end(),
-                         [](const FusionStep& step) { return step.rule == "constants"; });
+    const auto applied = itemized_fusion(of, runtime).applied;
+    return std::count_if(applied.begin(), applied.end(),
+                         [](const AppliedRule& one) { return one.rule == "constants"; });
   };
   EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::gather), 12);
   EXPECT_FALSE(classes_of(lower(graph, Runtime::onnxruntime)).contains(OpClass::gather));
@@ -294,7 +294,7 @@ TEST(Fusion, ACastToTheSameTypeIsNothing) {
 
 TEST(Fusion, EagerModeFusesNothing) {
   for (const Runtime runtime : {Runtime::torch_eager, Runtime::torch_eager_hooks})
-    EXPECT_TRUE(itemized_fusion(build_workload("resnet50"), runtime).steps.empty());
+    EXPECT_TRUE(itemized_fusion(build_workload("resnet50"), runtime).applied.empty());
 }
 
 }  // namespace

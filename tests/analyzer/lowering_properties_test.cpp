@@ -31,10 +31,10 @@ std::string broken_law(const Graph& graph, Runtime runtime) {
   if (demands != lower(graph, runtime)) return "differs from time to time";
   if (lowered.macs != whole.macs) return "changes MACs";
   double bytes = 0, flop = 0;
-  for (const FusionStep& step : itemized_fusion(graph, runtime).steps) {
-    if (step.bytes_saved < 0 || step.flop_saved < 0) return step.rule + " adds at " + step.kernel;
-    bytes += step.bytes_saved;
-    flop += step.flop_saved;
+  for (const AppliedRule& one : itemized_fusion(graph, runtime).applied) {
+    if (one.bytes_saved < 0 || one.flop_saved < 0) return one.rule + " adds at " + one.kernel;
+    bytes += one.bytes_saved;
+    flop += one.flop_saved;
   }
   // Sums of doubles in another order.
   if (std::abs(total_bytes(whole) - bytes - total_bytes(lowered)) > 1e-9 * total_bytes(whole))

@@ -120,7 +120,7 @@ TEST(Training, AStepIsTheStepOfTorch) {
     int launches = 0;
     for (const Layer& layer : training.graph.layers)
       if (layer.pass == Pass::backward_data || layer.pass == Pass::backward_weights)
-        launches += launches_of(layer, Runtime::torch_eager);
+        launches += kernel_launches(layer, Runtime::torch_eager);
     EXPECT_EQ(launches, torch.backward_launches) << torch.name;
   }
 }
@@ -213,7 +213,7 @@ TEST(Training, PartsOfAConcatenationAreTakenFromItsGradient) {
   net.output(net.relu("relu", both));
   const Training training = train(net.finish(), {});
   EXPECT_EQ(bytes_of(training, "cat.dx"), 0);
-  EXPECT_EQ(launches_of(layer_named(training.graph, "cat.dx"), Runtime::torch_eager), 0);
+  EXPECT_EQ(kernel_launches(layer_named(training.graph, "cat.dx"), Runtime::torch_eager), 0);
 }
 
 TEST(Training, ASquareNeedsItsOperandAndAScaleDoesNot) {
