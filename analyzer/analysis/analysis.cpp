@@ -34,7 +34,7 @@ class TensorLists {
 };
 
 ComputeClass compute_class(const Layer& layer, const Work& work) {
-  if (!runs_or_could(layer)) return ComputeClass::none;
+  if (!is_reported(layer)) return ComputeClass::none;
   if (unknown_part(layer)) return ComputeClass::unknown;
   ComputeClass found = total_bytes(work) > 0 ? ComputeClass::memory : ComputeClass::none;
   for (const FlopCount& entry : work.flop) {
@@ -71,7 +71,7 @@ void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists
   row.standing = layer.standing;
   row.pass = layer.pass;
   row.shapes = layer.shapes;
-  if (!runs_or_could(layer)) return;
+  if (!is_reported(layer)) return;
   if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;
   for (const Part& one : layer.parts)
     row.causally_masked_macs += layer.repeats * causally_masked_macs(one.op);

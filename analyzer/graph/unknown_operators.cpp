@@ -16,7 +16,7 @@ std::vector<UnknownOperator> unknown_operators(const Graph& graph) {
   std::vector<UnknownOperator> operators;
   std::map<std::pair<std::string, std::string>, std::size_t> places;  // by operator and reason
   for (const Layer& layer : graph.layers) {
-    const Unknown* unknown = runs_or_could(layer) ? unknown_part(layer) : nullptr;
+    const Unknown* unknown = is_reported(layer) ? unknown_part(layer) : nullptr;
     if (unknown == nullptr) continue;
     const auto [place, is_new] =
         places.try_emplace({layer.origin, unknown->reason}, operators.size());

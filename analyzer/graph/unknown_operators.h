@@ -23,7 +23,7 @@ std::vector<UnknownOperator> unknown_operators(const Graph& graph);
 const Unknown* unknown_part(const Layer& layer);
 
 // Not folded or absorbed: what such a layer consists of does not matter at run time.
-inline bool runs_or_could(const Layer& layer) {
+inline bool is_reported(const Layer& layer) {
   return layer.standing == Standing::counted || layer.standing == Standing::alternative;
 }
 

@@ -1,5 +1,5 @@
 // Opens a model's file, reads it, and looks after the files that its weights are in.
-// What is in the messages is the reader's, what is in weights nobody's.
+// Messages are read in reader.cpp; weights are never read.
 #include "analyzer/onnx/model_file.h"
 
 #include <fcntl.h>

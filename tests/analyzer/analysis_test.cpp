@@ -132,6 +132,36 @@ TEST(Analysis, ClassesAndDtypes) {
   EXPECT_EQ(analysis.totals.layers, 6u);
 }
 
+TEST(Analysis, UnknownOperatorsAreFoundWithoutCounting) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {4, 8});
+  model.node("Odd", {"x"}, {"a"}).domain("my.domain");
+  model.node("Relu", {"x"}, {"b"});
+  model.node("Odd", {"b"}, {"c"}).domain("my.domain");
+  model.output("a").output("c");
+  const auto unknown = unknown_operators(imported(model).graph);
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_EQ(unknown[0].op, "my.domain.Odd");
+  EXPECT_EQ(unknown[0].reason, "no rule for this operator");
+  EXPECT_THAT(unknown[0].layers, ElementsAre("a", "c"));
+  EXPECT_THAT(unknown_operators(imported(resnet50(), {.batch = 1}).graph), IsEmpty());
+}
+
+TEST(Analysis, KernelsAreTheRowsOrStandBesideTheLayers) {
+  const Graph graph = imported(resnet50(), {.batch = 1}).graph;
+  const Analysis layers = analyze(graph),
+                 kernels = analyze(graph, Runtime::tensorrt, AnalyzedRows::kernels),
+                 beside = analyze(graph, Runtime::tensorrt, AnalyzedRows::layers);
+  Work lowered;
+  for (const Demand& demand : kernels.demands) lowered += demand.work;
+  EXPECT_EQ(kernels.totals.work, lowered);
+  EXPECT_LT(total_bytes(lowered), total_bytes(layers.totals.work));
+  EXPECT_EQ(beside.totals.work, layers.totals.work);
+  EXPECT_EQ(beside.demands, kernels.demands);
+  EXPECT_EQ(kernels.runtime, Runtime::tensorrt);
+  EXPECT_FALSE(kernels.fusion.empty());
+}
+
 TEST(Analysis, WhatHasNoBytesIsSaid) {
   OnnxBuilder model;
   model.opset(17).input("words", ElementType::string, {4});

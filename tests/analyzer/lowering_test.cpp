@@ -208,5 +208,24 @@ TEST(Lowering, AViewLaunchesNothing) {
   EXPECT_EQ(views, 1);  // flatten
 }
 
+TEST(Lowering, DecidesTheKindOfEachKernel) {
+  const auto kinds = [](const Graph& graph) {
+    std::map<KernelKind, int> counts;
+    for (const Demand& demand : lower(graph, Runtime::torch_eager)) ++counts[demand.kind];
+    return counts;
+  };
+  auto mobile = kinds(build_workload("mobilenet_v3_large"));
+  EXPECT_EQ(mobile[KernelKind::depthwise], 15);  // one per block
+  EXPECT_EQ(mobile[KernelKind::broadcast], 8);   // the scales of squeeze and excitation
+  EXPECT_EQ(mobile[KernelKind::linear], 2);
+  EXPECT_EQ(mobile[KernelKind::product], 0);
+  WorkloadOptions eager;
+  eager.attention = AttentionForm::eager;
+  auto language = kinds(build_workload("bert_base", eager));
+  EXPECT_EQ(language[KernelKind::product], 2 * 12);  // scores and weighted values
+  EXPECT_EQ(language[KernelKind::softmax], 12);
+  EXPECT_EQ(language[KernelKind::attention], 0);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
