@@ -27,7 +27,9 @@ std::vector<BatchCost> costs_in_modes(const CostModel& model, Conditions conditi
     try {
       costs.push_back(model.at(conditions));
     } catch (const Error& error) {
-      costs.push_back({.time_s = unknown, .power_w = unknown, .idle_w = unknown});
+      BatchCost cost{.time_s = unknown, .power_w = unknown, .idle_w = unknown};
+      cost.training_s = unknown;  // a mode that cannot run is not the fastest
+      costs.push_back(cost);
       fault = error;
     }
   }
