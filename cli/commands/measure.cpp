@@ -34,7 +34,7 @@
 #include "kernels/surroundings.h"
 #include "report/profile.h"
 #include "report/targets.h"
-#include "roofline/ceilings/sweep_energy.h"
+#include "roofline/ceilings/measured_energy.h"
 
 namespace ridgeline::cli {
 namespace {

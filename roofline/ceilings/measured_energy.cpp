@@ -1,4 +1,4 @@
-// Chooses the sweep rows of one processor, data type and thread count and hands them to the fit.
+// Groups the sweep rows by processor, data type and thread count and hands them to the fit.
 // A row's rates and power are those of one second: W = FLOP/s, Q = B/s, E = power.
 #include "roofline/ceilings/measured_energy.h"
 
@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/normal_interval.h"
@@ -19,6 +21,55 @@ namespace {
 
 constexpr int draws = 200;
 constexpr std::uint64_t seed = 1;
+
+// Whether a row can take part in a fit.
+bool has_power(const SweepRow& row) {
+  return (row.status == Status::ok || row.status == Status::throttled) && row.bytes_per_s &&
+         row.power_w && row.power_w->value > 0;
+}
+
+// How far a reading may be off: the widest of the rows' own intervals, at least what sensors are
+// good for.
+double noise_of(const std::vector<SweepRow>& rows) {
+  double noise = 0.01;
+  for (const SweepRow& row : rows)
+    noise = std::max(
+        noise, (row.power_w->high - row.power_w->low) / (2 * sigma_of_90 * row.power_w->value));
+  return noise;
+}
+
+// Rows of one processor, data type and thread count, all with power; `where` is for messages.
+EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where) {
+  std::vector<EnergyRow> energies;
+  for (const SweepRow& row : rows)
+    energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
+                        row.power_w->value});
+  return fit_energy(energies, {where, noise_of(rows), 0});
+}
+
+// "sweep_avx2_fp32" of "sweep_avx2_fp32_16": the name without its count of FMA.
+std::string kernel_family(const std::string& kernel) {
+  return kernel.substr(0, kernel.find_last_of('_'));
+}
+
+EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::string& sensor) {
+  const SweepRow& first = rows.front();
+  EnergyFitRow row;
+  row.processor = first.processor;
+  row.kernel = kernel_family(first.kernel);
+  row.dtype = first.dtype;
+  row.sensor = sensor;
+  try {
+    const EnergyFit fit = fit_sweep(rows, "sweep");
+    row.joule_per_flop = fit.joule_per_flop;
+    row.joule_per_byte = fit.joule_per_byte;
+    row.constant_power_w = fit.constant_power_w;
+  } catch (const Error& error) {
+    row.status = Status::unsupported;
+    row.note = error.what();
+  }
+  return row;
+}
 
 // The rows of the sweep that is asked for; all of one processor, data type and thread count.
 std::vector<SweepRow> chosen_rows(const ProfileMode& mode, const RooflineOptions& options) {
@@ -46,16 +97,6 @@ std::vector<SweepRow> chosen_rows(const ProfileMode& mode, const RooflineOptions
            row.threads == like.threads;
   });
   return rows;
-}
-
-// How far a reading may be off: the widest of the rows' own intervals, at least what sensors are
-// good for.
-double noise_of(const std::vector<SweepRow>& rows) {
-  double noise = 0.01;
-  for (const SweepRow& row : rows)
-    noise = std::max(
-        noise, (row.power_w->high - row.power_w->low) / (2 * sigma_of_90 * row.power_w->value));
-  return noise;
 }
 
 const Roof* roof_of(const Roofline& roofline, const SweepRow& like) {
@@ -117,17 +158,13 @@ std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const E
 
 }  // namespace
 
-bool has_power(const SweepRow& row) {
-  return (row.status == Status::ok || row.status == Status::throttled) && row.bytes_per_s &&
-         row.power_w && row.power_w->value > 0;
-}
-
-EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where) {
-  std::vector<EnergyRow> energies;
-  for (const SweepRow& row : rows)
-    energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
-                        row.power_w->value});
-  return fit_energy(energies, {where, noise_of(rows), 0});
+std::vector<EnergyFitRow> fitted_energy(const ProfileMode& mode, const std::string& sensor) {
+  std::map<std::tuple<Processor, DType, int>, std::vector<SweepRow>> groups;
+  for (const SweepRow& row : mode.sweep)
+    if (has_power(row)) groups[{row.processor, row.dtype, row.threads}].push_back(row);
+  std::vector<EnergyFitRow> fits;
+  for (const auto& [key, rows] : groups) fits.push_back(fit_of(rows, sensor));
+  return fits;
 }
 
 MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,

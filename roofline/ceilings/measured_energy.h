@@ -1,5 +1,6 @@
-// Ceilings with energy from a profile whose sweep has power: one roof, the DRAM slope under the
-// sweep, and what fit_energy makes of the rows. Profiles without power have no energy roofline.
+// Energy per FLOP and byte and constant power of a measured mode, from the power of its sweep rows,
+// and the ceilings with them: one roof and the DRAM slope under the sweep. Profiles without power
+// have no energy roofline.
 #pragma once
 
 #include <string>
@@ -19,11 +20,9 @@ struct MeasuredEnergy {
   EnergyFit fit;
 };
 
-// Whether a row can take part in a fit.
-bool has_power(const SweepRow& row);
-
-// Rows of one processor, data type and thread count, all with power; `where` is for messages.
-EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where);
+// One row per processor, data type and thread count whose sweep has power. Where the rows cannot
+// tell the coefficients apart the row says so and has none.
+std::vector<EnergyFitRow> fitted_energy(const ProfileMode& mode, const std::string& sensor);
 
 // Of the data type that the options ask for, else fp32, else the first whose power was measured.
 MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,

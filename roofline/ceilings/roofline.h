@@ -18,7 +18,6 @@
 #include "base/profile.h"
 #include "base/tokens.h"
 #include "roofline/ceilings/given_point.h"
-#include "roofline/ceilings/left_out.h"
 
 namespace ridgeline {
 
@@ -89,6 +88,20 @@ struct Point {
   std::optional<Estimate> fraction_of_roof;  // flops_per_s ÷ attainable
 };
 
+// A measured row that is faster than the ceiling of its kind and still is no ceiling.
+struct LeftOut {
+  std::string name;  // "FP64 AVX2" or "DRAM read"
+  Processor processor = Processor::cpu;
+  std::string kernel;
+  int threads = 1;
+  Status status = Status::throttled;  // why it was left out
+  std::string note;                   // of the row
+  std::string instead;                // name of the ceiling of its kind; empty where there is none
+  std::optional<Estimate> flops_per_s;  // OP/s for integer dtypes; of a compute row
+  std::optional<Estimate> bytes_per_s;  // of a memory row
+  std::optional<DType> dtype;           // of a compute row
+};
+
 struct Roofline {
   static constexpr std::string_view schema = "ridgeline.roofline/1";
   std::string machine;
@@ -139,6 +152,9 @@ Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
 // fitted. By default dense roofs of the main processor, all of them with options.all.
 Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& usable,
                      const std::string& machine, const RooflineOptions& options);
+
+// "FP64 AVX2 96.6 GFLOP/s (throttled: the clock fell by 9 %); instead FP64 SSE4".
+std::string left_out_text(const LeftOut& row);
 
 Json to_json(const Roofline& roofline);
 

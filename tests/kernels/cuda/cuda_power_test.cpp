@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "roofline/ceilings/sweep_energy.h"
+#include "roofline/ceilings/measured_energy.h"
 #include "tests/kernels/cuda/measured.h"
 #include "tests/kernels/cuda/test_rail.h"
 
