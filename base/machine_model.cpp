@@ -1,4 +1,4 @@
-// Lookup in a MachineModel, its JSON form and the checks of its covariance.
+// Lookup in a MachineModel, its JSON form and the checks of its names and covariance.
 // Fitting is not here.
 #include "base/machine_model.h"
 
@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/json.h"
+#include "base/parameters.h"
 #include "base/text.h"
 
 namespace ridgeline {
@@ -42,6 +43,18 @@ std::vector<double> covariance_from_json(const JsonCursor& cursor, std::size_t n
   return covariance;
 }
 
+// What is wrong with the spread of a parameter, by its declared distribution; empty if nothing is.
+std::string spread_fault(const Parameter& parameter, double sigma) {
+  const ParameterRow* row = find_parameter_row(parameter.name);
+  if (!row) return unknown_parameter_text(parameter.name);
+  if (!(sigma > 0)) return {};
+  if (row->distribution == Distribution::fixed)
+    return parameter.name + " is a fact and has no variance";
+  if (row->distribution == Distribution::log_normal && !(parameter.mean > 0))
+    return parameter.name + " has a variance, so its mean must be positive";
+  return {};
+}
+
 Json parameter_to_json(const Parameter& parameter) {
   Json json = {
       {"name", parameter.name}, {"mean", parameter.mean}, {"source", to_string(parameter.source)}};
@@ -67,6 +80,7 @@ Parameter parameter_from_json(const JsonCursor& cursor) {
 std::optional<std::size_t> find_parameter(const MachineModel& model, std::string_view name) {
   for (std::size_t i = 0; i < model.parameters.size(); ++i)
     if (model.parameters[i].name == name) return i;
+  parameter_row(name, model.device);
   return std::nullopt;
 }
 
@@ -77,6 +91,29 @@ double mean_of(const MachineModel& model, std::string_view name) {
 
 double sigma_of(const MachineModel& model, std::size_t index) {
   return std::sqrt(model.covariance.at(index * model.parameters.size() + index));
+}
+
+void ParameterCollector::add(Parameter parameter, double sigma) {
+  if (const std::string fault = spread_fault(parameter, sigma); !fault.empty())
+    throw Error(model_.device, fault);
+  model_.parameters.push_back(std::move(parameter));
+  sigmas_.push_back(sigma);
+}
+
+bool ParameterCollector::has(std::string_view name) const {
+  return find_parameter(model_, name).has_value();
+}
+
+MachineModel ParameterCollector::take() {
+  const std::size_t n = model_.parameters.size(), before = n - sigmas_.size();
+  std::vector<double> covariance(n * n);
+  for (std::size_t i = 0; i < before; ++i)
+    for (std::size_t j = 0; j < before; ++j)
+      covariance[i * n + j] = model_.covariance[i * before + j];
+  for (std::size_t i = before; i < n; ++i)
+    covariance[i * n + i] = sigmas_[i - before] * sigmas_[i - before];
+  model_.covariance = std::move(covariance);
+  return std::move(model_);
 }
 
 void set_parameter(MachineModel& model, Parameter parameter, double sigma) {
@@ -139,9 +176,16 @@ MachineModel machine_model_from_json(const JsonCursor& cursor) {
     if (parameter.name.empty()) row.at("name").fail("empty");
     if (!names.insert(parameter.name).second)
       row.at("name").fail(quote(parameter.name) + " is there twice");
+    if (!find_parameter_row(parameter.name))
+      row.at("name").fail(unknown_parameter_text(parameter.name));
     model.parameters.push_back(std::move(parameter));
   }
   model.covariance = covariance_from_json(cursor.at("covariance"), model.parameters.size());
+  const auto rows = cursor.at("parameters").items();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (const std::string fault = spread_fault(model.parameters[i], sigma_of(model, i));
+        !fault.empty())
+      rows[i].fail(fault);
   if (const auto observations = cursor.find("observations"))
     model.observations = vector_of(*observations, [&](const JsonCursor& observation) {
       return observation_from_json(observation, model.device);

@@ -11,7 +11,7 @@
 #include "base/estimate.h"
 #include "planner/goal.h"
 #include "planner/sweep.h"
-#include "roofline/model/coefficient_draws.h"
+#include "roofline/model/draws.h"
 
 namespace ridgeline {
 

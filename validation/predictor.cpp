@@ -11,8 +11,8 @@
 #include "base/profile.h"
 #include "base/profile_store.h"
 #include "devices/catalog/model.h"
-#include "roofline/ceilings/ceilings_of.h"
-#include "roofline/ceilings/least_time.h"
+#include "roofline/ceilings/applicable_ceilings.h"
+#include "roofline/ceilings/datasheet.h"
 #include "roofline/model/predict.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/profile_model.h"
@@ -114,8 +114,9 @@ Predictor model_predictor(const std::string& profile) {
     return fit(prior, observations, networks);
   };
   predictor.least_time_s = [=](const MachineModel& model, const Observation& row) {
-    return least_time_s(ceilings_of(model, machines->conditions(row).point), loads->of(row),
-                        cache_bytes(model));
+    const Ceilings ceilings =
+        model_ceilings(model, machines->conditions(row).point, row.conditions.runtime);
+    return ApplicableCeilings(ceilings).least_time_s(loads->of(row), cache_bytes(model));
   };
   predictor.is_shared = is_shared;
   return predictor;

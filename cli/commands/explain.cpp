@@ -18,7 +18,7 @@
 #include "plots/figures/layers.h"
 #include "plots/renderers/svg.h"
 #include "report/explanation.h"
-#include "roofline/ceilings/ceilings_of.h"
+#include "roofline/ceilings/datasheet.h"
 #include "roofline/explain/explanation.h"
 #include "roofline/model/predict.h"
 #include "workloads/registry.h"
@@ -134,7 +134,8 @@ Explanation explained(const Asked& asked, const Options& options) {
     run.notes.push_back("time only: nothing is known of the power of " + asked.source.name);
   note_clock(asked, prediction, run.notes);
   Explanation explanation =
-      explain(prediction, variant.demands, ceilings_of(asked.source.model, prediction.point),
+      explain(prediction, variant.demands,
+              model_ceilings(asked.source.model, prediction.point, asked.conditions.runtime),
               std::move(run));
   explanation.advice =
       advice_for(asked, variants,
@@ -147,10 +148,7 @@ ExitCode run_explain(const Options& options, Console& console) {
   const Asked asked = asked_for(options);
   const Explanation explanation = explained(asked, options);
   WrittenAnswer answer;
-  answer.files = {
-      {"svg", [&] {
-         return svg(layers_figure(explanation, ceilings_of(asked.source.model, explanation.point)));
-       }}};
+  answer.files = {{"svg", [&] { return svg(layers_figure(explanation, explanation.ceilings)); }}};
   answer.text = [&] { return explanation_text(explanation, flag(options, "all"), console.width); };
   answer.json = [&] { return dump_json(to_json(explanation)); };
   answer.csv = [&] { return to_csv(explanation); };

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "devices/catalog/model.h"
+#include "base/parameters.h"
 #include "devices/modes/mode_grid.h"
 #include "devices/modes/mode_space.h"
-#include "roofline/ceilings/roofs_above.h"
+#include "roofline/model/units_for.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -18,7 +18,7 @@ bool has_units(const MachineModel& model, DType dtype) {
   const std::string processor = has_gpu(model) ? "gpu" : "cpu0";
   return std::any_of(model.parameters.begin(), model.parameters.end(),
                      [&](const Parameter& parameter) {
-                       const auto rate = catalog::parse_rate_parameter(parameter.name);
+                       const auto rate = parse_rate_parameter(parameter.name);
                        return rate && rate->processor == processor && rate->dtype == dtype &&
                               !rate->sparse && rate->unit != Unit::scalar;
                      });

@@ -12,7 +12,6 @@
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_space.h"
 #include "devices/modes/named_mode.h"
-#include "roofline/ceilings/ceilings_of.h"
 #include "roofline/ceilings/datasheet.h"
 #include "roofline/ceilings/measured_energy.h"
 #include "roofline/model/draws.h"
@@ -143,7 +142,7 @@ std::vector<Ceilings> drawn_ceilings(const MachineModel& model, const OperatingP
   for (int i = 0; i < draws; ++i) {
     const std::vector<double> values = parameters.draw(random);
     for (std::size_t p = 0; p < values.size(); ++p) other.parameters[p].mean = values[p];
-    ceilings.push_back(ceilings_of(other, point));
+    ceilings.push_back(model_ceilings(other, point, Runtime::ideal));
   }
   return ceilings;
 }
@@ -176,7 +175,7 @@ std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, cons
     const MachineModel model = with_priors(catalog::machine_model(asked.device));
     for (const DeviceMode& mode : asked.modes) {
       const OperatingPoint point = with_own_limit(mode.point, asked.device);
-      rooflines.push_back(energy_roofline_of(ceilings_of(model, point),
+      rooflines.push_back(energy_roofline_of(model_ceilings(model, point, Runtime::ideal),
                                              drawn_ceilings(model, point),
                                              {asked.device.name, "", chosen.dtype}));
     }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/parameters.h"
+
 namespace ridgeline::catalog {
 namespace {
 
@@ -145,14 +147,23 @@ class Checklist {
     need(!device_.idle.empty(), "power", "idle power");
     need(!device_.power_caps.empty(), "power", "power cap");
     need(!device_.thermal_caps.empty(), "power", "temperatures of throttling and shutdown");
-    const auto has_prior = [&](const char* part) {
+    const auto has_prior = [&](const auto& wanted) {
       return std::any_of(device_.priors.begin(), device_.priors.end(), [&](const Prior& prior) {
-        return prior.name.find(part) != std::string::npos;
+        return wanted(parameter_row(prior.name, device_.id));
       });
     };
-    need(has_prior("efficiency"), "model", "efficiencies");
-    need(has_prior("launch"), "model", "cost of a launch");
-    need(has_prior("joule"), "model", "energy per operation and byte");
+    const auto is_efficiency = [](const ParameterRow& row) {
+      return row.name == families::matmul_efficiency;
+    };
+    const auto is_launch = [](const ParameterRow& row) {
+      return row.name == "gpu_launch_cpu_clocks";
+    };
+    const auto is_energy = [](const ParameterRow& row) {
+      return row.unit == "J/FLOP" || row.unit == "J/B";
+    };
+    need(has_prior(is_efficiency), "model", "efficiencies");
+    need(has_prior(is_launch), "model", "cost of a launch");
+    need(has_prior(is_energy), "model", "energy per operation and byte");
   }
 
   const Device& device_;

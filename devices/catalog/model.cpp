@@ -1,4 +1,4 @@
-// Names and collects the parameters. What they mean for time and energy is roofline's to know.
+// Collects the parameters under the names of base/parameters.h.
 #include "devices/catalog/model.h"
 
 #include <fmt/format.h>
@@ -8,38 +8,18 @@
 #include <vector>
 
 #include "base/csv.h"
+#include "base/parameters.h"
 
 namespace ridgeline::catalog {
 namespace {
 
-std::string_view noun_of(std::string_view processor) {
-  if (processor == "gpu") return "sm";
-  return processor == "dla" ? "engine" : "core";
-}
-
-std::string stem_of(const RateName& name) {
-  return fmt::format("{}_{}_{}_{}{}", name.processor, to_string(name.unit), to_string(name.dtype),
-                     to_string(name.accumulate), name.sparse ? "_sparse" : "");
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('_', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
-class Collector {
+class Facts {
  public:
-  explicit Collector(const Device& device) : device_(device) { model_.device = device.id; }
+  explicit Facts(const Device& device) : device_(device), parameters_(device.id) {}
 
   void add(std::string name, double mean, const std::string& source, double sigma = 0) {
-    model_.parameters.push_back(
-        {std::move(name), mean, source_of(reference(device_, source).confidence)});
-    variances_.push_back(sigma * sigma);
+    parameters_.add({std::move(name), mean, source_of(reference(device_, source).confidence)},
+                    sigma);
   }
 
   void add(const char* name, const std::optional<Fact>& fact, double scale = 1) {
@@ -79,17 +59,11 @@ class Collector {
     if (!curve.relative) add("gpu_voltage_top_v", top.volt, curve.source);
   }
 
-  MachineModel take() {
-    const std::size_t n = model_.parameters.size();
-    model_.covariance.assign(n * n, 0);
-    for (std::size_t i = 0; i < n; ++i) model_.covariance[i * n + i] = variances_[i];
-    return std::move(model_);
-  }
+  MachineModel take() { return parameters_.take(); }
 
  private:
   const Device& device_;
-  MachineModel model_;
-  std::vector<double> variances_;
+  ParameterCollector parameters_;
 };
 
 }  // namespace
@@ -110,27 +84,8 @@ Source source_of(Confidence confidence) {
   return Source::assumed;
 }
 
-std::string rate_parameter(const RateName& name) {
-  return fmt::format("{}_{}_per_{}_clock", stem_of(name), is_integer(name.dtype) ? "op" : "flop",
-                     noun_of(name.processor));
-}
-
-std::string ceiling_parameter(const RateName& name) { return stem_of(name) + "_ceiling_hz"; }
-
-std::optional<RateName> parse_rate_parameter(std::string_view parameter) {
-  if (!parameter.ends_with("_clock")) return std::nullopt;
-  const std::vector<std::string_view> words = words_of(parameter);
-  if (words.size() != 8 && words.size() != 9) return std::nullopt;
-  const auto unit = parse_token<Unit>(words[1]);
-  const auto dtype = parse_token<DType>(words[2]);
-  const auto accumulate = parse_token<DType>(words[3]);
-  if (!unit || !dtype || !accumulate) return std::nullopt;
-  const RateName name{std::string(words[0]), *unit, *dtype, *accumulate, words[4] == "sparse"};
-  return rate_parameter(name) == parameter ? std::optional(name) : std::nullopt;
-}
-
 MachineModel machine_model(const Device& device) {
-  Collector model(device);
+  Facts model(device);
   if (device.gpu) {
     model.add("gpu_multiprocessors", device.gpu->multiprocessors);
     model.add("gpu", device.gpu->rates);

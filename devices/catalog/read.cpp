@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/parameters.h"
 #include "base/text.h"
 #include "devices/catalog/catalog.h"
 
@@ -323,8 +324,9 @@ Device device_from_json(const JsonCursor& cursor) {
   if (device.configurations.empty()) cursor.at("configurations").fail("is empty");
   read_power(device, cursor, reader);
   device.priors = optional_vector(cursor, "priors", [&](const JsonCursor& row) {
-    return Prior{row.at("name").text(), row.at("mean").number(), row.at("sigma").non_negative(),
-                 reader.source(row)};
+    const std::string name = row.at("name").text();
+    if (!find_parameter_row(name)) row.at("name").fail(unknown_parameter_text(name));
+    return Prior{name, row.at("mean").number(), row.at("sigma").non_negative(), reader.source(row)};
   });
   device.published = optional_vector(
       cursor, "published", [&](const JsonCursor& row) { return read_published(row, reader); });

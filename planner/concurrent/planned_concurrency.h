@@ -11,7 +11,7 @@
 #include "base/prediction.h"
 #include "planner/concurrent/run.h"
 #include "planner/sweep_draws.h"
-#include "roofline/model/coefficient_draws.h"
+#include "roofline/model/draws.h"
 
 namespace ridgeline {
 

@@ -1,18 +1,17 @@
-// Multiplies the model's rates with the point's units and clocks.
-// Names of parameters are those that devices/catalog/model.h gives them.
+// Multiplies the model's rates with the point's units and clocks; what no datasheet has (launch
+// cost, energies, powers) comes from the coefficients of a runtime.
 #include "roofline/ceilings/datasheet.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
-#include "devices/catalog/model.h"
+#include "base/parameters.h"
+#include "roofline/model/coefficients.h"
+#include "roofline/model/step.h"
 
 namespace ridgeline {
 namespace {
-
-using catalog::RateName;
 
 std::optional<Parameter> parameter_of(const MachineModel& model, std::string_view name) {
   const auto index = find_parameter(model, name);
@@ -21,23 +20,20 @@ std::optional<Parameter> parameter_of(const MachineModel& model, std::string_vie
 
 double sigma_of(const MachineModel& model, std::string_view name) {
   const auto index = find_parameter(model, name);
-  if (!index) return 0;
-  return std::sqrt(model.covariance[*index * model.parameters.size() + *index]);
+  return index ? sigma_of(model, *index) : 0;
 }
 
 // The clock of a unit stops where the maker stops counting it.
 double clock_of(const MachineModel& model, const RateName& rate, double hz) {
-  const auto ceiling = parameter_of(model, catalog::ceiling_parameter(rate));
+  const auto ceiling = parameter_of(model, ceiling_parameter(rate));
   return ceiling ? std::min(hz, ceiling->mean) : hz;
 }
-
-bool is_cluster(const std::string& processor) { return processor.starts_with("cpu"); }
 
 void add_gpu_peaks(Ceilings& ceilings, const MachineModel& model) {
   const OperatingPoint& point = ceilings.point;
   if (!point.gpu_hz || !point.gpu_units) return;
   for (const Parameter& parameter : model.parameters) {
-    const auto rate = catalog::parse_rate_parameter(parameter.name);
+    const auto rate = parse_rate_parameter(parameter.name);
     if (!rate || rate->processor != "gpu") continue;
     Peak peak{Processor::gpu,   rate->unit,  rate->dtype, rate->accumulate, 0,
               parameter.source, rate->sparse};
@@ -53,23 +49,22 @@ void add_cpu_peaks(Ceilings& ceilings, const MachineModel& model) {
   if (!point.cpu_cores || point.cpu_hz.empty()) return;
   const auto [slowest, fastest] = std::minmax_element(point.cpu_hz.begin(), point.cpu_hz.end());
   if (*slowest != *fastest) return;
-  std::set<std::string> clusters;
+  std::size_t clusters = 0;
   std::map<std::string, std::vector<Parameter>> alike;  // by the name that the first cluster has
   for (const Parameter& parameter : model.parameters) {
-    if (parameter.name.starts_with("cpu") && parameter.name.ends_with("_cores"))
-      clusters.insert(parameter.name.substr(0, parameter.name.find('_')));
-    auto rate = catalog::parse_rate_parameter(parameter.name);
-    if (!rate || !is_cluster(rate->processor)) continue;
-    rate->processor = "cpu0";
-    alike[catalog::rate_parameter(*rate)].push_back(parameter);
+    if (family_words(families::cluster_cores, parameter.name)) ++clusters;
+    if (!family_words(families::cpu_rate, parameter.name)) continue;
+    RateName rate = *parse_rate_parameter(parameter.name);
+    rate.processor = "cpu0";
+    alike[rate_parameter(rate)].push_back(parameter);
   }
   for (const auto& [name, rates] : alike) {
-    const bool all = rates.size() == clusters.size() &&
+    const bool all = rates.size() == clusters &&
                      std::all_of(rates.begin(), rates.end(), [&](const Parameter& each) {
                        return each.mean == rates.front().mean;
                      });
     if (!all) continue;
-    const RateName rate = *catalog::parse_rate_parameter(name);
+    const RateName rate = *parse_rate_parameter(name);
     ceilings.peaks.push_back({Processor::cpu, rate.unit, rate.dtype, rate.accumulate,
                               *point.cpu_cores * rates.front().mean * point.cpu_hz.front(),
                               rates.front().source, rate.sparse});
@@ -112,6 +107,43 @@ double quantile_of_smaller(const NormalLimit& a, const NormalLimit& b, double pr
   return std::max(0.0, high);
 }
 
+// The weakest source of what a number was made from.
+Source source_of(const MachineModel& model, std::string_view name) {
+  const auto index = find_parameter(model, name);
+  return index ? model.parameters[*index].source : Source::assumed;
+}
+
+void add_energies(Ceilings& ceilings, const MachineModel& model, const Coefficients& values) {
+  const Power& power = values.power;
+  const double volt = relative_voltage(power, ceilings.point.gpu_hz.value_or(0));
+  for (const Peak& peak : ceilings.peaks) {
+    if (peak.processor != Processor::gpu || peak.sparse) continue;
+    const double joule = power.matrix_joule[index_of(peak.dtype)] * volt * volt;
+    if (joule <= 0) continue;
+    const std::string name =
+        std::string("gpu_") + std::string(to_string(peak.dtype)) + "_joule_per_flop";
+    const FlopEnergy energy{Processor::gpu, peak.unit, peak.dtype, joule, source_of(model, name)};
+    if (std::find(ceilings.flop_energies.begin(), ceilings.flop_energies.end(), energy) ==
+        ceilings.flop_energies.end())
+      ceilings.flop_energies.push_back(energy);
+  }
+  if (power.byte_joule > 0)
+    ceilings.byte_energies.push_back(
+        {Processor::gpu, Level::dram, power.byte_joule, source_of(model, "dram_joule_per_byte")});
+}
+
+// A launch of the smallest kernel.
+void add_launch_cost(Ceilings& ceilings, const MachineModel& model, const Coefficients& values,
+                     Runtime runtime) {
+  const double hz = host_hz_of(ceilings.point, values.host);
+  const double clocks = values.host.node_clocks[index_of(KernelKind::elementwise)];
+  if (!(clocks > 0) || !(hz > 0)) return;
+  const std::string name = walks_one_by_one(runtime)
+                               ? "torch_host_elementwise_clocks"
+                               : std::string(library_of(runtime)) + "_launch_clocks";
+  ceilings.launch_costs.push_back({values.processor, clocks / hz, source_of(model, name)});
+}
+
 }  // namespace
 
 Ceilings datasheet_ceilings(const MachineModel& model, const OperatingPoint& point) {
@@ -134,13 +166,30 @@ Ceilings datasheet_ceilings(const MachineModel& model, const OperatingPoint& poi
   return ceilings;
 }
 
+Ceilings model_ceilings(const MachineModel& model, const OperatingPoint& point, Runtime runtime) {
+  Ceilings ceilings = datasheet_ceilings(model, point);
+  const Coefficients values = coefficients(model, runtime);
+  // Measured, where no bus and clock tell it.
+  if (ceilings.bandwidths.empty() && values.memory_bytes_per_s > 0)
+    ceilings.bandwidths.push_back({values.processor, Level::dram, Direction::read,
+                                   values.memory_bytes_per_s,
+                                   source_of(model, "cpu_dram_bytes_per_s")});
+  add_launch_cost(ceilings, model, values, runtime);
+  if (!values.power.known || !point.gpu_hz || !point.gpu_units) return ceilings;
+  add_energies(ceilings, model, values);
+  const DevicePoint device = device_point(values, point);
+  const Source source = source_of(model, "gpu_busy_joule_per_sm_clock");
+  ceilings.idle_power = ConstantPower{constant_power(values, device, point, 0, 0), source};
+  ceilings.busy_power = ConstantPower{constant_power(values, device, point, 1, 0), source};
+  return ceilings;
+}
+
 std::vector<Peak> datasheet_dla_peaks(const MachineModel& model, double dla_hz) {
   std::vector<Peak> peaks;
   const auto engines = parameter_of(model, "dla_engines");
   if (!engines) return peaks;
   for (const Parameter& parameter : model.parameters)
-    if (const auto rate = catalog::parse_rate_parameter(parameter.name);
-        rate && rate->processor == "dla")
+    if (const auto rate = parse_rate_parameter(parameter.name); rate && rate->processor == "dla")
       peaks.push_back({Processor::dla, rate->unit, rate->dtype, rate->accumulate,
                        engines->mean * parameter.mean * dla_hz, parameter.source, rate->sparse});
   return peaks;

@@ -1,4 +1,5 @@
-// Holds the prediction's rows against the roofs and adds them up by bound and by term.
+// Compares the prediction's rows with the ceilings that apply and adds them up by bound and by
+// term.
 #include "roofline/explain/explanation.h"
 
 #include <fmt/format.h>
@@ -9,21 +10,21 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "base/work.h"
-#include "roofline/ceilings/roofs_above.h"
+#include "roofline/ceilings/applicable_ceilings.h"
 
 namespace ridgeline {
 namespace {
 
 // Without those that the prediction leaves in caches.
-double bytes_to_memory(const ExplainedLayer& layer, const RoofsAbove& roofs) {
+double bytes_to_memory(const ExplainedLayer& layer, const ApplicableCeilings& applicable) {
   for (const Term& term : layer.terms)
-    if (term.name == "memory" && roofs.bytes_per_s())
-      return std::min(layer.bytes, term.time_s * *roofs.bytes_per_s());
+    if (term.name == "memory" && applicable.usable_bytes_per_s())
+      return std::min(layer.bytes, term.time_s * *applicable.usable_bytes_per_s());
   return layer.bytes;
 }
 
 ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
-                         const Prediction& prediction, const RoofsAbove& roofs) {
+                         const Prediction& prediction, const ApplicableCeilings& applicable) {
   ExplainedLayer layer;
   layer.name = demand.name;
   layer.op = op_class(demand.kind);
@@ -40,12 +41,12 @@ ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
   if (layer.bytes > 0) layer.intensity = layer.operations / layer.bytes;
   layer.terms = row.terms;
   if (!(layer.time_s > 0)) return layer;
-  const double memory_bytes = bytes_to_memory(layer, roofs);
-  for (const RoofTime& roof : roofs.times_of(demand.work, memory_bytes))
-    layer.roofs.push_back({roof.name, roof.time_s / layer.time_s});
+  const double memory_bytes = bytes_to_memory(layer, applicable);
+  for (const CeilingTime& ceiling : applicable.times(demand.work, memory_bytes))
+    layer.roofs.push_back({ceiling.name, ceiling.time_s / layer.time_s});
   std::stable_sort(layer.roofs.begin(), layer.roofs.end(),
                    [](const RoofShare& a, const RoofShare& b) { return a.share > b.share; });
-  if (const auto least = roofs.least_time_s(demand.work, memory_bytes))
+  if (const auto least = applicable.least_time_s(demand.work, memory_bytes))
     layer.roof_share = *least / layer.time_s;
   return layer;
 }
@@ -93,9 +94,10 @@ Explanation explain(const Prediction& prediction, std::span<const Demand> demand
   explanation.energy_j = prediction.energy_j;
   explanation.power_w = prediction.power_w;
   explanation.overheads = prediction.overheads;
-  const RoofsAbove roofs(ceilings);
+  const ApplicableCeilings applicable(ceilings);
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    explanation.layers.push_back(explained(prediction.demands[i], demands[i], prediction, roofs));
+    explanation.layers.push_back(
+        explained(prediction.demands[i], demands[i], prediction, applicable));
     for (const Term& term : prediction.demands[i].terms) add_term(explanation.terms, term);
   }
   for (const Overhead& overhead : prediction.overheads)
@@ -103,6 +105,7 @@ Explanation explain(const Prediction& prediction, std::span<const Demand> demand
              {overhead.name, overhead.time_s,
               prediction.energy_j ? std::optional(overhead.energy_j) : std::nullopt});
   explanation.bound_shares = shares_by_bound(explanation.layers);
+  explanation.ceilings = ceilings;
   return explanation;
 }
 

@@ -75,6 +75,7 @@ struct Explanation {
   std::vector<Term> terms;  // of all layers together, and the overheads by name
   std::vector<Overhead> overheads;
   std::vector<ExplainedLayer> layers;  // in the order of execution
+  Ceilings ceilings;                   // that the layers are compared with; not part of the JSON
   std::vector<Advice> advice;
 };
 

@@ -1,111 +1,99 @@
-// Finds each coefficient under its name. Names and what they start from are listed in
-// docs/model.md; a runtime's own value ("tensorrt_…") goes before that of all runtimes ("gpu_…").
+// Finds each coefficient under its name. Names, and the values where a model lacks one, are those
+// of base/parameters.h; a runtime's own value ("tensorrt_…") goes before that of all runtimes
+// ("gpu_…").
 #include "roofline/model/coefficients.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 
-#include "devices/catalog/model.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace ridgeline {
 namespace {
 
-std::string prefix_of(Runtime runtime) {
-  switch (runtime) {
-    case Runtime::torch_eager:
-    case Runtime::torch_eager_hooks:
-    case Runtime::cuda_graph:
-      return "torch_";
-    case Runtime::torch_compiled:
-      return "torch_compiled_";
-    case Runtime::tensorrt:
-      return "tensorrt_";
-    case Runtime::onnxruntime:
-      return "onnxruntime_";
-    case Runtime::ideal:
-      break;
-  }
-  return "ideal_";
-}
-
 class Values {
  public:
-  Values(const MachineModel& model, std::span<const double> values, Runtime runtime)
-      : runtime_(runtime), own_(prefix_of(runtime)) {
-    by_name_.reserve(model.parameters.size());
-    for (std::size_t i = 0; i < model.parameters.size(); ++i)
-      by_name_.emplace(model.parameters[i].name, values[i]);
-  }
+  Values(const ParameterIndex& names, std::span<const double> values, Runtime runtime)
+      : names_(names), values_(values), runtime_(runtime), library_(library_of(runtime)) {}
 
   Runtime runtime() const { return runtime_; }
-  bool has(std::string_view name) const { return by_name_.contains(name); }
+  bool has(std::string_view name) const { return names_.find(name).has_value(); }
 
-  double get(std::string_view name, double fallback = 0) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? fallback : found->second;
+  std::optional<double> find(std::string_view name) const {
+    const auto index = names_.find(name);
+    return index ? std::optional(values_[*index]) : std::nullopt;
   }
 
-  // The runtime's own value of "<own>name", else of "<processor>_name".
-  double of(std::string_view processor, std::string_view name, double fallback) const {
-    const auto own = by_name_.find(own_ + std::string(name));
-    if (own != by_name_.end()) return own->second;
-    return get(fmt::format("{}_{}", processor, name), fallback);
+  // Where the model lacks it, the value that is declared for that case.
+  double get(std::string_view name) const {
+    if (const auto value = find(name)) return *value;
+    const ParameterRow& row = parameter_row(name, names_.device());
+    if (!row.if_absent) throw Error(names_.device(), "the model has no parameter " + quote(name));
+    return *row.if_absent;
   }
 
-  double own(std::string_view name, double fallback) const {
-    return get(own_ + std::string(name), fallback);
+  // The library's own "<library>_name", else "<processor>_name".
+  std::optional<double> find(std::string_view processor, std::string_view name) const {
+    if (!library_.empty())
+      if (const auto own = find(joined(library_, name))) return own;
+    return find(joined(processor, name));
+  }
+  double get(std::string_view processor, std::string_view name) const {
+    const auto value = find(processor, name);
+    return value ? *value : get(joined(processor, name));
   }
 
-  template <class Visit>
-  void each(Visit&& visit) const {
-    for (const auto& [name, value] : by_name_) visit(name, value);
+  double of_library(std::string_view name) const { return get(joined(library_, name)); }
+
+  // The runtime's own value, else that of all.
+  double of_runtime(std::string_view name) const {
+    std::string word(to_string(runtime_));
+    std::replace(word.begin(), word.end(), '-', '_');
+    const auto own = find(joined(word, name));
+    return own ? *own : get(name);
   }
+
+  const ParameterIndex& names() const { return names_; }
+  double at(std::size_t index) const { return values_[index]; }
 
  private:
+  static std::string joined(std::string_view first, std::string_view second) {
+    std::string name(first);
+    (name += '_') += second;
+    return name;
+  }
+
+  const ParameterIndex& names_;
+  std::span<const double> values_;
   Runtime runtime_;
-  std::string own_;
-  std::unordered_map<std::string_view, double> by_name_;
+  std::string_view library_;
 };
 
-// Dense rates; where a type can be accumulated in two, the wider counts, as libraries use it.
+// Dense rates; where a type can be accumulated in two, the faster counts: predictions for consumer
+// cards, whose tensor cores are twice as fast with a narrow accumulator, are better with it.
 void read_rates(const Values& values, std::string_view processor, Engine& engine) {
-  values.each([&](std::string_view name, double value) {
-    if (!name.ends_with("_clock")) return;
-    const auto rate = catalog::parse_rate_parameter(name);
-    if (!rate || rate->processor != processor || rate->sparse) return;
-    if (rate->unit == Unit::scalar) return;
-    const bool narrow =
-        rate->dtype == DType::fp16 && rate->accumulate == DType::fp16 && rate->unit == Unit::matrix;
-    double& slot = (rate->unit == Unit::matrix ? engine.matrix_rate
-                                               : engine.vector_rate)[index_of(rate->dtype)];
-    if (narrow && slot > 0) return;
-    slot = narrow ? value : std::max(slot, value);
-  });
+  for (const auto& [rate, index] : values.names().rates()) {
+    if (rate.processor != processor || rate.sparse || rate.unit == Unit::scalar) continue;
+    double& slot =
+        (rate.unit == Unit::matrix ? engine.matrix_rate : engine.vector_rate)[index_of(rate.dtype)];
+    slot = std::max(slot, values.at(index));
+  }
 }
 
 // "fp16" stands for both 16-bit types, "int8" for all narrower ones that have no value of their
 // own.
-double of_dtype(const Values& values, std::string_view processor, std::string_view what,
-                DType dtype, double fallback) {
-  const auto named = [&](std::string_view word, double otherwise) {
-    return values.of(processor, fmt::format("{}_{}_efficiency", what, word), otherwise);
+std::optional<double> efficiency_of(const Values& values, std::string_view processor,
+                                    std::string_view what, DType dtype) {
+  const auto named = [&](std::string_view word) {
+    return values.find(processor, fmt::format("{}_{}_efficiency", what, word));
   };
-  switch (dtype) {
-    case DType::bf16:
-      return named("bf16", named("fp16", fallback));
-    case DType::fp8:
-      return named("fp8", named("int8", fallback));
-    case DType::int4:
-      return named("int4", named("int8", fallback));
-    default:
-      return named(to_string(dtype), fallback);
-  }
+  if (const auto own = named(to_string(dtype))) return own;
+  if (dtype == DType::bf16) return named("fp16");
+  if (dtype == DType::fp8 || dtype == DType::int4) return named("int8");
+  return std::nullopt;
 }
 
 void read_ideal(Engine& engine) {
@@ -116,19 +104,22 @@ void read_ideal(Engine& engine) {
 }
 
 void read_kernels(const Values& values, std::string_view processor, Engine& engine) {
-  constexpr double unknown_efficiency = 0.5;
   for (std::size_t i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
-    engine.matmul_efficiency[i] = of_dtype(values, processor, "matmul", dtype, unknown_efficiency);
-    engine.convolution_efficiency[i] =
-        of_dtype(values, processor, "convolution", dtype, engine.matmul_efficiency[i]);
-    engine.attention_efficiency[i] =
-        of_dtype(values, processor, "attention", dtype, engine.matmul_efficiency[i]);
+    const auto of = [&](std::string_view what) {
+      return efficiency_of(values, processor, what, dtype);
+    };
+    const auto matmul = of("matmul");
+    engine.matmul_efficiency[i] =
+        matmul ? *matmul
+               : values.get(fmt::format("{}_matmul_{}_efficiency", processor, to_string(dtype)));
+    engine.convolution_efficiency[i] = of("convolution").value_or(engine.matmul_efficiency[i]);
+    engine.attention_efficiency[i] = of("attention").value_or(engine.matmul_efficiency[i]);
   }
   const std::string_view unit = processor == "gpu" ? "sm" : "core";
   const auto rate = [&](KernelKind kind, std::string_view name, std::string_view noun) {
     engine.elements_per_clock[index_of(kind)] =
-        values.of(processor, fmt::format("{}_{}_per_{}_clock", name, noun, unit), 0);
+        values.get(processor, fmt::format("{}_{}_per_{}_clock", name, noun, unit));
   };
   rate(KernelKind::depthwise, "depthwise", "taps");
   rate(KernelKind::pool, "pool", "taps");
@@ -139,8 +130,8 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
   rate(KernelKind::elementwise, "elementwise", "elements");
   rate(KernelKind::other, "elementwise", "elements");
 
-  const double matrix = values.of(processor, "matrix_kernel_clocks", 0);
-  const double other = values.of(processor, "other_kernel_clocks", 0);
+  const double matrix = values.get(processor, "matrix_kernel_clocks");
+  const double other = values.get(processor, "other_kernel_clocks");
   engine.kernel_clocks.fill(other);
   engine.further_kernel_clocks = values.runtime() == Runtime::torch_eager_hooks ? 0 : other;
   for (const KernelKind kind : {KernelKind::convolution, KernelKind::depthwise, KernelKind::linear,
@@ -152,12 +143,12 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
   engine.kernel_clocks[index_of(KernelKind::none)] = 0;
 
   const double l2 = values.get(fmt::format("{}_l2_bytes", processor));
-  engine.cache_bytes = values.of(processor, "cache_share", 0) *
+  engine.cache_bytes = values.get(processor, "cache_share") *
                        std::max(l2, values.get(fmt::format("{}_l3_bytes", processor)));
-  engine.cached_traffic = values.of(processor, "cached_traffic", 1);
-  engine.overlap = std::min(1.0, values.of(processor, "kernel_overlap", 0));
-  engine.matmul_padding = values.of(processor, "matmul_padding", 1);
-  engine.convolution_padding = values.of(processor, "convolution_padding", 1);
+  engine.cached_traffic = values.get(processor, "cached_traffic");
+  engine.overlap = std::min(1.0, values.get(processor, "kernel_overlap"));
+  engine.matmul_padding = values.get(processor, "matmul_padding");
+  engine.convolution_padding = values.get(processor, "convolution_padding");
 }
 
 void read_torch_host(const Values& values, Host& host) {
@@ -198,36 +189,25 @@ void read_host(const Values& values, Host& host) {
     case Runtime::torch_compiled:
     case Runtime::tensorrt:
     case Runtime::onnxruntime:
-      host.node_clocks.fill(values.own("launch_clocks", 0));
+      host.node_clocks.fill(values.of_library("launch_clocks"));
       host.further_launch = 1;
-      host.step_clocks = values.own("step_clocks", 0);
+      host.step_clocks = values.of_library("step_clocks");
       break;
   }
   host.node_clocks[index_of(KernelKind::none)] = 0;
   if (values.runtime() != Runtime::torch_eager_hooks) return;
-  const auto hooks = [&](std::string_view name, double fallback) {
-    return values.get(fmt::format("torch_eager_hooks_{}", name), fallback);
-  };
-  host.before_launch = hooks("before_launch", 1);
-  host.stall_s = hooks("stall_s", 0);
-  host.stall_gap_s = hooks("stall_gap_s", 0);
-  host.stall_spread_s = hooks("stall_spread_s", 1);
-  host.target_load = hooks("governor_load", 1);
-  host.untimed_s = hooks("untimed_s", 0);
+  host.before_launch = values.get("torch_eager_hooks_before_launch");
+  host.stall_s = values.get("torch_eager_hooks_stall_s");
+  host.stall_gap_s = values.get("torch_eager_hooks_stall_gap_s");
+  host.stall_spread_s = values.get("torch_eager_hooks_stall_spread_s");
+  host.target_load = values.get("torch_eager_hooks_governor_load");
+  host.untimed_s = values.get("torch_eager_hooks_untimed_s");
   host.floor_hz = values.get("gpu_governor_floor_hz");
 }
 
-// "idle_at_1110_mhz_w"
 void read_idle_table(const Values& values, Power& power) {
-  constexpr std::string_view head = "idle_at_", tail = "_mhz_w";
-  values.each([&](std::string_view name, double value) {
-    if (!name.starts_with(head) || !name.ends_with(tail)) return;
-    const std::string_view digits =
-        name.substr(head.size(), name.size() - head.size() - tail.size());
-    double mhz = 0;
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), mhz).ec == std::errc{})
-      power.idle_by_clock.emplace_back(mhz * 1e6, value);
-  });
+  for (const auto& [hz, index] : values.names().idle_hz())
+    power.idle_by_clock.emplace_back(hz, values.at(index));
   std::sort(power.idle_by_clock.begin(), power.idle_by_clock.end());
 }
 
@@ -244,10 +224,10 @@ void read_power(const Values& values, Power& power) {
   power.joule_per_peak_byte = values.get("memory_static_joule_per_peak_byte");
   power.cpu_idle_joule = values.get("cpu_idle_joule_per_core_clock");
   power.cpu_busy_joule = values.get("cpu_busy_joule_per_core_clock");
-  power.cpu_voltage_floor = values.get("cpu_voltage_floor_ratio", 1);
+  power.cpu_voltage_floor = values.get("cpu_voltage_floor_ratio");
   power.cpu_top_hz = values.get("cpu_top_hz");
   power.idle_joule = values.get("gpu_idle_joule_per_sm_clock");
-  power.busy_joule = values.of("gpu", "busy_joule_per_sm_clock", 0);
+  power.busy_joule = values.get("gpu_busy_joule_per_sm_clock");
   for (std::size_t i = 0; i < dtype_count; ++i) {
     std::string_view word = to_string(static_cast<DType>(i));
     if (static_cast<DType>(i) == DType::bf16) word = "fp16";
@@ -256,19 +236,58 @@ void read_power(const Values& values, Power& power) {
   }
   power.other_joule = values.get("gpu_other_joule_per_flop");
   power.byte_joule = values.get("dram_joule_per_byte");
-  power.voltage_floor = values.get("gpu_voltage_floor_ratio", 1);
+  power.voltage_floor = values.get("gpu_voltage_floor_ratio");
   power.knee_hz = values.get("gpu_voltage_knee_hz");
   power.top_hz = values.get("gpu_voltage_top_hz");
   power.offset_w = values.get("board_offset_w");
   power.wall_offset_w = values.get("wall_offset_w");
-  if (values.has("power_cap_w")) power.cap_w = values.get("power_cap_w");
+  power.cap_w = values.find("power_cap_w");
 }
 
 }  // namespace
 
-Coefficients coefficients(const MachineModel& model, std::span<const double> means,
+std::string_view library_of(Runtime runtime) {
+  switch (runtime) {
+    case Runtime::torch_eager:
+    case Runtime::torch_eager_hooks:
+    case Runtime::cuda_graph:
+      return "torch";
+    case Runtime::torch_compiled:
+      return "torch_compiled";
+    case Runtime::tensorrt:
+      return "tensorrt";
+    case Runtime::onnxruntime:
+      return "onnxruntime";
+    case Runtime::ideal:
+      break;
+  }
+  return "";
+}
+
+ParameterIndex::ParameterIndex(const MachineModel& model) : device_(&model.device) {
+  by_name_.reserve(model.parameters.size());
+  for (std::size_t i = 0; i < model.parameters.size(); ++i) {
+    const std::string& name = model.parameters[i].name;
+    by_name_.emplace(name, i);
+    if (auto rate = parse_rate_parameter(name)) rates_.emplace_back(std::move(*rate), i);
+    const auto mhz = family_words(families::idle_at_clock, name);
+    if (!mhz) continue;
+    double clock = 0;
+    std::from_chars(mhz->front().data(), mhz->front().data() + mhz->front().size(), clock);
+    idle_hz_.emplace_back(clock * 1e6, i);
+  }
+}
+
+std::optional<std::size_t> ParameterIndex::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) return found->second;
+  parameter_row(name, *device_);
+  return std::nullopt;
+}
+
+Coefficients coefficients(const ParameterIndex& names, std::span<const double> means,
                           Runtime runtime) {
-  const Values values(model, means, runtime);
+  const Values values(names, means, runtime);
   Coefficients result;
   const bool gpu = values.has("gpu_multiprocessors");
   result.processor = gpu ? Processor::gpu : Processor::cpu;
@@ -283,18 +302,13 @@ Coefficients coefficients(const MachineModel& model, std::span<const double> mea
   result.bus_bytes_per_clock =
       values.get("memory_bus_bytes") * values.get("memory_transfers_per_clock");
   result.memory_bytes_per_s = values.get(fmt::format("{}_dram_bytes_per_s", processor));
-  result.dram_efficiency = values.get(fmt::format("{}_dram_efficiency", processor), 1);
+  result.dram_efficiency = values.get(fmt::format("{}_dram_efficiency", processor));
   result.dram_bytes_per_clock = gpu ? values.get("gpu_dram_bytes_per_clock") : 0;
-  std::string word(to_string(runtime));
-  std::replace(word.begin(), word.end(), '-', '_');
-  const auto of_runtime = [&](std::string_view name, double fallback) {
-    return values.get(fmt::format("{}_{}", word, name), values.get(name, fallback));
-  };
   if (runtime != Runtime::ideal) {
-    result.kernel_scale = of_runtime("kernel_time_scale", 1);
-    result.host_scale = of_runtime("host_time_scale", 1);
+    result.kernel_scale = values.of_runtime("kernel_time_scale");
+    result.host_scale = values.of_runtime("host_time_scale");
   }
-  result.time_error = of_runtime("time_error", 0);
+  result.time_error = values.of_runtime("time_error");
   result.power_error = values.get("power_error");
   return result;
 }
@@ -303,7 +317,7 @@ Coefficients coefficients(const MachineModel& model, Runtime runtime) {
   std::vector<double> means;
   means.reserve(model.parameters.size());
   for (const Parameter& parameter : model.parameters) means.push_back(parameter.mean);
-  return coefficients(model, means, runtime);
+  return coefficients(ParameterIndex(model), means, runtime);
 }
 
 double relative_voltage(const Power& power, double hz) {

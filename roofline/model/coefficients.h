@@ -6,10 +6,14 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/machine_model.h"
+#include "base/parameters.h"
 #include "base/runtime.h"
 #include "base/tokens.h"
 #include "roofline/model/network_load.h"
@@ -102,8 +106,30 @@ struct Coefficients {
   double power_error = 0;
 };
 
-// Values in the order of model.parameters: means, or a draw of them.
-Coefficients coefficients(const MachineModel& model, std::span<const double> values,
+// As whose library a runtime's own parameters are named ("torch"); empty where it has none.
+std::string_view library_of(Runtime runtime);
+
+// The parameters of a model by name, looked up once for many draws of their values.
+class ParameterIndex {
+ public:
+  explicit ParameterIndex(const MachineModel& model);  // which outlives it
+
+  const std::string& device() const { return *device_; }
+  // An Error where no model can have a parameter of that name.
+  std::optional<std::size_t> find(std::string_view name) const;
+  // Families that are read as a whole, each with its index.
+  const std::vector<std::pair<RateName, std::size_t>>& rates() const { return rates_; }
+  const std::vector<std::pair<double, std::size_t>>& idle_hz() const { return idle_hz_; }
+
+ private:
+  const std::string* device_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::vector<std::pair<RateName, std::size_t>> rates_;
+  std::vector<std::pair<double, std::size_t>> idle_hz_;
+};
+
+// Values in the order of the model's parameters: means, or a draw of them.
+Coefficients coefficients(const ParameterIndex& names, std::span<const double> values,
                           Runtime runtime);
 Coefficients coefficients(const MachineModel& model, Runtime runtime);
 

@@ -1,16 +1,18 @@
-// A draw is the means, moved by a square root of the covariance times normal numbers.
+// A draw is the means, moved by a square root of the covariance times normal numbers. Parameters
+// first, then the two scales: the order is part of what a seed means.
 #include "roofline/model/draws.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/parameters.h"
 #include "roofline/model/linear_algebra.h"
 
 namespace ridgeline {
 
 bool is_log_normal(const Parameter& parameter) {
-  return parameter.mean > 0 && !parameter.name.ends_with("offset_w");
+  return parameter_row(parameter.name, "draws").distribution == Distribution::log_normal;
 }
 
 double normal(Random& random) {
@@ -55,6 +57,23 @@ std::vector<double> ParameterDraws::draw(Random& random) const {
     value = logarithmic_[i] ? value * std::exp(sum) : value + sum;
   }
   return values;
+}
+
+std::vector<CoefficientDraw> coefficient_draws(const MachineModel& model, Runtime runtime,
+                                               int draws, std::uint64_t seed) {
+  std::vector<CoefficientDraw> result;
+  if (draws <= 0) return result;
+  const ParameterDraws parameters(model);
+  const ParameterIndex names(model);
+  Random random{seed};
+  result.reserve(static_cast<std::size_t>(draws));
+  for (int i = 0; i < draws; ++i) {
+    CoefficientDraw draw{coefficients(names, parameters.draw(random), runtime), 1, 1};
+    draw.time_scale = std::exp(draw.values.time_error * normal(random));
+    draw.power_scale = std::exp(draw.values.power_error * normal(random));
+    result.push_back(std::move(draw));
+  }
+  return result;
 }
 
 void centre_on(double value, std::span<double> draws) {

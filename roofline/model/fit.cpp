@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/parameters.h"
 #include "roofline/model/coefficients.h"
 #include "roofline/model/draws.h"
 #include "roofline/model/linear_algebra.h"
@@ -36,7 +37,9 @@ class Space {
     const std::size_t n = prior.parameters.size();
     for (std::size_t i = 0; i < n; ++i) {
       if (prior.covariance[i * n + i] <= 0) continue;
-      if (one_network || !is_of_network(prior.parameters[i])) free_.push_back(i);
+      if (!one_network && is_of_network(prior.parameters[i])) continue;
+      free_.push_back(i);
+      logarithmic_.push_back(is_log_normal(prior.parameters[i]));
     }
     Matrix covariance(size(), size());
     for (std::size_t i = 0; i < size(); ++i)
@@ -47,7 +50,7 @@ class Space {
 
   std::size_t size() const { return free_.size(); }
   std::size_t index(std::size_t i) const { return free_[i]; }
-  bool logarithmic(std::size_t i) const { return is_log_normal(prior_.parameters[index(i)]); }
+  bool logarithmic(std::size_t i) const { return logarithmic_[i]; }
   double scale(std::size_t i) const {
     return logarithmic(i) ? prior_.parameters[index(i)].mean : 1;
   }
@@ -66,6 +69,7 @@ class Space {
  private:
   const MachineModel& prior_;
   std::vector<std::size_t> free_;
+  std::vector<bool> logarithmic_;  // of these
   Matrix precision_;
 };
 
@@ -80,7 +84,7 @@ bool of_one_network(const std::vector<Run>& runs) {
 class Problem {
  public:
   Problem(const MachineModel& prior, const std::vector<Run>& runs, const FitOptions& options)
-      : prior_(prior), space_(prior, of_one_network(runs)), runs_(runs), options_(options) {}
+      : names_(prior), space_(prior, of_one_network(runs)), runs_(runs), options_(options) {}
 
   const Space& space() const { return space_; }
 
@@ -93,7 +97,7 @@ class Problem {
       const Runtime runtime = measured.conditions.runtime;
       auto found = by_runtime.find(runtime);
       if (found == by_runtime.end())
-        found = by_runtime.emplace(runtime, coefficients(prior_, values, runtime)).first;
+        found = by_runtime.emplace(runtime, coefficients(names_, values, runtime)).first;
       const Step step = StepModel(load, found->second).at(measured.conditions, false);
       const double noise = std::hypot(options_.time_noise, found->second.time_error, peculiarity_);
       times.push_back(std::log(step.time_s / measured.time_s) / noise);
@@ -130,7 +134,7 @@ class Problem {
   }
 
  private:
-  const MachineModel& prior_;
+  ParameterIndex names_;
   Space space_;
   const std::vector<Run>& runs_;
   FitOptions options_;
@@ -257,7 +261,9 @@ void note_host_bound(const std::vector<Run>& runs, std::vector<std::string>& not
 
 }  // namespace
 
-bool is_of_network(const Parameter& parameter) { return parameter.name.ends_with("_time_scale"); }
+bool is_of_network(const Parameter& parameter) {
+  return parameter_row(parameter.name, "fit").scope == Scope::network;
+}
 
 FitResult fit(const MachineModel& prior, std::span<const Observation> observations,
               std::span<const NetworkLoad* const> loads, const FitOptions& options) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "roofline/ceilings/roofs_above.h"
+#include "roofline/model/units_for.h"
 
 namespace ridgeline {
 namespace {
@@ -44,25 +44,23 @@ double padding_of(const KernelLoad& kernel, double units, double most) {
 }  // namespace
 
 Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime runtime) {
+  // Other arithmetic without a rate of its own is not what limits a kernel: memory is.
   if (!is_product(kernel.kind))
     return {Unit::vector, kernel.dtype, engine.vector_rate[index_of(kernel.dtype)]};
-  DType dtype = kernel.dtype;
-  if (dtype == DType::fp32) {
-    // cuDNN may use TF32 by default, cuBLAS may not; TensorRT allows both.
-    const bool tf32 = kernel.kind == KernelKind::convolution || runtime == Runtime::tensorrt;
-    const double rate = engine.matrix_rate[index_of(DType::tf32)];
-    if (tf32 && rate > 0) return {Unit::matrix, DType::tf32, rate};
-    return {Unit::vector, dtype, engine.vector_rate[index_of(dtype)]};
-  }
-  for (;;) {
-    if (engine.matrix_rate[index_of(dtype)] > 0)
-      return {Unit::matrix, dtype, engine.matrix_rate[index_of(dtype)]};
-    if (engine.vector_rate[index_of(dtype)] > 0)
-      return {Unit::vector, dtype, engine.vector_rate[index_of(dtype)]};
-    const std::optional<DType> next = wider(dtype);
-    if (!next) return {Unit::vector, dtype, 0};
-    dtype = *next;
-  }
+  // cuDNN may use TF32 by default, cuBLAS may not; TensorRT allows both. Inputs of another type
+  // that are computed in fp32 keep their bits.
+  const bool may_use_tf32 =
+      kernel.dtype == DType::fp32 &&
+      (kernel.kind == KernelKind::convolution || runtime == Runtime::tensorrt);
+  Arithmetic chosen{Unit::vector, DType::fp32, 0};
+  each_unit_for({kernel.dtype, true, may_use_tf32}, [&](Unit unit, DType dtype) {
+    if (unit == Unit::scalar) return false;  // no library computes there
+    const double rate =
+        (unit == Unit::matrix ? engine.matrix_rate : engine.vector_rate)[index_of(dtype)];
+    if (rate > 0 && chosen.rate == 0) chosen = {unit, dtype, rate};
+    return rate > 0;
+  });
+  return chosen;
 }
 
 double usable_bytes_per_s(const Coefficients& coefficients, double peak_bytes_per_s, double hz) {

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "roofline/model/coefficient_draws.h"
-#include "roofline/model/draws.h"
 #include "roofline/model/step.h"
 
 namespace ridgeline {

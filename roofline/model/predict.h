@@ -10,7 +10,7 @@
 #include "base/demand.h"
 #include "base/machine_model.h"
 #include "base/prediction.h"
-#include "roofline/model/coefficient_draws.h"
+#include "roofline/model/draws.h"
 #include "roofline/model/network_load.h"
 
 namespace ridgeline {

@@ -184,35 +184,18 @@ constexpr PriorRow rows[] = {
 
 class Priors {
  public:
-  explicit Priors(MachineModel model) : model_(std::move(model)) {
-    const std::size_t n = model_.parameters.size();
-    for (std::size_t i = 0; i < n; ++i) variances_.push_back(model_.covariance[i * n + i]);
-    before_ = n;
-  }
+  explicit Priors(MachineModel model) : parameters_(std::move(model)) {}
 
   void add(std::string_view name, double mean, double relative_sigma, Source source) {
-    if (find_parameter(model_, name)) return;
-    const double sigma = relative_sigma * (mean != 0 ? std::abs(mean) : 1);
-    model_.parameters.push_back({std::string(name), mean, source});
-    variances_.push_back(sigma * sigma);
+    if (parameters_.has(name)) return;
+    parameters_.add({std::string(name), mean, source},
+                    relative_sigma * (mean != 0 ? std::abs(mean) : 1));
   }
 
-  // The new parameters are independent of each other and of the old ones.
-  MachineModel take() {
-    const std::size_t n = model_.parameters.size();
-    std::vector<double> covariance(n * n);
-    for (std::size_t i = 0; i < before_; ++i)
-      for (std::size_t j = 0; j < before_; ++j)
-        covariance[i * n + j] = model_.covariance[i * before_ + j];
-    for (std::size_t i = before_; i < n; ++i) covariance[i * n + i] = variances_[i];
-    model_.covariance = std::move(covariance);
-    return std::move(model_);
-  }
+  MachineModel take() { return parameters_.take(); }
 
  private:
-  MachineModel model_;
-  std::vector<double> variances_;
-  std::size_t before_ = 0;
+  ParameterCollector parameters_;
 };
 
 std::optional<double> top_gpu_hz(const catalog::Device& device) {

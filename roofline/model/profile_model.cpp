@@ -7,33 +7,12 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "devices/catalog/model.h"
+#include "base/parameters.h"
 
 namespace ridgeline {
 namespace {
 
 bool counts(Status status) { return status == Status::ok || status == Status::throttled; }
-
-class Collector {
- public:
-  explicit Collector(std::string device) { model_.device = std::move(device); }
-
-  void add(std::string name, double mean, Source source, double sigma = 0) {
-    model_.parameters.push_back({std::move(name), mean, source});
-    variances_.push_back(sigma * sigma);
-  }
-
-  MachineModel take() {
-    const std::size_t n = model_.parameters.size();
-    model_.covariance.assign(n * n, 0);
-    for (std::size_t i = 0; i < n; ++i) model_.covariance[i * n + i] = variances_[i];
-    return std::move(model_);
-  }
-
- private:
-  MachineModel model_;
-  std::vector<double> variances_;
-};
 
 // One sigma of a 90 % interval.
 double sigma_of(const Estimate& estimate) {
@@ -58,7 +37,7 @@ double clock_of(const ProfileMode& mode, int threads) {
   return hz > 0 || mode.mode.cpu_hz.empty() ? hz : mode.mode.cpu_hz.front();
 }
 
-void add_rates(Collector& model, const ProfileMode& mode, int threads, double hz) {
+void add_rates(ParameterCollector& model, const ProfileMode& mode, int threads, double hz) {
   std::map<std::tuple<Unit, DType, DType>, const ComputeRow*> fastest;
   for (const ComputeRow& row : mode.compute) {
     if (row.processor != Processor::cpu || row.threads != threads) continue;
@@ -68,13 +47,13 @@ void add_rates(Collector& model, const ProfileMode& mode, int threads, double hz
   }
   for (const auto& [key, row] : fastest) {
     const double per_clock = 1 / (threads * hz);
-    model.add(catalog::rate_parameter({"cpu0", row->unit, row->dtype, row->accumulate, false}),
-              row->flops_per_s->value * per_clock, Source::measured,
+    model.add({rate_parameter({"cpu0", row->unit, row->dtype, row->accumulate, false}),
+               row->flops_per_s->value * per_clock, Source::measured},
               sigma_of(*row->flops_per_s) * per_clock);
   }
 }
 
-void add_memory(Collector& model, const ProfileMode& mode, int threads) {
+void add_memory(ParameterCollector& model, const ProfileMode& mode, int threads) {
   const MemoryRow* fastest = nullptr;
   for (const MemoryRow& row : mode.memory) {
     if (row.processor != Processor::cpu || row.threads != threads || row.level != Level::dram)
@@ -83,19 +62,19 @@ void add_memory(Collector& model, const ProfileMode& mode, int threads) {
     if (!fastest || row.bytes_per_s->value > fastest->bytes_per_s->value) fastest = &row;
   }
   if (fastest)
-    model.add("cpu_dram_bytes_per_s", fastest->bytes_per_s->value, Source::measured,
+    model.add({"cpu_dram_bytes_per_s", fastest->bytes_per_s->value, Source::measured},
               sigma_of(*fastest->bytes_per_s));
 }
 
 // Of all cores that work together.
-void add_caches(Collector& model, const Machine& machine, int threads) {
+void add_caches(ParameterCollector& model, const Machine& machine, int threads) {
   for (const Cache& cache : machine.caches) {
     if (cache.level != Level::l2 && cache.level != Level::l3) continue;
     const int shared_by = std::max(1, cache.cores_per_instance);
     const int instances =
         std::clamp((threads + shared_by - 1) / shared_by, 1, std::max(1, cache.instances));
-    model.add(cache.level == Level::l2 ? "cpu_l2_bytes" : "cpu_l3_bytes",
-              static_cast<double>(cache.bytes) * instances, Source::measured);
+    model.add({cache.level == Level::l2 ? "cpu_l2_bytes" : "cpu_l3_bytes",
+               static_cast<double>(cache.bytes) * instances, Source::measured});
   }
 }
 
@@ -111,14 +90,14 @@ ProfiledMachine profiled_machine(const Profile& profile, const ProfileMode& mode
     throw Error(profile.machine.name, "the profile has no CPU clock with its rates",
                 "measure again without --only");
   ProfiledMachine result;
-  Collector model(profile.machine.name);
-  model.add("cpu0_cores", threads, Source::measured);
-  model.add("cpu_measured_hz", hz, Source::measured);
+  ParameterCollector model(profile.machine.name);
+  model.add({"cpu0_cores", static_cast<double>(threads), Source::measured});
+  model.add({"cpu_measured_hz", hz, Source::measured});
   add_rates(model, mode, threads, hz);
   add_memory(model, mode, threads);
   add_caches(model, profile.machine, threads);
   if (mode.idle_power_w)
-    model.add("idle_w", mode.idle_power_w->value, Source::measured, sigma_of(*mode.idle_power_w));
+    model.add({"idle_w", mode.idle_power_w->value, Source::measured}, sigma_of(*mode.idle_power_w));
   result.model = model.take();
   result.point = mode.mode;
   result.point.cpu_hz = {hz};

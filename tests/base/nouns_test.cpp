@@ -58,21 +58,32 @@ TEST(Work, SumsPerUnitAndDtypeInAnyOrder) {
 
 TEST(MachineModel, Lookup) {
   const MachineModel model = sample_model();
-  EXPECT_EQ(mean_of(model, "gpu_launch_s"), 5e-6);
-  EXPECT_EQ(find_parameter(model, "gpu_launch_s"), 1u);
-  EXPECT_FALSE(find_parameter(model, "gpu"));
-  EXPECT_EQ(error_line([&] { mean_of(model, "gpu"); }),
-            "example: the model has no parameter \"gpu\"");
+  EXPECT_EQ(mean_of(model, "cuda_graph_s"), 5e-6);
+  EXPECT_EQ(find_parameter(model, "cuda_graph_s"), 1u);
+  EXPECT_FALSE(find_parameter(model, "board_w"));
+  EXPECT_EQ(error_line([&] { mean_of(model, "board_w"); }),
+            "example: the model has no parameter \"board_w\"");
+  EXPECT_EQ(error_line([&] { find_parameter(model, "bord_w"); }),
+            "example: \"bord_w\" is not a parameter of a machine model; did you mean \"board_w\"?");
 }
 
 TEST(MachineModel, BrokenOnes) {
   const auto error = [](auto edit) {
     return error_after(sample_model(), machine_model_from_json, edit);
   };
-  EXPECT_EQ(error([](Json& json) { json["parameters"][1]["name"] = "gpu_fp16_efficiency"; }),
-            "f.json: parameters[1].name: \"gpu_fp16_efficiency\" is there twice");
+  EXPECT_EQ(error([](Json& json) { json["parameters"][1]["name"] = "gpu_matmul_fp16_efficiency"; }),
+            "f.json: parameters[1].name: \"gpu_matmul_fp16_efficiency\" is there twice");
   EXPECT_EQ(error([](Json& json) { json["parameters"][1]["name"] = ""; }),
             "f.json: parameters[1].name: empty");
+  EXPECT_EQ(
+      error([](Json& json) { json["parameters"][0]["name"] = "gpu_matmull_fp16_efficiency"; }),
+      "f.json: parameters[0].name: \"gpu_matmull_fp16_efficiency\" is not a parameter of a "
+      "machine model; did you mean \"gpu_matmul_fp16_efficiency\"?");
+  EXPECT_EQ(error([](Json& json) { json["parameters"][0]["name"] = "memory_bytes"; }),
+            "f.json: parameters[0]: memory_bytes is a fact and has no variance");
+  EXPECT_EQ(error([](Json& json) { json["parameters"][0]["mean"] = -1; }),
+            "f.json: parameters[0]: gpu_matmul_fp16_efficiency has a variance, so its mean must be "
+            "positive");
   EXPECT_EQ(error([](Json& json) { json["covariance"].erase(1); }),
             "f.json: covariance: has 1 rows for 2 parameters");
   EXPECT_EQ(error([](Json& json) { json["covariance"][1].erase(1); }),
@@ -97,15 +108,15 @@ TEST(MachineModel, FactsAreSet) {
   EXPECT_EQ(sigma_of(model, 2), 0);
   EXPECT_DOUBLE_EQ(sigma_of(model, 0), 0.1);
   EXPECT_EQ(model.covariance[1], -1e-8);
-  set_parameter(model, {"gpu_launch_s", 7e-6, Source::measured});
-  EXPECT_EQ(mean_of(model, "gpu_launch_s"), 7e-6);
+  set_parameter(model, {"cuda_graph_s", 7e-6, Source::measured});
+  EXPECT_EQ(mean_of(model, "cuda_graph_s"), 7e-6);
   EXPECT_EQ(sigma_of(model, 1), 0);
   EXPECT_EQ(model.covariance[1], 0);
 }
 
 TEST(MachineModel, BeforeItsFit) {
   const MachineModel prior = before_fit(sample_model());
-  EXPECT_EQ(prior.parameters[0], (Parameter{"gpu_fp16_efficiency", 0.6, Source::datasheet}));
+  EXPECT_EQ(prior.parameters[0], (Parameter{"gpu_matmul_fp16_efficiency", 0.6, Source::datasheet}));
   EXPECT_EQ(prior.parameters[1], sample_model().parameters[1]);
   EXPECT_DOUBLE_EQ(sigma_of(prior, 0), 0.2);
   EXPECT_EQ(prior.covariance[1], 0);

@@ -6,13 +6,12 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/parameters.h"
 #include "devices/catalog/model.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
 namespace {
-
-using catalog::RateName;
 
 double sigma_of(const MachineModel& model, std::string_view name) {
   const std::size_t index = find_parameter(model, name).value();
@@ -25,20 +24,20 @@ Source source_of(const MachineModel& model, std::string_view name) {
 
 TEST(CatalogModel, NamesOfRatesReadBack) {
   const RateName name{"gpu", Unit::matrix, DType::fp16, DType::fp32, false};
-  EXPECT_EQ(catalog::rate_parameter(name), "gpu_matrix_fp16_fp32_flop_per_sm_clock");
-  EXPECT_EQ(catalog::ceiling_parameter(name), "gpu_matrix_fp16_fp32_ceiling_hz");
+  EXPECT_EQ(rate_parameter(name), "gpu_matrix_fp16_fp32_flop_per_sm_clock");
+  EXPECT_EQ(ceiling_parameter(name), "gpu_matrix_fp16_fp32_ceiling_hz");
   for (const char* processor : {"gpu", "cpu0", "cpu11", "dla"})
     for (const Unit unit : {Unit::scalar, Unit::vector, Unit::matrix})
       for (const DType dtype : {DType::fp64, DType::int8, DType::bf16})
         for (const bool sparse : {false, true}) {
           const RateName each{processor, unit, dtype, DType::fp32, sparse};
-          EXPECT_EQ(catalog::parse_rate_parameter(catalog::rate_parameter(each)), each);
+          EXPECT_EQ(parse_rate_parameter(rate_parameter(each)), each);
         }
   for (const char* other :
        {"", "gpu_launch_cpu_clocks", "gpu_matrix_kernel_clocks", "gpu_depthwise_taps_per_sm_clock",
         "gpu_matrix_fp16_fp32_op_per_sm_clock", "gpu_matrix_fp16_fp32_flop_per_core_clock",
         "cpu_busy_joule_per_core_clock", "________", "gpu_matrix_fp16_fp32_x_flop_per_sm_clock"})
-    EXPECT_EQ(catalog::parse_rate_parameter(other), std::nullopt) << other;
+    EXPECT_EQ(parse_rate_parameter(other), std::nullopt) << other;
 }
 
 TEST(CatalogModel, HasTheFactsAndThePriorsOfAnEntry) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "roofline/ceilings/roofs_above.h"
+#include "roofline/ceilings/applicable_ceilings.h"
 #include "tests/base/error_line.h"
 #include "tests/roofline/explained_network.h"
 #include "tests/support/schema_validator.h"
@@ -119,10 +119,10 @@ FlopCount part(Unit unit, DType dtype) { return {unit, dtype, 8e12}; }
 double least(const FlopCount& count) {
   Work work;
   add_flop(work, count.unit, count.dtype, count.flop);
-  return RoofsAbove(made_up_ceilings()).least_time_s(work, 0).value_or(-1);
+  return ApplicableCeilings(made_up_ceilings()).least_time_s(work, 0).value_or(-1);
 }
 
-TEST(RoofsAbove, WhichPeakRunsWhat) {
+TEST(ApplicableCeilings, WhichPeakRunsWhat) {
   EXPECT_EQ(least(part(Unit::matrix, DType::fp16)), 1);  // dense, not the sparse peak
   EXPECT_EQ(least(part(Unit::vector, DType::fp16)), 4);
   EXPECT_EQ(least(part(Unit::matrix, DType::fp32)), 2);  // as TF32
@@ -133,14 +133,14 @@ TEST(RoofsAbove, WhichPeakRunsWhat) {
   EXPECT_EQ(least(part(Unit::vector, DType::fp64)), -1);  // no wider type: unknown, not zero
 }
 
-TEST(RoofsAbove, WithoutAGpuTheCpuCounts) {
+TEST(ApplicableCeilings, WithoutAGpuTheCpuCounts) {
   Ceilings ceilings = made_up_ceilings();
   std::erase_if(ceilings.peaks, [](const Peak& peak) { return peak.processor == Processor::gpu; });
   ceilings.bandwidths = {{Processor::cpu, Level::dram, Direction::read, 20e9, Source::measured}};
   Work work;
   add_flop(work, Unit::matrix, DType::fp32, 1e11);
-  EXPECT_EQ(RoofsAbove(ceilings).least_time_s(work, 40e9), 2);
-  EXPECT_EQ(RoofsAbove(ceilings).least_time_s(work, 0), 1);
+  EXPECT_EQ(ApplicableCeilings(ceilings).least_time_s(work, 40e9), 2);
+  EXPECT_EQ(ApplicableCeilings(ceilings).least_time_s(work, 0), 1);
 }
 
 }  // namespace

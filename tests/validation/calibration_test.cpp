@@ -20,9 +20,9 @@ using ::testing::IsEmpty;
 
 MachineModel prior_model() {
   return {"jetson-agx-orin-64gb",
-          {{"seconds_per_sample", 1e-3, Source::assumed},
-           {"watts", 20, Source::assumed},
-           {"bus_bytes", 32, Source::datasheet}},
+          {{"cuda_graph_s", 1e-3, Source::assumed},
+           {"soc_static_w", 20, Source::assumed},
+           {"memory_bus_bytes", 32, Source::datasheet}},
           {1e-8, 0, 0, 0, 4, 0, 0, 0, 0}};
 }
 
@@ -42,8 +42,8 @@ FitResult averaged(const MachineModel& prior, Measurements rows) {
     ++used;
   }
   if (used == 0) return result;
-  result.model.parameters[0] = {"seconds_per_sample", time / used, Source::fitted};
-  result.model.parameters[1] = {"watts", power / used, Source::fitted};
+  result.model.parameters[0] = {"cuda_graph_s", time / used, Source::fitted};
+  result.model.parameters[1] = {"soc_static_w", power / used, Source::fitted};
   result.model.covariance = {1e-10, 0, 0, 0, 1, 0, 0, 0, 0};
   result.notes = {"fitted"};
   return result;
@@ -52,12 +52,12 @@ FitResult averaged(const MachineModel& prior, Measurements rows) {
 Predictor made_up_predictor() {
   Predictor predictor;
   predictor.forecast = [](const MachineModel& model, const Observation& row, Detail) {
-    const double time = mean_of(model, "seconds_per_sample") * static_cast<double>(row.batch);
+    const double time = mean_of(model, "cuda_graph_s") * static_cast<double>(row.batch);
     // The slower the clock, the less is known.
     const double open = 2e9 / row.conditions.point.gpu_hz.value_or(1e9);
     Forecast forecast;
     forecast.time_s = {time, time / open, time * open, Source::predicted};
-    const double watts = mean_of(model, "watts");
+    const double watts = mean_of(model, "soc_static_w");
     forecast.power_w = Estimate{watts, watts * 0.9, watts * 1.1, Source::predicted};
     return forecast;
   };
@@ -95,7 +95,7 @@ TEST(Calibration, KeepsPriorAndObservations) {
   EXPECT_EQ(speed.prior, (PriorBelief{1e-3, 1e-4, Source::assumed}));
   EXPECT_FALSE(result.model.parameters[2].prior);  // a fact stays one
   ASSERT_EQ(result.moved.size(), 2u);
-  EXPECT_EQ(result.moved[0].name, "seconds_per_sample");  // ten sigmas
+  EXPECT_EQ(result.moved[0].name, "cuda_graph_s");  // ten sigmas
   ASSERT_EQ(result.model.observations.size(), 2u);
   const Json json = to_json(result.model);
   EXPECT_EQ(json["observations"][0]["power_kind"], "wall");
@@ -161,12 +161,12 @@ TEST(Calibration, ARowFasterThanTheRoofIsAContradiction) {
 TEST(Calibration, AProfileTakesThePlaceOfWhatWasBelieved) {
   const MachineModel profiled{
       "board",
-      {{"seconds_per_sample", 3e-3, Source::measured}, {"new", 1, Source::measured}},
+      {{"cuda_graph_s", 3e-3, Source::measured}, {"memory_bytes", 1, Source::measured}},
       {1e-10, 0, 0, 0}};
   const Calibration result = calibrate(prior_model(), profiled);
-  EXPECT_EQ(mean_of(result.model, "seconds_per_sample"), 3e-3);
-  EXPECT_EQ(mean_of(result.model, "new"), 1);
-  EXPECT_EQ(mean_of(result.model, "watts"), 20);
+  EXPECT_EQ(mean_of(result.model, "cuda_graph_s"), 3e-3);
+  EXPECT_EQ(mean_of(result.model, "memory_bytes"), 1);
+  EXPECT_EQ(mean_of(result.model, "soc_static_w"), 20);
   ASSERT_EQ(result.moved.size(), 1u);
   EXPECT_EQ(result.moved[0].before.mean, 1e-3);
 }
@@ -176,7 +176,7 @@ TEST(Calibration, TextAndJson) {
       calibrate(prior_model(), {run(1, 2e-3), run(2, 40e-3)}, made_up_predictor());
   const std::string text = calibration_text(result, 80);
   EXPECT_THAT(text, HasSubstr("1 measured value used"));
-  EXPECT_THAT(text, HasSubstr("seconds_per_sample"));
+  EXPECT_THAT(text, HasSubstr("cuda_graph_s"));
   EXPECT_THAT(text, HasSubstr("refused: resnet50"));
   EXPECT_THAT(text, HasSubstr("note: fitted"));
   Json json = to_json(result);

@@ -52,7 +52,7 @@ Observation run(std::string model, double gpu_hz, std::int64_t batch = 1) {
 MachineModel belief() {
   MachineModel model;
   model.device = "board";
-  model.parameters = {{"speed_factor", 1.2, Source::assumed, {}},
+  model.parameters = {{"cuda_graph_s", 1.2, Source::assumed, {}},
                       {"board_offset_w", 1, Source::assumed, {}}};
   model.covariance = {0.04, 0, 0, 1};
   return model;
@@ -66,7 +66,7 @@ Predictor made_up() {
     return belief();
   };
   predictor.forecast = [](const MachineModel& model, const Observation& row, Detail detail) {
-    const double factor = mean_of(model, "speed_factor");
+    const double factor = mean_of(model, "cuda_graph_s");
     const double half = detail == Detail::value ? 0 : 0.25;
     const auto around = [&](double value) {
       return Estimate{value, value * (1 - half), value * (1 + half), Source::predicted};
@@ -91,7 +91,7 @@ Predictor made_up() {
   predictor.least_time_s = [](const MachineModel&, const Observation& row) {
     return 0.5 * true_time(row);
   };
-  predictor.is_shared = [](const Parameter& parameter) { return parameter.name == "speed_factor"; };
+  predictor.is_shared = [](const Parameter& parameter) { return parameter.name == "cuda_graph_s"; };
   return predictor;
 }
 
@@ -186,7 +186,7 @@ TEST(Validate, RefitsLeaveAloneWhatNoRowDependsOn) {
   Predictor predictor = made_up();
   predictor.prior = [](const Observation&) {
     MachineModel model = belief();
-    model.parameters.push_back({"idle", 3, Source::assumed, {}});
+    model.parameters.push_back({"idle_w", 3, Source::assumed, {}});
     model.covariance = {0.04, 0, 0, 0, 1, 0, 0, 0, 0.09};
     return model;
   };
