@@ -9,6 +9,10 @@
 
 namespace ridgeline {
 
+// Half of a 90 % interval in standard deviations, where a measured or fitted number is taken to be
+// normal.
+inline constexpr double sigma_of_90 = 1.645;
+
 struct Estimate {
   double value = 0;
   double low = 0;   // 5 % quantile

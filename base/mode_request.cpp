@@ -1,5 +1,5 @@
 // The grammar of power modes and the JSON form of a request.
-// Whether a machine has such a mode is asked in devices/.
+// devices/modes/ decides whether a machine has such a mode.
 #include "base/mode_request.h"
 
 #include <fmt/format.h>
@@ -104,12 +104,8 @@ ModeRequest parse_mode_request(std::string_view text, const std::string& where) 
     if (is_power) set_once(request.cap_w, parse_watts(text, where), max_power_w, text, where);
     return request;
   }
-  while (true) {
-    const std::size_t comma = text.find(',');
-    parse_cap(text.substr(0, comma), request, where);
-    if (comma == std::string_view::npos) return request;
-    text.remove_prefix(comma + 1);
-  }
+  for (const std::string_view cap : split(text, ',')) parse_cap(cap, request, where);
+  return request;
 }
 
 std::string to_text(const ModeRequest& request) {

@@ -6,6 +6,11 @@
 #include "base/json.h"
 
 namespace ridgeline {
+namespace {
+
+char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
 
 std::string quote(std::string_view text) {
   constexpr std::size_t max_quoted_bytes = 60;
@@ -19,9 +24,29 @@ std::string quote(std::string_view text) {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : result) c = lower_letter(c);
   return result;
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower_letter, lower_letter);
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view blanks(" \t\r\n\0", 5);
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(blanks) + 1 - begin));
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    pieces.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return pieces;
+    text.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace ridgeline

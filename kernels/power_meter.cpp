@@ -1,14 +1,14 @@
-// A sensor that counts joules tells power by the slope of its count, others by the mean of their
-// readings. Readings closer together than the lag tell the same thing twice: the interval counts
-// them once. A load that is steadier than a step reads the same all the time, however long, so half
-// a step belongs to the interval in any case.
+// A sensor that counts joules gives power as the slope of its count, others as the mean of their
+// readings. Readings closer together than the lag repeat each other: the interval counts them once.
+// A load that is steadier than a step reads the same all the time, however long, so half a step
+// belongs to the interval in any case.
 #include "kernels/power_meter.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "base/normal_interval.h"
+#include "base/estimate.h"
 #include "base/statistics.h"
 
 namespace ridgeline {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <map>
 
-#include "base/csv_reader.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/nearest.h"

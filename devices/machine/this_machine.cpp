@@ -1,4 +1,4 @@
-// Reads /proc, /sys and /etc of this machine. Each fact that a system does not tell stays empty;
+// Reads /proc, /sys and /etc of this machine. Each fact that a system does not report stays empty;
 // nothing here fails because a file is missing.
 #include "devices/machine/this_machine.h"
 
@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/text.h"
 #include "devices/machine/topology.h"
 
 namespace ridgeline {
@@ -20,13 +21,6 @@ std::string read_text(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-std::string trimmed(std::string text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\0'; };
-  while (!text.empty() && blank(text.back())) text.pop_back();
-  text.erase(text.begin(), std::ranges::find_if_not(text, blank));
-  return text;
 }
 
 // The first "key : value" of each key, as in /proc/cpuinfo and /proc/meminfo.

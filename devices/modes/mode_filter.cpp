@@ -225,12 +225,9 @@ bool satisfies(const ModeCondition& condition, const std::vector<T>& axis,
 
 ModeFilter parse_mode_filter(std::string_view text, const std::string& where) {
   ModeFilter filter;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    filter.push_back(parse_condition(text.substr(0, comma), where));
-    if (comma == std::string_view::npos) return filter;
-    text.remove_prefix(comma + 1);
-  }
+  for (const std::string_view condition : split(text, ','))
+    filter.push_back(parse_condition(condition, where));
+  return filter;
 }
 
 ModeGrid filtered(const catalog::Device& device, const ModeGrid& grid, const ModeFilter& filter,

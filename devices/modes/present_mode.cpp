@@ -7,9 +7,10 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <string_view>
 
+#include "base/text.h"
 #include "devices/machine/system_files.h"
 #include "devices/nvpmodel/configuration.h"
 
@@ -54,11 +55,10 @@ std::optional<int> online_cpus(const SystemRoot& root) {
   const auto line = first_line(root, "sys/devices/system/cpu/online");
   if (!line) return std::nullopt;
   int count = 0;
-  std::istringstream ranges(*line);
-  for (std::string range; std::getline(ranges, range, ',');) {
+  for (const std::string_view range : split(*line, ',')) {
     int first = 0;
     int last = 0;
-    const int numbers = std::sscanf(range.c_str(), "%6d-%6d", &first, &last);
+    const int numbers = std::sscanf(std::string(range).c_str(), "%6d-%6d", &first, &last);
     if (numbers >= 1) count += numbers == 2 ? last - first + 1 : 1;
   }
   return count;

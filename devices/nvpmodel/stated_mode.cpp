@@ -3,9 +3,9 @@
 #include "devices/nvpmodel/stated_mode.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
+#include "base/text.h"
 #include "devices/nvpmodel/knob.h"
 
 namespace ridgeline::nvpmodel {
@@ -26,11 +26,6 @@ double scaled(std::int64_t value, double unit) {
 std::optional<std::uint32_t> mask_of(std::int64_t value) {
   if (value < 0 || value > UINT32_MAX) return std::nullopt;
   return static_cast<std::uint32_t>(value);
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 }  // namespace
@@ -106,11 +101,11 @@ catalog::StockMode stated_mode(const Configuration& file, const PowerModel& mode
         break;
       case KnobKind::dla_clock:
         if (knob.is_maximum)
-          mode.engines.push_back({lower_case(statement.parameter), scaled(*value, 1)});
+          mode.engines.push_back({lower(statement.parameter), scaled(*value, 1)});
         break;
       case KnobKind::other:
         if (knob.is_maximum && file.find(statement.parameter))
-          mode.engines.push_back({lower_case(statement.parameter), scaled(*value, 1)});
+          mode.engines.push_back({lower(statement.parameter), scaled(*value, 1)});
         break;
     }
   }

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "devices/machine/file_system.h"
+#include "devices/machine/storage.h"
 #include "kernels/input/read_set.h"
 #include "kernels/verdict.h"
 

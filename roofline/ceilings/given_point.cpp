@@ -13,17 +13,6 @@
 namespace ridgeline {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
 // "2GFLOP", "2 GFLOP" and "2G" are the same count.
 double parse_flop(std::string_view text, const std::string& where) {
   for (const std::string_view unit : {"FLOP", "OP"})

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/normal_interval.h"
+#include "base/estimate.h"
 #include "base/random.h"
 #include "roofline/model/draws.h"
 #include "roofline/model/linear_algebra.h"

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/normal_interval.h"
+#include "base/estimate.h"
 #include "base/units.h"
 #include "roofline/model/linear_algebra.h"
 

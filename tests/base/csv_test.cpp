@@ -1,10 +1,9 @@
 // Comma-separated values as people and programs write them, and the line of what is wrong.
-#include "base/csv_reader.h"
+#include "base/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/csv.h"
 #include "base/error.h"
 
 namespace ridgeline {

@@ -1,5 +1,5 @@
-// What a folder lies on: the type of its file system and the medium below it.
-// Reads mountinfo and sysfs below a root that tests replace; what the system does not say is empty.
+// The storage below a folder: the type of its file system and the medium that holds it.
+// Reads mountinfo and sysfs below a root that tests replace; what the system hides stays empty.
 #pragma once
 
 #include <string>

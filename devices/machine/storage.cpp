@@ -1,6 +1,6 @@
 // mountinfo gives type and device of a mount, sysfs what kind of device that is. Layers that have
 // no device of their own (overlays, mapped and RAID devices) are followed down to what they lie on.
-#include "devices/machine/file_system.h"
+#include "devices/machine/storage.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/text.h"
 
 namespace ridgeline {
 namespace {
@@ -77,10 +79,9 @@ std::optional<Mount> mount_of(const std::string& path, const SystemRoot& root) {
 
 // The value of one word of mount options: "upperdir=/var/upper".
 std::optional<std::string> option(const std::string& options, std::string_view name) {
-  std::istringstream words(options);
-  for (std::string word; std::getline(words, word, ',');)
+  for (const std::string_view word : split(options, ','))
     if (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=')
-      return word.substr(name.size() + 1);
+      return std::string(word.substr(name.size() + 1));
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // What folders lie on, read from made-up mounts and block devices.
-#include "devices/machine/file_system.h"
+#include "devices/machine/storage.h"
 
 #include <gtest/gtest.h>
 
