@@ -1,4 +1,4 @@
-// NVML is asked for the GPU at CUDA's place on the bus: it counts GPUs in another order.
+// NVML opens the GPU at CUDA's place on the bus: it counts GPUs in another order.
 #include "kernels/instruments.h"
 
 #include <chrono>
@@ -26,7 +26,7 @@ MeasureInstruments::MeasureInstruments(const SamplerWorld& world, const cuda::De
 
 void MeasureInstruments::open_sensor(Processor processor, const SamplerWorld& world,
                                      const std::string& no_nvml) {
-  found_ = find_power_sensor(processor, {}, nvml_, no_nvml);
+  found_ = find_power_sensor(processor, {.nvml = nvml_, .no_nvml = no_nvml});
   if (found_.sensor)
     power_.emplace(*found_.sensor, PowerMeter::World{world.now_s, wait, world.interrupted});
 }

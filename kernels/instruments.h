@@ -1,12 +1,13 @@
-// What a run of `measure` reads beside its kernels: a power sensor, what NVML says of the GPU, the
-// clock of the core that launches. Each may be missing; kernels/ measures without it then.
+// What is read beside the kernels of a run: a power sensor, throttle reasons of the GPU (NVML), the
+// clock of the core that launches. Each may be missing; the run goes on without it.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "devices/sensors/find_sensor.h"
+#include "devices/sensors/nvml.h"
+#include "devices/sensors/sensors.h"
 #include "kernels/cpu/core_clock.h"
 #include "kernels/cuda/measure.h"
 #include "kernels/power_meter.h"

@@ -10,7 +10,7 @@
 #include "base/json_fwd.h"
 #include "base/operating_point.h"
 #include "devices/catalog/catalog.h"
-#include "devices/machine/device_here.h"
+#include "devices/machine/identification.h"
 
 namespace ridgeline {
 

@@ -11,7 +11,7 @@
 #include "base/machine.h"
 #include "base/operating_point.h"
 #include "devices/machine/abilities.h"
-#include "devices/machine/device_here.h"
+#include "devices/machine/identification.h"
 
 namespace ridgeline {
 

@@ -8,8 +8,10 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "devices/machine/identification.h"
 #include "devices/machine/system_files.h"
 #include "devices/sensors/rapl.h"
+#include "devices/sensors/sensors.h"
 
 namespace ridgeline {
 namespace {
@@ -72,41 +74,17 @@ Ability jetson_mode(const SystemRoot& root) {
   return ability;
 }
 
-Ability cpu_power(const SystemRoot& root) {
-  Ability ability{Kind::read, "CPU power", false, {}, {}};
-  const auto packages = rapl_packages(root);
-  if (packages.empty()) {
-    ability.detail = "no RAPL energy counters here (virtual machines and most Arm systems)";
-    ability.fix = "measure on bare metal to see energy";
-    return ability;
+// The sensors that a machine like this one has, by the list that measuring uses too.
+std::vector<Ability> power_sensors(const SystemRoot& root) {
+  const SensorPlace place{.root = root};
+  std::vector<Ability> abilities;
+  for (const SensorKind& kind : sensor_kinds()) {
+    if (!kind.is_expected(root)) continue;
+    const OpenedSensor opened = kind.open(place);
+    abilities.push_back({Kind::read, kind.quantity, opened.sensor != nullptr,
+                         opened.detail.empty() ? opened.why_not : opened.detail, opened.fix});
   }
-  ability.available = std::all_of(packages.begin(), packages.end(), [&](const std::string& zone) {
-    return may_read(root, zone + "/energy_uj");
-  });
-  ability.detail =
-      fmt::format("RAPL, {} package{}", packages.size(), packages.size() > 1 ? "s" : "");
-  if (!ability.available) {
-    ability.detail += "; only root may read it";
-    ability.fix = "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj";
-  }
-  return ability;
-}
-
-// The rails that a board's INA3221 chips name; "NC" is a channel that is not connected.
-Ability board_power(const SystemRoot& root) {
-  Ability ability{Kind::read, "board power", false, {}, {}};
-  std::string rails;
-  for (const std::string& chip : names_in(root, "sys/class/hwmon")) {
-    const std::string folder = "sys/class/hwmon/" + chip + '/';
-    if (first_line(root, folder + "name") != "ina3221") continue;
-    for (const char* label : {"in1_label", "in2_label", "in3_label"})
-      if (const auto rail = first_line(root, folder + label); rail && *rail != "NC")
-        rails += (rails.empty() ? "" : ", ") + *rail;
-  }
-  ability.available = !rails.empty();
-  ability.detail = rails.empty() ? "no INA3221 sensor found" : "INA3221: " + rails;
-  if (rails.empty()) ability.fix = "sudo modprobe ina3221";
-  return ability;
+  return abilities;
 }
 
 Ability counters(const SystemRoot& root) {
@@ -130,10 +108,6 @@ Ability counters(const SystemRoot& root) {
   return ability;
 }
 
-bool is_jetson(const SystemRoot& root) {
-  return exists(root, "etc/nv_tegra_release") || exists(root, "var/lib/nvpmodel/status");
-}
-
 }  // namespace
 
 std::string_view to_string(Ability::Kind kind) {
@@ -150,13 +124,8 @@ std::string_view to_string(Ability::Kind kind) {
 
 std::vector<Ability> system_abilities(const SystemRoot& root) {
   std::vector<Ability> abilities = {cpu_clock(root)};
-  if (is_jetson(root)) {
-    abilities.push_back(jetson_mode(root));
-    abilities.push_back(board_power(root));
-  } else {
-    abilities.push_back(power_cap(root));
-    abilities.push_back(cpu_power(root));
-  }
+  abilities.push_back(is_jetson(root) ? jetson_mode(root) : power_cap(root));
+  for (Ability& ability : power_sensors(root)) abilities.push_back(std::move(ability));
   abilities.push_back(counters(root));
   return abilities;
 }

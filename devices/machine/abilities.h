@@ -1,5 +1,5 @@
 // What can be set and read on this machine, and the fix for each thing that cannot.
-// It looks and asks for permission; nothing is set or measured here.
+// Looks at files and permissions only; nothing is set or measured here.
 #pragma once
 
 #include <string>

@@ -51,7 +51,7 @@ class LoadedNvml final : public Nvml {
     dlclose(library_);
   }
 
-  // Why the GPU cannot be asked; empty where it can.
+  // Why the GPU cannot be used; empty if it can.
   std::string start(const std::string& pci_bus_id) {
     if (const Code code = call<>("nvmlInit_v2"); code != success) return plain_words(code);
     initialised_ = true;
@@ -76,7 +76,7 @@ class LoadedNvml final : public Nvml {
 
   NvmlAnswer<std::uint64_t> throttle_reasons() override {
     unsigned long long bits = 0;
-    // The newer name of the same question.
+    // The newer name of the same function first.
     for (const char* const name :
          {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
       const Code code = call<Device, unsigned long long*>(name, device_, &bits);
@@ -127,7 +127,7 @@ struct ThrottleReason {
   const char* words;
 };
 
-// Idleness, clocks that somebody set, clocks in step with other GPUs and a display's needs are no
+// Idleness, clocks that a user set, clocks in step with other GPUs and a display's needs are not
 // throttling.
 constexpr auto throttle_words = std::to_array<ThrottleReason>({
     {0x04, "power cap"},
@@ -183,17 +183,18 @@ std::string throttle_text(std::uint64_t reasons) {
   return text;
 }
 
-std::unique_ptr<PowerSensor> open_nvml_sensor(std::shared_ptr<Nvml> nvml, std::string& why) {
-  if (!nvml) return nullptr;
+OpenedSensor open_nvml_sensor(const SensorPlace& place) {
+  std::shared_ptr<Nvml> nvml = place.nvml;
+  std::string why_not = place.no_nvml;
+  if (!nvml && why_not.empty()) nvml = Nvml::open({}, why_not);
+  if (!nvml) return {.why_not = why_not};
   const bool counts = nvml->energy_j().value.has_value();
-  if (!counts) {
-    const NvmlAnswer<double> power = nvml->power_w();
-    if (!power.value) {
-      why = "no power: " + power.why;
-      return nullptr;
-    }
-  }
-  return std::make_unique<NvmlSensor>(std::move(nvml), counts);
+  if (!counts)
+    if (const NvmlAnswer<double> power = nvml->power_w(); !power.value)
+      return {.why_not = "no power: " + power.why};
+  auto sensor = std::make_unique<NvmlSensor>(std::move(nvml), counts);
+  const std::string name = sensor->facts().name;
+  return {.sensor = std::move(sensor), .detail = name};
 }
 
 }  // namespace ridgeline

@@ -1,6 +1,5 @@
-// What NVIDIA's management library (NVML) tells of one GPU: power, energy, clocks, what holds the
-// clocks down, limits. Loaded at run time; a function that it lacks is a question without an
-// answer.
+// What NVIDIA's management library (NVML) reports about one GPU: power, energy, clocks, what holds
+// the clocks down, limits. Loaded at run time; a function that it lacks returns no value.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ class Nvml {
 // The bits that hold a busy GPU's clock down, in words: "power cap, heat"; empty where none does.
 std::string throttle_text(std::uint64_t reasons);
 
-// nullptr where this GPU has neither power nor energy (Jetson); `why` then says so.
-std::unique_ptr<PowerSensor> open_nvml_sensor(std::shared_ptr<Nvml> nvml, std::string& why);
+// Fails where the GPU has neither power nor energy, as on a Jetson.
+OpenedSensor open_nvml_sensor(const SensorPlace& place);
 
 }  // namespace ridgeline

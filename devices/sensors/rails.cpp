@@ -4,6 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "devices/machine/identification.h"
+
 namespace ridgeline {
 namespace {
 
@@ -60,6 +65,75 @@ void add_iio(const SystemRoot& root, const std::string& folder, std::vector<Rail
   }
 }
 
+// The rails of these labels, in their order; fewer if some are missing.
+std::vector<Rail> labelled(const std::vector<Rail>& all, const std::vector<std::string>& labels) {
+  std::vector<Rail> rails;
+  for (const std::string& label : labels) {
+    const auto found = std::ranges::find(all, label, &Rail::label);
+    if (found != all.end()) rails.push_back(*found);
+  }
+  return rails;
+}
+
+// The rails that make up the power of a board, added. A rail that stops responding is looked for
+// again once: its hwmon number may have changed.
+class BoardSensor final : public PowerSensor {
+ public:
+  BoardSensor(SystemRoot root, std::vector<std::string> labels, std::vector<Rail> rails)
+      : root_(std::move(root)), labels_(std::move(labels)), rails_(std::move(rails)) {
+    double square = 0;  // steps of different rails are independent of each other
+    for (const Rail& rail : rails_) {
+      facts_.name += (facts_.name.empty() ? rail.chip + " " : " + ") + rail.label;
+      facts_.lag_s = std::max(facts_.lag_s, rail.lag_s);
+      square += rail.step_w * rail.step_w;
+    }
+    facts_.step_w = std::sqrt(square);
+  }
+
+  const SensorFacts& facts() const override { return facts_; }
+
+  PowerReading read() override {
+    std::string silent;
+    auto total = sum(silent);
+    if (!total) {
+      rails_ = labelled(find_rails(root_), labels_);
+      if (rails_.size() == labels_.size()) total = sum(silent);
+    }
+    if (!total) throw SensorError("rail " + silent, "does not answer any more");
+    return {.power_w = *total};
+  }
+
+ private:
+  std::optional<double> sum(std::string& silent) const {
+    double total = 0;
+    for (const Rail& rail : rails_) {
+      const auto power = read_w(root_, rail);
+      if (!power) {
+        silent = rail.label;
+        return std::nullopt;
+      }
+      total += *power;
+    }
+    return total;
+  }
+
+  SystemRoot root_;
+  std::vector<std::string> labels_;
+  std::vector<Rail> rails_;
+  SensorFacts facts_;
+};
+
+// "INA3221: VDD_IN, VDD_SOC".
+std::string listing(const std::vector<Rail>& rails) {
+  std::string text;
+  for (std::size_t i = 0; i < rails.size(); ++i) {
+    const bool same_chip = i > 0 && rails[i].chip == rails[i - 1].chip;
+    text += (i == 0 ? "" : same_chip ? ", " : "; ");
+    text += same_chip ? rails[i].label : rails[i].chip + ": " + rails[i].label;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Rail> find_rails(const SystemRoot& root) {
@@ -87,6 +161,29 @@ std::optional<double> read_w(const SystemRoot& root, const Rail& rail) {
   const auto milliampere = number(root, rail.folder + rail.ampere);
   if (!millivolt || !milliampere) return std::nullopt;
   return 1e-6 * *millivolt * *milliampere;
+}
+
+OpenedSensor open_board_sensor(const SensorPlace& place) {
+  const Identity identity = identify(place.root);
+  if (identity.chip.empty()) return {.why_not = "this machine is no Jetson"};
+  const std::vector<Rail> all = find_rails(place.root);
+  const catalog::Device device = this_device(identity, place.root);
+  std::vector<std::string> labels;
+  for (const catalog::Rail& rail : device.rails)
+    if (rail.in_sum) labels.push_back(rail.name);
+  std::string why_not;
+  if (labels.empty())
+    why_not = "the catalog does not know which rails make up the power of this machine";
+  for (const std::string& label : labels)
+    if (why_not.empty() && std::ranges::find(all, label, &Rail::label) == all.end())
+      why_not = "rail " + label + " is missing or cannot be read";
+  if (all.empty())
+    return {
+        .why_not = why_not, .detail = "no INA3221 sensor found", .fix = "sudo modprobe ina3221"};
+  if (!why_not.empty()) return {.why_not = why_not};
+  std::vector<Rail> rails = labelled(all, labels);
+  return {.sensor = std::make_unique<BoardSensor>(place.root, std::move(labels), std::move(rails)),
+          .detail = listing(all)};
 }
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// Counters wrap; that is corrected as long as somebody reads more often than they do (a minute at
-// the highest power that packages have).
+// Counters wrap. That is corrected as long as they are read more often than they wrap: a minute at
+// the highest power that packages have.
 #include "devices/sensors/rapl.h"
 
 #include <fmt/format.h>
@@ -12,11 +12,14 @@ namespace {
 
 constexpr double update_s = 1e-3;  // of the counter (Intel SDM volume 3, "RAPL interfaces")
 
+std::string rapl_name(std::size_t packages) {
+  return fmt::format("RAPL, {} package{}", packages, packages > 1 ? "s" : "");
+}
+
 class Rapl final : public PowerSensor {
  public:
   Rapl(SystemRoot root, const std::vector<std::string>& packages) : root_(std::move(root)) {
-    facts_ = {fmt::format("RAPL, {} package{}", packages.size(), packages.size() > 1 ? "s" : ""),
-              update_s, 0};
+    facts_ = {rapl_name(packages.size()), update_s, 0};
     for (const std::string& folder : packages)
       zones_.push_back({folder, number(root_, folder + "/max_energy_range_uj").value_or(0), 0, 0});
     for (Zone& zone : zones_) zone.last_uj = counter(zone);
@@ -68,18 +71,19 @@ std::vector<std::string> rapl_packages(const SystemRoot& root) {
   return packages;
 }
 
-std::unique_ptr<PowerSensor> open_rapl(const SystemRoot& root, std::string& why) {
-  const std::vector<std::string> packages = rapl_packages(root);
-  if (packages.empty()) {
-    why = "no RAPL energy counters here";
-    return nullptr;
-  }
+OpenedSensor open_rapl(const SensorPlace& place) {
+  const std::vector<std::string> packages = rapl_packages(place.root);
+  if (packages.empty())
+    return {.why_not = "no RAPL energy counters here",
+            .detail = "no RAPL energy counters here (virtual machines and most Arm systems)",
+            .fix = "measure on bare metal to see energy"};
   for (const std::string& package : packages)
-    if (!number(root, package + "/energy_uj")) {
-      why = "the RAPL energy counters may not be read";
-      return nullptr;
-    }
-  return std::make_unique<Rapl>(root, packages);
+    if (!number(place.root, package + "/energy_uj"))
+      return {.why_not = "the RAPL energy counters may not be read",
+              .detail = rapl_name(packages.size()) + "; only root may read it",
+              .fix = "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"};
+  return {.sensor = std::make_unique<Rapl>(place.root, packages),
+          .detail = rapl_name(packages.size())};
 }
 
 }  // namespace ridgeline

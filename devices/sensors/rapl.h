@@ -2,7 +2,6 @@
 // Packages only: their parts (cores, uncore) are inside of them.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@ namespace ridgeline {
 // Packages as folders below the root: "sys/class/powercap/intel-rapl:0". AMD uses the same names.
 std::vector<std::string> rapl_packages(const SystemRoot& root);
 
-// nullptr where there is none or the counters may not be read; `why` then says so.
-std::unique_ptr<PowerSensor> open_rapl(const SystemRoot& root, std::string& why);
+OpenedSensor open_rapl(const SensorPlace& place);
 
 }  // namespace ridgeline

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "devices/modes/present_mode.h"
+#include "devices/sensors/sensors.h"
 #include "tests/support/fake_system.h"
 
 namespace ridgeline::testing {
@@ -67,6 +68,46 @@ TEST(Abilities, OfAJetson) {
             (Ability{Kind::read, "board power", true, "INA3221: VDD_IN, VDD_CPU_GPU_CV", ""}));
   EXPECT_EQ(abilities[3],
             (Ability{Kind::read, "performance counters", true, "perf_event_paranoid = 2", ""}));
+}
+
+Ability named(const SystemRoot& root, const std::string& name) {
+  for (const Ability& ability : system_abilities(root))
+    if (ability.name == name) return ability;
+  return {};
+}
+
+TEST(Abilities, BoardPowerNeedsRailsThatCanBeRead) {
+  FakeSystem system;
+  make_jetson(system);
+  system.write("sys/class/hwmon/hwmon1/name", "tmp451\n");
+  EXPECT_EQ(named(system.root(), "board power"),
+            (Ability{Kind::read, "board power", false, "no INA3221 sensor found",
+                     "sudo modprobe ina3221"}));
+  system.write("sys/class/hwmon/hwmon1/name", "ina3221\n");
+  system.write("sys/class/hwmon/hwmon1/curr1_input", "\n");
+  EXPECT_EQ(named(system.root(), "board power").detail, "rail VDD_IN is missing or cannot be read");
+}
+
+TEST(Abilities, BoardPowerNeedsACatalogThatKnowsTheRails) {
+  FakeSystem system;
+  make_jetson(system);
+  system.write("proc/device-tree/compatible",
+               std::string("nvidia,p9999-0000\0nvidia,tegra999", 33));
+  EXPECT_EQ(named(system.root(), "board power").detail,
+            "the catalog does not know which rails make up the power of this machine");
+}
+
+// What the summary promises is what measuring finds: both use the list of sensors.
+TEST(Abilities, PowerCanBeReadWhereASensorIsFound) {
+  FakeSystem laptop, jetson, nothing;
+  make_laptop(laptop);
+  make_jetson(jetson);
+  for (const FakeSystem* system : {&laptop, &jetson, &nothing}) {
+    bool can_read = false;
+    for (const SensorKind& kind : sensor_kinds())
+      can_read = can_read || named(system->root(), kind.quantity).available;
+    EXPECT_EQ(can_read, find_power_sensor(Processor::cpu, {system->root()}).sensor != nullptr);
+  }
 }
 
 TEST(Abilities, OfAnEmptySystemAllSayWhy) {

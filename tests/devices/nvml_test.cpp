@@ -28,7 +28,12 @@ class NvmlTest : public ::testing::Test {
     return Nvml::open(bus_id, why_, library);
   }
   std::unique_ptr<PowerSensor> sensor(const std::string& library = present) {
-    return open_nvml_sensor(open(library), why_);
+    SensorPlace place;
+    place.nvml = open(library);
+    place.no_nvml = why_;
+    OpenedSensor opened = open_nvml_sensor(place);
+    why_ = opened.why_not;
+    return std::move(opened.sensor);
   }
   std::string why_;
 };

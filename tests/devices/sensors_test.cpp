@@ -1,12 +1,13 @@
 // Power sensors in made-up systems: rails of several generations of boards, energy counters, which
 // of them is taken, and what is said where none can be.
+#include "devices/sensors/sensors.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "devices/sensors/find_sensor.h"
+#include "devices/sensors/nvml.h"
 #include "devices/sensors/rails.h"
-#include "devices/sensors/rapl.h"
 #include "tests/support/fake_system.h"
 #include "tests/support/paths.h"
 
@@ -93,7 +94,7 @@ TEST(Rails, ThatDoNotAnswerAreLeftOut) {
 TEST(BoardSensor, AddsTheRailsThatMakeUpTheBoard) {
   FakeSystem system;
   make_agx_orin(system);
-  const FoundSensor found = find_power_sensor(Processor::gpu, system.root(), nullptr, "not here");
+  const FoundSensor found = find_power_sensor(Processor::gpu, {system.root(), nullptr, "not here"});
   ASSERT_TRUE(found.sensor) << found.why_not;
   EXPECT_EQ(found.sensor->facts().name, "INA3221 VDD_GPU_SOC + VDD_CPU_CV + VIN_SYS_5V0");
   EXPECT_NEAR(found.sensor->read().power_w.value(), 3.584 + 0.398 + 3.933, 0.001)
@@ -104,7 +105,7 @@ TEST(BoardSensor, AddsTheRailsThatMakeUpTheBoard) {
 TEST(BoardSensor, FollowsARailToItsNewNumber) {
   FakeSystem system;
   make_agx_orin(system);
-  const FoundSensor found = find_power_sensor(Processor::cpu, system.root(), nullptr);
+  const FoundSensor found = find_power_sensor(Processor::cpu, {system.root()});
   ASSERT_TRUE(found.sensor) << found.why_not;
   write_ina3221(system, "sys/class/hwmon/hwmon9/",
                 {{"VDD_GPU_SOC", 20000, 200}, {"VDD_CPU_CV", 20000, 0}, {"VIN_SYS_5V0", 5000, 0}},
@@ -121,7 +122,7 @@ TEST(BoardSensor, SaysWhichRailIsMissing) {
   FakeSystem system;
   make_agx_orin(system);
   system.write("sys/class/hwmon/hwmon3/in2_label", "NC\n");
-  const FoundSensor found = find_power_sensor(Processor::gpu, system.root(), nullptr, "not here");
+  const FoundSensor found = find_power_sensor(Processor::gpu, {system.root(), nullptr, "not here"});
   EXPECT_FALSE(found.sensor);
   EXPECT_EQ(found.why_not, "NVML: not here; rails: rail VDD_CPU_CV is missing or cannot be read");
 }
@@ -133,11 +134,11 @@ TEST(BoardSensor, IsTakenWhereNvmlHasNoPower) {
          1);
   std::string why;
   const auto nvml = Nvml::open("", why, build_file("tests/libridgeline_test_nvml.so"));
-  const FoundSensor found = find_power_sensor(Processor::gpu, system.root(), nvml);
+  const FoundSensor found = find_power_sensor(Processor::gpu, {system.root(), nvml});
   unsetenv("RIDGELINE_TEST_NVML");
   ASSERT_TRUE(found.sensor) << found.why_not;
   EXPECT_THAT(found.sensor->facts().name, HasSubstr("INA3221"));
-  EXPECT_EQ(find_power_sensor(Processor::gpu, system.root(), nvml).sensor->facts().name,
+  EXPECT_EQ(find_power_sensor(Processor::gpu, {system.root(), nvml}).sensor->facts().name,
             "NVML energy counter");
 }
 
@@ -149,7 +150,7 @@ TEST(Rapl, AddsPackagesAndCorrectsWraps) {
     system.write(folder + "/max_energy_range_uj", "1000000\n");
   }
   system.write("sys/class/powercap/intel-rapl:0:0/energy_uj", "77\n");
-  const FoundSensor found = find_power_sensor(Processor::cpu, system.root(), nullptr);
+  const FoundSensor found = find_power_sensor(Processor::cpu, {system.root()});
   ASSERT_TRUE(found.sensor) << found.why_not;
   EXPECT_EQ(found.sensor->facts().name, "RAPL, 2 packages");
   EXPECT_NEAR(found.sensor->read().energy_j.value(), 0, 1e-9);
@@ -163,14 +164,14 @@ TEST(Rapl, ThatOnlyRootMayReadIsSaidSo) {
   make_laptop(system);
   system.protect("sys/class/powercap/intel-rapl:0/energy_uj");
   const OrdinaryUser user;
-  const FoundSensor found = find_power_sensor(Processor::cpu, system.root(), nullptr);
+  const FoundSensor found = find_power_sensor(Processor::cpu, {system.root()});
   EXPECT_FALSE(found.sensor);
   EXPECT_THAT(found.why_not, HasSubstr("RAPL: the RAPL energy counters may not be read"));
 }
 
 TEST(Sensors, AMachineWithoutAnySaysSo) {
   FakeSystem system;
-  EXPECT_EQ(find_power_sensor(Processor::cpu, system.root(), nullptr).why_not,
+  EXPECT_EQ(find_power_sensor(Processor::cpu, {system.root()}).why_not,
             "rails: this machine is no Jetson; RAPL: no RAPL energy counters here");
 }
 

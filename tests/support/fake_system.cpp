@@ -47,7 +47,13 @@ void make_jetson(FakeSystem& system) {
   system.write("sys/class/hwmon/hwmon1/in1_label", "VDD_IN\n");
   system.write("sys/class/hwmon/hwmon1/in2_label", "VDD_CPU_GPU_CV\n");
   system.write("sys/class/hwmon/hwmon1/in3_label", "NC\n");
+  for (const char* channel : {"1", "2"}) {
+    system.write(std::string("sys/class/hwmon/hwmon1/in") + channel + "_input", "5016\n");
+    system.write(std::string("sys/class/hwmon/hwmon1/curr") + channel + "_input", "800\n");
+  }
   system.write("sys/class/hwmon/hwmon0/name", "tmp451\n");
+  system.write("proc/device-tree/compatible",
+               std::string("nvidia,p3768-0000+p3767-0005\0nvidia,tegra234\0", 46));
   system.write("etc/nv_tegra_release", "# R36 (release), REVISION: 4.3\n");
   system.write("usr/sbin/nvpmodel", "");
   system.write("var/lib/nvpmodel/status", "pmode:0000\n");
