@@ -1,5 +1,5 @@
 // The JSON form of a Profile and the checks of a file that came from elsewhere.
-// Only values that no measurement can give are refused; doubtful ones are the reader's to judge.
+// Only values that no measurement can give are rejected; doubtful ones pass.
 #include "base/profile.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 namespace ridgeline {
 namespace {
@@ -395,6 +396,16 @@ Profile profile_from_json(const JsonCursor& cursor) {
   profile.modes = vector_of(cursor.at("modes"), mode_from_json);
   if (profile.modes.empty()) cursor.at("modes").fail("empty, a profile has at least one mode");
   return profile;
+}
+
+const ProfileMode& named_mode(const Profile& profile, const std::string& label,
+                              const char* option) {
+  std::string known;
+  for (const ProfileMode& mode : profile.modes) {
+    if (mode.mode.label == label) return mode;
+    known += (known.empty() ? "" : ", ") + mode.mode.label;
+  }
+  throw usage_error(option, "the profile has no mode " + quote(label), "it has " + known);
 }
 
 Profile load_profile(const std::string& path) {

@@ -237,8 +237,11 @@ struct Profile {
   friend bool operator==(const Profile&, const Profile&) = default;
 };
 
-// Why the machine was disturbed during the run; empty if it was quiet or nobody judged it.
+// Why the machine was disturbed during the run; empty if it was quiet or was never judged.
 std::string disturbance(const MeasuringConditions& conditions);
+
+// The mode of that label; if there is none, a usage error that names the option.
+const ProfileMode& named_mode(const Profile& profile, const std::string& label, const char* option);
 
 Json to_json(const Profile& profile);
 Profile profile_from_json(const JsonCursor& cursor);

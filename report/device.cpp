@@ -115,7 +115,7 @@ class Page {
 
   void processors() {
     if (device_.gpu) {
-      const catalog::Gpu& gpu = *device_.gpu;
+      const catalog::GpuSpec& gpu = *device_.gpu;
       std::string text = gpu.architecture;
       if (!gpu.compute_capability.empty()) text += ", compute capability " + gpu.compute_capability;
       if (gpu.multiprocessors)

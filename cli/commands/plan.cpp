@@ -10,7 +10,7 @@
 #include "cli/requests/plan_goal.h"
 #include "cli/requests/plan_training.h"
 #include "cli/written_answer.h"
-#include "devices/modes/named_mode.h"
+#include "devices/modes/mode_space.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"
 #include "plots/figures/plan.h"
@@ -36,7 +36,7 @@ void declare_plan(OptionsDescription& options) {
 std::string nvpmodel_block(const PlanAsked& asked, const Plan& plan) {
   const auto& [device, configuration] = *asked.source.known;
   const nvpmodel::Configuration file = nvpmodel::generation_file(device, configuration);
-  const DeviceMode mode = mode_of(device, configuration, name_of(plan.chosen), "--nvpmodel");
+  const DeviceMode mode = named_mode(device, configuration, name_of(plan.chosen), "--nvpmodel");
   nvpmodel::BlockOptions wanted;
   wanted.locked = true;
   return to_text(

@@ -13,7 +13,7 @@
 #include "cli/requests/plan_training.h"
 #include "cli/requests/token_option.h"
 #include "cli/requests/training.h"
-#include "devices/modes/named_mode.h"
+#include "devices/modes/mode_space.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::cli {
@@ -81,7 +81,7 @@ CandidateModes modes_for(const Options& options, const PlanAsked& asked) {
   }
   const auto& [device, configuration] = *asked.source.known;
   const DeviceMode from = options.has("mode")
-                              ? mode_of(device, configuration, options.text("mode"), "--mode")
+                              ? named_mode(device, configuration, options.text("mode"), "--mode")
                               : default_mode(device, configuration);
   return candidate_modes(device, configuration, from, wishes);
 }
@@ -91,7 +91,7 @@ std::size_t asked_why(const std::string& text, const PlanAsked& asked, Candidate
   if (!asked.source.known)
     throw usage_error("--why", asked.source.name + " has one mode, as it was measured");
   const auto& [device, configuration] = *asked.source.known;
-  const DeviceMode mode = mode_of(device, configuration, text, "--why");
+  const DeviceMode mode = named_mode(device, configuration, text, "--why");
   const auto same = [&](const CandidateMode& other) {
     OperatingPoint a = other.point, b = mode.point;
     a.label = b.label = "";

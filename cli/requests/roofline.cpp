@@ -11,7 +11,6 @@
 #include "devices/catalog/model.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_space.h"
-#include "devices/modes/named_mode.h"
 #include "roofline/ceilings/datasheet.h"
 #include "roofline/ceilings/measured_energy.h"
 #include "roofline/model/draws.h"
@@ -53,9 +52,10 @@ AskedProfile asked_profile(const std::string& path, const Options& options,
   if (all_modes(options))
     for (const ProfileMode& mode : profile.modes) add(mode);
   else if (options.has("modes"))
-    for (const std::string& label : wanted_labels(options)) add(mode_of(profile, label, "--modes"));
+    for (const std::string& label : wanted_labels(options))
+      add(named_mode(profile, label, "--modes"));
   else if (options.has("mode"))
-    add(mode_of(profile, options.text_or_empty("mode"), "--mode"));
+    add(named_mode(profile, options.text_or_empty("mode"), "--mode"));
   else
     add(profile.modes.front());
   if (profile.modes.size() > 1 && !options.has("mode") && !options.has("modes"))
@@ -68,7 +68,7 @@ std::vector<DeviceMode> asked_modes(const catalog::Device& device,
                                     const catalog::Configuration& configuration,
                                     const Options& options) {
   const auto one = [&](const std::string& text, const char* option) {
-    return mode_of(device, configuration, text, option);
+    return named_mode(device, configuration, text, option);
   };
   if (all_modes(options)) {
     auto modes = stock_modes(device, configuration);
@@ -152,7 +152,7 @@ std::vector<Ceilings> drawn_ceilings(const MachineModel& model, const OperatingP
 std::vector<Roofline> asked_rooflines(const std::string& word, const Options& options,
                                       RooflineOptions chosen, const Console& console) {
   check_mode_options(options);
-  if (names_device(word))
+  if (catalog::names_device(word))
     return device_rooflines(asked_device(word, options, console), chosen, console);
   const std::string path = word.empty() ? require_newest_profile() : word;
   chosen.profile = display_name(path);
@@ -167,7 +167,7 @@ std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, cons
                                                    RooflineOptions chosen, const Console& console) {
   check_mode_options(options);
   std::vector<EnergyRoofline> rooflines;
-  if (names_device(word)) {
+  if (catalog::names_device(word)) {
     if (chosen.threads)
       throw usage_error("--threads", "ceilings on paper are those of the whole processor",
                         "leave it out");

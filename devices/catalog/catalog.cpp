@@ -1,9 +1,9 @@
 // Finding a device in the catalog and a configuration in a device.
-// The index is generated from the files; a file is parsed only when its device is asked for.
+// The index is generated from the files; a file is parsed only when its device is loaded.
 #include "devices/catalog/catalog.h"
 
 #include <algorithm>
-#include <cctype>
+#include <filesystem>
 
 #include "base/json.h"
 #include "base/nearest.h"
@@ -11,12 +11,6 @@
 
 namespace ridgeline::catalog {
 namespace {
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
@@ -79,6 +73,14 @@ const Reference& reference(const Device& device, std::string_view id) {
   if (found == device.references.end())
     throw Error(device.id, "the catalog entry has no source " + quote(id));
   return *found;
+}
+
+bool names_device(const std::string& word) {
+  // A file wins over a device of the same name. A word that is neither is taken for a mistyped
+  // device unless it looks like a path.
+  if (word.empty() || std::filesystem::exists(word)) return false;
+  const bool is_path = word.find('/') != std::string::npos || word.ends_with(".json");
+  return !is_path || find(word) != nullptr;
 }
 
 }  // namespace ridgeline::catalog

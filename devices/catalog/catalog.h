@@ -1,5 +1,5 @@
-// The device catalog: what each device can do on paper and which power modes it has, as data.
-// Facts with their sources; clock vectors are made in mode_space.h, measured rates are a Profile's.
+// The device catalog: datasheet rates and power modes of each device, as data with sources.
+// mode_space.h makes clock vectors of the modes; measured rates are in a Profile.
 #pragma once
 
 #include <array>
@@ -79,7 +79,7 @@ struct VoltageCurve {
   friend bool operator==(const VoltageCurve&, const VoltageCurve&) = default;
 };
 
-struct Gpu {
+struct GpuSpec {
   std::string architecture;             // "Ampere GA10B"
   std::string compute_capability;       // "8.7"; empty where unknown
   std::optional<Fact> multiprocessors;  // SMs that the device has, all of them on
@@ -91,7 +91,7 @@ struct Gpu {
   std::vector<CacheSize> caches;
   std::optional<VoltageCurve> voltage;
 
-  friend bool operator==(const Gpu&, const Gpu&) = default;
+  friend bool operator==(const GpuSpec&, const GpuSpec&) = default;
 };
 
 struct CpuCluster {
@@ -258,7 +258,7 @@ struct Device {
   std::string family;                     // "Jetson AGX Orin"
   std::string chip;                       // "T234"
   std::vector<std::string> device_trees;  // words of /proc/device-tree/compatible: "p3701-0005"
-  std::optional<Gpu> gpu;
+  std::optional<GpuSpec> gpu;
   std::vector<CpuCluster> cpu;
   std::optional<ClusterSwitch> cluster_switch;  // absent = not known: a reboot is reckoned with
   std::optional<Dla> dla;
@@ -292,6 +292,10 @@ const IndexRow* find(std::string_view name);
 // `where` names the option.
 Device load(std::string_view name, const std::string& where = {});
 
+// Whether a word names a device where a file may stand too: there is no file of that name, and it
+// does not look like a path.
+bool names_device(const std::string& word);
+
 // The configuration of a JetPack release ("5", "6.2"), the newest that has it; without a release
 // the newest of all. A release that the device never had is a usage error.
 const Configuration& configuration(const Device& device, std::string_view jetpack = {},
@@ -305,6 +309,12 @@ Device device_from_json(const JsonCursor& cursor);  // ids of sources are checke
 }  // namespace ridgeline::catalog
 
 namespace ridgeline {
+
+// A device in one of its configurations.
+struct KnownDevice {
+  catalog::Device device;
+  catalog::Configuration configuration;
+};
 
 template <>
 struct TokenTable<catalog::Kind> {

@@ -68,7 +68,7 @@ class Checklist {
                        [&](const CacheSize& cache) { return cache.level == level; });
   }
 
-  void check(const Gpu& gpu) {
+  void check(const GpuSpec& gpu) {
     need(!gpu.compute_capability.empty(), "gpu", "compute capability");
     need(gpu.multiprocessors.has_value(), "gpu", "number of multiprocessors");
     const int capability = capability_times_ten(gpu.compute_capability);
@@ -82,7 +82,7 @@ class Checklist {
     if (gpu.voltage && gpu.voltage->relative) need(false, "gpu", "voltage in volt");
   }
 
-  // Clusters that are alike miss the same things: told once.
+  // Clusters that are alike lack the same facts: listed once.
   void check_clusters() {
     for (std::size_t i = 0; i < device_.cpu.size(); ++i) {
       const CpuCluster& cluster = device_.cpu[i];

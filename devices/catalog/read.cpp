@@ -130,8 +130,8 @@ VoltageCurve read_voltage(const JsonCursor& cursor, const Reader& reader) {
   return curve;
 }
 
-Gpu read_gpu(const JsonCursor& cursor, const Reader& reader) {
-  Gpu gpu;
+GpuSpec read_gpu(const JsonCursor& cursor, const Reader& reader) {
+  GpuSpec gpu;
   gpu.architecture = cursor.at("architecture").text();
   gpu.compute_capability = optional_text(cursor, "compute_capability");
   gpu.multiprocessors = reader.optional_fact(cursor, "multiprocessors");

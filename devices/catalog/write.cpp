@@ -53,7 +53,7 @@ Json voltage_to_json(const VoltageCurve& curve) {
   return json;
 }
 
-Json gpu_to_json(const Gpu& gpu) {
+Json gpu_to_json(const GpuSpec& gpu) {
   Json json = {{"architecture", gpu.architecture}};
   put(json, "compute_capability", gpu.compute_capability);
   put(json, "multiprocessors", gpu.multiprocessors);

@@ -28,7 +28,7 @@ std::optional<double> ceiling_clock(const catalog::ClockDomain& domain);
 std::pair<std::optional<double>, std::optional<double>> neighbours(
     const catalog::ClockDomain& domain, double hz);
 
-// Who asks, for errors and notes: the device, the knob's word and the option.
+// For errors and notes: the device, the knob's word and the option.
 struct ClockAsker {
   std::string device;
   std::string knob;

@@ -65,7 +65,7 @@ void add_masks(const std::vector<DeviceMode>& modes, const DeviceMode& otherwise
   });
 }
 
-// One axis further into the order of for_each_mode(); false where the axis has not the value.
+// One axis further into the order of for_each_mode(); false if the axis lacks the value.
 template <class T>
 bool step_into(const std::vector<T>& values, const std::optional<T>& value, std::size_t& position) {
   if (values.empty()) return true;
@@ -92,7 +92,7 @@ ModeGrid full_grid(const Device& device, const Configuration& configuration) {
   MaskGrid axes;
   if (const auto total = core_count(device, configuration)) {
     for (int cores = 0; cores <= *total; ++cores)
-      grid.layouts.push_back(spread_cores(device, configuration, cores));
+      grid.layouts.push_back(cores_per_cluster(device, configuration, cores));
     axes.cpu_cores.resize(static_cast<std::size_t>(*total));
     std::iota(axes.cpu_cores.begin(), axes.cpu_cores.end(), 1);
   }

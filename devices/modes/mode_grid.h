@@ -65,7 +65,7 @@ void for_each_mode(const ModeGrid& grid, Visit visit) {
 
 OperatingPoint point_at(const ModeGrid& grid, const GridIndex& index);  // without a label
 
-// How many modes for_each_mode() visits before this one; nullopt where the grid has it not.
+// How many modes for_each_mode() visits before this one; nullopt if the grid lacks it.
 std::optional<std::size_t> position_of(const ModeGrid& grid, const DeviceMode& mode);
 
 std::vector<OperatingPoint> grid_points(const ModeGrid& grid);

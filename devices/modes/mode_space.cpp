@@ -1,5 +1,5 @@
 // Turns stock modes and requests into clock vectors by the clock tables of a configuration.
-// The tables are the catalog's; the product of all of them is devices/modes/mode_grid.cpp's.
+// The tables are in the catalog; mode_grid.cpp makes the product of all of them.
 #include "devices/modes/mode_space.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ using catalog::Device;
 using catalog::StockMode;
 
 // A cap as a mode writes it, held against the ceiling: no clamp reaches the ceiling, and a cap
-// above it is the firmware's to hold.
+// above it is limited by the firmware.
 std::optional<double> capped_clock(const ClockDomain& domain, std::optional<double> cap,
                                    bool zero_is_unclamped, const char* knob, DeviceMode& mode,
                                    std::optional<ClockLimit>& limit) {
@@ -102,11 +102,6 @@ void set_cap_of_power(const Device& device, double cap_w, const std::string& whe
 
 const StockMode* find_stock(const Configuration& configuration, const std::string& word) {
   const std::string_view wanted = nvpmodel::label_of(word);
-  const auto same_word = [](std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-      return std::tolower(x) == std::tolower(y);
-    });
-  };
   for (const StockMode& mode : configuration.modes)
     if (same_word(nvpmodel::label_of(mode.name), wanted)) return &mode;
   int id = -1;
@@ -166,7 +161,7 @@ void choose_cores(const Device& device, const Configuration& configuration,
     throw usage_error(where, fmt::format("cores={}: {} has {} cores", *wanted, device.id, *total));
   mode.point.cpu_cores = wanted ? wanted : total;
   if (mode.point.cpu_cores && total)
-    mode.cores = spread_cores(device, configuration, *mode.point.cpu_cores);
+    mode.cores = cores_per_cluster(device, configuration, *mode.point.cpu_cores);
 }
 
 DeviceMode resolve_caps(const Device& device, const Configuration& configuration,
@@ -204,7 +199,7 @@ DeviceMode resolve_caps(const Device& device, const Configuration& configuration
 
 }  // namespace
 
-std::optional<int> multiprocessors_on(const catalog::Gpu& gpu,
+std::optional<int> multiprocessors_on(const catalog::GpuSpec& gpu,
                                       std::optional<std::uint32_t> tpc_pg_mask) {
   if (!tpc_pg_mask) {
     if (!gpu.multiprocessors) return std::nullopt;
@@ -292,6 +287,11 @@ DeviceMode resolve(const Device& device, const Configuration& configuration,
   return mode;
 }
 
+DeviceMode named_mode(const Device& device, const Configuration& configuration,
+                      const std::string& text, const char* option) {
+  return resolve(device, configuration, parse_mode_request(text, option), option);
+}
+
 Reach reach_between(const Device& device, const DeviceMode& from, const DeviceMode& to) {
   if (from.tpc_pg_mask != to.tpc_pg_mask || from.fbp_pg_mask != to.fbp_pg_mask)
     return Reach::reboot;
@@ -316,7 +316,8 @@ std::optional<int> core_count(const Device& device, const Configuration& configu
   return most > 0 ? std::optional<int>(most) : std::nullopt;
 }
 
-std::vector<int> spread_cores(const Device& device, const Configuration& configuration, int count) {
+std::vector<int> cores_per_cluster(const Device& device, const Configuration& configuration,
+                                   int count) {
   std::vector<std::size_t> order(device.cpu.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Not by number: TX2's Denver cores are cpu1 and cpu2 and go before the others.

@@ -1,5 +1,5 @@
-// The power modes of a device as clock vectors: its stock modes, one that is asked for, or all of
-// them. On paper: nothing is set here, and a board's read-back may differ by a rounding.
+// The power modes of a device as clock vectors: its stock modes, a requested one, or all of them.
+// Nothing is set here, and what a board reads back may differ by a rounding.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct DeviceMode {
   std::optional<ClockLimit> memory_limit;
   std::optional<ClockLimit> cpu_limit;     // of the first cluster that is online
   Reach reach = Reach::live;               // from the configuration's default mode
-  std::vector<std::string> between_steps;  // caps of a stock mode that are no lockable step
+  std::vector<std::string> between_steps;  // caps of a stock mode that are not lockable steps
   std::vector<std::string> notes;          // all else that was rounded or is not known
 };
 
@@ -60,6 +60,10 @@ std::optional<double> stated_power_w(const DeviceMode& mode);
 DeviceMode resolve(const catalog::Device& device, const catalog::Configuration& configuration,
                    const ModeRequest& request, const std::string& where = "--mode");
 
+// The same for a request as text: a label, or caps such as gpu=612MHz,cores=4.
+DeviceMode named_mode(const catalog::Device& device, const catalog::Configuration& configuration,
+                      const std::string& text, const char* option);
+
 // The mode that the device boots into; without stock modes the one with every knob at its ceiling.
 DeviceMode default_mode(const catalog::Device& device, const catalog::Configuration& configuration);
 
@@ -68,7 +72,7 @@ DeviceMode default_mode(const catalog::Device& device, const catalog::Configurat
 Reach reach_between(const catalog::Device& device, const DeviceMode& from, const DeviceMode& to);
 
 // SMs that a mask leaves on; nullopt where the catalog does not say what its bits mean.
-std::optional<int> multiprocessors_on(const catalog::Gpu& gpu,
+std::optional<int> multiprocessors_on(const catalog::GpuSpec& gpu,
                                       std::optional<std::uint32_t> tpc_pg_mask);
 
 // All cores of the device, from its clusters or else from the mode with the most.
@@ -77,8 +81,8 @@ std::optional<int> core_count(const catalog::Device& device,
 
 // Cores online per cluster when `count` of all are: the clusters that a stock mode switches off are
 // filled last.
-std::vector<int> spread_cores(const catalog::Device& device,
-                              const catalog::Configuration& configuration, int count);
+std::vector<int> cores_per_cluster(const catalog::Device& device,
+                                   const catalog::Configuration& configuration, int count);
 
 // The vector in the grammar of requests: "gpu=612MHz,emc=2133MHz,cpu=1113.6MHz,cores=4,sm=8".
 std::string request_text(const OperatingPoint& point);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "devices/catalog/model.h"
 #include "devices/machine/identification.h"
-#include "devices/modes/named_mode.h"
+#include "devices/modes/mode_space.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/profile_model.h"
 
@@ -26,7 +26,7 @@ void refuse_threads(const MachineRequest& request) {
 void set_point(MachineSource& source, const MachineRequest& request) {
   const auto& [device, configuration] = *source.known;
   const DeviceMode mode = !request.mode.empty()
-                              ? mode_of(device, configuration, request.mode, "--mode")
+                              ? named_mode(device, configuration, request.mode, "--mode")
                               : default_mode(device, configuration);
   source.point = mode.point;
   for (const std::string& note : mode.notes)
@@ -97,7 +97,7 @@ MachineSource profile_source(const Profile& profile, const MachineRequest& reque
   if (request.threads && threads < 1)
     throw usage_error("--threads", fmt::format("{} is not a number of threads", threads));
   const ProfileMode& mode =
-      !request.mode.empty() ? mode_of(profile, request.mode, "--mode") : profile.modes.front();
+      !request.mode.empty() ? named_mode(profile, request.mode, "--mode") : profile.modes.front();
   MachineSource source;
   source.name = profile.machine.name;
   if (const std::string why = disturbance(mode.conditions); !why.empty())
@@ -122,7 +122,7 @@ MachineSource file_source(const std::string& path, const MachineRequest& request
 
 MachineSource machine_source(const MachineRequest& request) {
   const std::string word = request.on;
-  if (names_device(word)) return device_source(named_device(word, "--on"), request);
+  if (catalog::names_device(word)) return device_source(named_device(word, "--on"), request);
   if (!word.empty()) return file_source(word, request);
   const Identity identity = identify();
   // A profile holds rows of the CPU, and networks run on the GPU where there is one.

@@ -13,12 +13,6 @@
 
 namespace ridgeline {
 
-// The catalog's entry of a device in the configuration that was asked for.
-struct KnownDevice {
-  catalog::Device device;
-  catalog::Configuration configuration;
-};
-
 // What a user says of the machine; empty is the default.
 struct MachineRequest {
   std::string on;              // a name of the catalog, a fitted model or a profile
