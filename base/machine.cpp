@@ -10,7 +10,7 @@
 namespace ridgeline {
 namespace {
 
-// Zero is allowed: a fact that the system did not tell.
+// Zero is allowed: a fact that the system did not report.
 int known_units(const JsonCursor& cursor) { return cursor.size() == 0 ? 0 : bounded_units(cursor); }
 
 Json to_json(const Cache& cache) {
@@ -34,7 +34,7 @@ Cache cache_from_json(const JsonCursor& cursor) {
   return cache;
 }
 
-Json to_json(const Gpu& gpu) {
+Json to_json(const MachineGpu& gpu) {
   return {{"name", gpu.name},
           {"architecture", gpu.architecture},
           {"multiprocessors", gpu.multiprocessors},
@@ -42,8 +42,8 @@ Json to_json(const Gpu& gpu) {
           {"driver", gpu.driver}};
 }
 
-Gpu gpu_from_json(const JsonCursor& cursor) {
-  Gpu gpu;
+MachineGpu gpu_from_json(const JsonCursor& cursor) {
+  MachineGpu gpu;
   gpu.name = cursor.at("name").text();
   gpu.architecture = cursor.at("architecture").text();
   gpu.multiprocessors = known_units(cursor.at("multiprocessors"));
@@ -58,7 +58,7 @@ Json to_json(const Machine& machine) {
   Json caches = Json::array();
   for (const Cache& cache : machine.caches) caches.push_back(to_json(cache));
   Json gpus = Json::array();
-  for (const Gpu& gpu : machine.gpus) gpus.push_back(to_json(gpu));
+  for (const MachineGpu& gpu : machine.gpus) gpus.push_back(to_json(gpu));
   return {{"name", machine.name},
           {"architecture", machine.architecture},
           {"microarchitecture", machine.microarchitecture},

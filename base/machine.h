@@ -21,14 +21,14 @@ struct Cache {
   friend bool operator==(const Cache&, const Cache&) = default;
 };
 
-struct Gpu {
+struct MachineGpu {
   std::string name;          // as its driver calls it
   std::string architecture;  // "sm_87"
   int multiprocessors = 0;
   std::uint64_t memory_bytes = 0;
   std::string driver;  // version; empty where unknown
 
-  friend bool operator==(const Gpu&, const Gpu&) = default;
+  friend bool operator==(const MachineGpu&, const MachineGpu&) = default;
 };
 
 struct Machine {
@@ -39,12 +39,12 @@ struct Machine {
   int hardware_threads = 0;       //
   int numa_nodes = 1;             //
   std::uint64_t memory_bytes = 0;
-  std::vector<Cache> caches;     // data and unified caches, ascending level
-  std::vector<std::string> isa;  // instruction sets that really run here: "avx2", "neon" …
-  std::string os;                // "Debian GNU/Linux 12 (bookworm)"
-  std::string kernel;            // "6.1.0"
-  std::string hypervisor;        // "KVM"; empty on bare metal
-  std::vector<Gpu> gpus{};       // that were measured
+  std::vector<Cache> caches;       // data and unified caches, ascending level
+  std::vector<std::string> isa;    // instruction sets that really run here: "avx2", "neon" …
+  std::string os;                  // "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel;              // "6.1.0"
+  std::string hypervisor;          // "KVM"; empty on bare metal
+  std::vector<MachineGpu> gpus{};  // that were measured
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

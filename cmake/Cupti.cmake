@@ -76,8 +76,7 @@ list(REMOVE_DUPLICATES includes)
 list(REMOVE_ITEM includes ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 target_include_directories(ridgeline_cupti SYSTEM INTERFACE ${includes})
 target_link_libraries(ridgeline_cupti INTERFACE ${CMAKE_DL_LIBS})
-set(RIDGELINE_CUPTI_SOURCES call counter_names kernel_times library profiler range_profiler
-                            session_profiler)
+set(RIDGELINE_CUPTI_SOURCES call kernel_times library profiler range_profiler session_profiler)
 list(TRANSFORM RIDGELINE_CUPTI_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/kernels/cuda/cupti/)
 list(TRANSFORM RIDGELINE_CUPTI_SOURCES APPEND .cpp)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/cupti/library.cpp

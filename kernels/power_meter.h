@@ -22,7 +22,7 @@ class PowerMeter {
 
   const SensorFacts& facts() const { return sensor_.facts(); }
 
-  // After a change of load, until the readings tell nothing of what was before.
+  // After a change of load, until the readings no longer depend on what was before.
   double settle_s() const;
 
   // Works for some tens of milliseconds, calls `look` once meanwhile, and says how much it did.

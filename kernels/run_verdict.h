@@ -2,6 +2,9 @@
 // machine. Pure functions of conditions and rows; single rows are judged in verdict.h.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "base/profile.h"
 
 namespace ridgeline {
@@ -11,6 +14,12 @@ RunVerdict judge_run(const ProfileMode& mode);
 // Marks sweep rows that stand above their roof as impossible, with a note. For disturbed runs: in
 // a quiet one a point above the roof is a finding about the kernel.
 void mark_sweep_above_roof(ProfileMode& mode);
+
+// Adds warnings about what surrounded the run: other load, a hypervisor, a quota, a governor.
+// `busiest` names the process that used most CPU time ("" = none stood out); `quota` is the CPU
+// time that the process may use, in cores.
+void warn_of_surroundings(const std::string& busiest, std::optional<double> quota, int cores,
+                          MeasuringConditions& conditions);
 
 // Limits, as documented in docs/how-it-works.md.
 
@@ -25,7 +34,7 @@ inline constexpr double disturbing_steal = 0.05;
 inline constexpr double unsteady_share = 1.0 / 3;
 inline constexpr int least_judged = 6;  // rows; a share of fewer says nothing
 // A sweep point above its roof by more than this, beyond both intervals. Kernels differ by a few
-// percent in how well they prefetch, so one point or a few percent are no contradiction.
+// percent in how well they prefetch, so one point or a few percent do not contradict it.
 inline constexpr double sweep_above_roof = 1.10;
 inline constexpr int least_sweep_points = 2;
 

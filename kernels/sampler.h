@@ -22,7 +22,7 @@ struct Trial {
   std::function<Reading()> run;
 };
 
-// What others took of the measured processors since the question was last asked.
+// Share of the measured processors' time that others used since the last call.
 struct OtherLoad {
   double steal_fraction = 0;  // a hypervisor
   double other_fraction = 0;  // other processes

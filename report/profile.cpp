@@ -321,7 +321,7 @@ std::string profile_text(const Profile& profile, int width) {
                           ? ""
                           : " (" + profile.machine.microarchitecture + ")",
                       profile.machine.cores);
-  for (const Gpu& gpu : profile.machine.gpus)
+  for (const MachineGpu& gpu : profile.machine.gpus)
     text += fmt::format("{} ({}), {} multiprocessors, {}\n", gpu.name, gpu.architecture,
                         gpu.multiprocessors, format_bytes(static_cast<double>(gpu.memory_bytes)));
   // Conditions and warnings come before the numbers that they are about.

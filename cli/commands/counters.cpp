@@ -15,6 +15,8 @@
 
 namespace ridgeline::cli {
 namespace {
+using cuda::CountedKernel;
+using cuda::ProgramCounts;
 using cuda::Quantity;
 
 void declare_counters(OptionsDescription& options) {
@@ -129,12 +131,12 @@ std::string to_csv(const ProgramCounts& counts) {
 
 ProgramCounts runs_of(const std::vector<std::string>& command, const Options& options) {
   if (!options.has("only")) {
-    ProgramCounts counts = count_program(command);  // first: it may be forbidden
-    return merge_runs(std::move(counts), time_program(command));
+    ProgramCounts counts = cuda::count_program(command);  // first: it may be forbidden
+    return cuda::merge_runs(std::move(counts), cuda::time_program(command));
   }
   const auto& only = options.text("only");
-  if (only == "counters") return count_program(command);
-  if (only == "times") return time_program(command);
+  if (only == "counters") return cuda::count_program(command);
+  if (only == "times") return cuda::time_program(command);
   throw usage_error("--only " + only, "is neither counters nor times");
 }
 

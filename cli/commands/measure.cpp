@@ -25,13 +25,11 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cuda/gpu_here.h"
 #include "kernels/cuda/measure.h"
-#include "kernels/cuda/sharing.h"
 #include "kernels/instruments.h"
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
 #include "kernels/run_verdict.h"
 #include "kernels/steady_clock.h"
-#include "kernels/surroundings.h"
 #include "report/profile.h"
 #include "report/targets.h"
 #include "roofline/ceilings/measured_energy.h"
@@ -155,7 +153,7 @@ struct Backend {
   std::vector<ListedTrial> plan;
   std::function<ProfileMode(const SamplerWorld&)> measure;
   bool all = true;  // whether nothing was left out of the plan
-  std::vector<Gpu> gpus = {};
+  std::vector<MachineGpu> gpus = {};
 };
 
 // Energy per FLOP and byte where power was read, or why it was not.
@@ -194,8 +192,8 @@ Backend gpu_backend(const Options& options, const MeasureWords& words) {
   Backend backend;
   // Without a device there is still a plan to look at.
   std::shared_ptr<cuda::Gpu> gpu;
-  if (reason.empty() || !flag(options, "list")) gpu = open_gpu_here();
-  if (gpu) backend.gpus.push_back(machine_gpu(gpu->facts()));
+  if (reason.empty() || !flag(options, "list")) gpu = cuda::open_gpu_here();
+  if (gpu) backend.gpus.push_back(cuda::machine_gpu(gpu->facts()));
   const auto plan =
       cuda::plan(wanted, gpu ? gpu->facts() : cuda::DeviceFacts{}, [&](const cuda::Kernel& kernel) {
         return gpu ? gpu->support(kernel) : cuda::CodeSupport{"no CUDA device: " + reason, false};

@@ -14,7 +14,6 @@
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_filter.h"
 #include "devices/modes/present_mode.h"
-#include "devices/nvpmodel/diff.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"
 #include "report/nvpmodel_check.h"
@@ -122,7 +121,7 @@ std::string nvpmodel_text(const ModesListing& listing, const Options& options, C
       nvpmodel::compose(file, listing.device, nvpmodel::block_values(file, *listing.asked, wanted),
                         path.empty() ? listing.device.id : path);
   if (!flag(options, "diff")) return to_text(model);
-  const std::string patch = nvpmodel::diff_of(text, file, model, path);
+  const std::string patch = nvpmodel::unified_diff(text, file, model, path);
   if (patch.empty()) console.talk(path + " has this mode already");
   return patch;
 }

@@ -128,7 +128,7 @@ ExitCode verify_counters_here(const cuda::MeasureOptions& wanted, const Options&
   if (options.has("output"))
     throw usage_error("--output", "is for profiles, and --verify-counters measures none",
                       "use --json > FILE");
-  const std::shared_ptr<cuda::Gpu> gpu = open_gpu_here();
+  const std::shared_ptr<cuda::Gpu> gpu = cuda::open_gpu_here();
   if (const std::string reason = cuda::why_no_cupti(); !reason.empty()) throw Error({}, reason);
   const auto plan = cuda::plan(wanted, gpu->facts(),
                                [&](const cuda::Kernel& kernel) { return gpu->support(kernel); });

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "kernels/cpu/pointer_chain.h"
 #include "kernels/cpu/state.h"
 #include "kernels/steady_clock.h"
 

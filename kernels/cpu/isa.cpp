@@ -1,4 +1,4 @@
-// Combines feature bits and a trial in a child process into one answer per instruction set.
+// Combines feature bits and a trial in a child process into one result per instruction set.
 // The trial matters: virtual machines exist that list tile units with empty CPUID leaves.
 #include "kernels/cpu/isa.h"
 

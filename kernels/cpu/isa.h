@@ -33,7 +33,7 @@ struct IsaSupport {
 };
 
 // Feature bits first, then one trial instruction in a child process: some virtual machines
-// advertise units that fault. Answers are cached for the life of the process.
+// advertise units that fault. Results are cached for the life of the process.
 const IsaSupport& isa_support(Isa isa);
 
 // Names of all instruction sets that run here, in the order of the enum.

@@ -113,6 +113,10 @@ constexpr Kernel clock_row(Kernel kernel, int steps, int cycles, Body body) {
 // Every kernel of this architecture, one row each (x86/table.cpp, aarch64/table.cpp).
 std::span<const Kernel> kernel_table();
 
-const Kernel* find_kernel(std::string_view name);
+inline const Kernel* find_kernel(std::string_view name) {
+  for (const Kernel& kernel : kernel_table())
+    if (kernel.name == name) return &kernel;
+  return nullptr;
+}
 
 }  // namespace ridgeline::cpu

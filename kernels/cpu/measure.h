@@ -1,5 +1,5 @@
 // Measures this CPU: runs a plan through the sampler and turns the series into profile rows.
-// Printing and storing are the command's business.
+// It neither prints nor stores.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace ridgeline::cpu {
 
 // The mode itself is left to the caller, who knows how to read or set it. After an interruption
 // the rows measured so far are there and conditions.complete is false. Rows above 102 % of theory
-// have status `impossible`; whoever called decides what that means. With a meter a part of the time
+// have status `impossible`; the caller decides what that means. With a meter a part of the time
 // goes to the power of the sweep rows and of the machine at rest.
 ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                     const Topology& topology, const Microarchitecture* core,

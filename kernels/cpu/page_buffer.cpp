@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -48,6 +49,19 @@ void fill_random(std::byte* data, std::size_t bytes, std::uint64_t seed) {
     const std::uint64_t value = (bits & 0x807fffff807fffffu) | exponents;
     std::memcpy(data + offset, &value, 8);
   }
+}
+
+void* make_pointer_chain(std::byte* data, std::size_t bytes, std::size_t line_bytes,
+                         std::uint64_t seed) {
+  // Sattolo's shuffle, in place on the pointers themselves: a uniformly random single cycle.
+  const std::size_t lines = std::max<std::size_t>(bytes / line_bytes, 1);
+  const auto element = [&](std::size_t i) -> void*& {
+    return *reinterpret_cast<void**>(data + i * line_bytes);
+  };
+  for (std::size_t i = 0; i < lines; ++i) element(i) = data + i * line_bytes;
+  Random random{seed};
+  for (std::size_t i = lines - 1; i > 0; --i) std::swap(element(i), element(random.below(i)));
+  return data;
 }
 
 }  // namespace ridgeline::cpu

@@ -1,5 +1,5 @@
-// A buffer of large pages. The memory is reserved here and first touched by whoever fills it,
-// so that pages land on the node of the thread that uses them.
+// A buffer of large pages, and what fills it. The memory is reserved here and first touched by the
+// thread that fills it, so that pages land on the node of that thread.
 #pragma once
 
 #include <cstddef>
@@ -35,5 +35,11 @@ class PageBuffer {
 // Random finite FP32 values, |x| in [0.25, 1): zeros would draw less power. Read as FP64 they
 // are finite, normal and small.
 void fill_random(std::byte* data, std::size_t bytes, std::uint64_t seed);
+
+// A random cycle of pointers over the cache lines of a buffer, for the latency kernel: one cycle
+// through all lines, so that there is no shorter loop and no order that a prefetcher could learn.
+// Returns its start. `line_bytes` is the distance of two elements.
+void* make_pointer_chain(std::byte* data, std::size_t bytes, std::size_t line_bytes,
+                         std::uint64_t seed);
 
 }  // namespace ridgeline::cpu

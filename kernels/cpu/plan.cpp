@@ -3,23 +3,17 @@
 #include "kernels/cpu/plan.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 
 namespace ridgeline::cpu {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
 
 // The kernel of the widest instruction set that runs here, by a key that says what it does.
 template <class Key>
@@ -93,8 +87,8 @@ void plan_latency(const MeasureOptions& options, const Topology& topology,
   }
 }
 
-// The words that select a trial. Sweep and latency have only names of their own: whoever asks
-// for "dram" wants its bandwidth.
+// The words that select a trial. Sweep and latency have only names of their own: "dram" selects its
+// bandwidth.
 std::vector<std::string> words_of(const PlannedTrial& trial) {
   std::vector<std::string> words{std::string(to_string(trial.section)), trial.name()};
   if (trial.section == Section::compute) {

@@ -36,7 +36,7 @@ struct PlannedTrial {
   std::string what() const;  // "fp32", "DRAM read", "DRAM + 16 FMA fp32", "chain of 24 KiB"
 };
 
-// The thread counts that the options ask for, ascending; a usage error for more than there are
+// The thread counts of the options, ascending; a usage error for more than there are
 // cores.
 std::vector<int> thread_counts(const MeasureOptions& options, const Topology& topology);
 

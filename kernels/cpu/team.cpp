@@ -62,7 +62,7 @@ void Barrier::wait() {
   }
   for (int spins = 0; phase_.load(std::memory_order_acquire) == phase; ++spins) {
     relax();
-    if (spins > spins_before_sleep) std::this_thread::yield();  // somebody else has our core
+    if (spins > spins_before_sleep) std::this_thread::yield();  // another process has our core
   }
 }
 

@@ -1,5 +1,5 @@
 // The arithmetic of the compute kernels: one struct each says what one instruction does and costs.
-// How a device does it is in device/, how a host does the same in host_arithmetic.h. C++17.
+// How a device does it is in device/, how a host does the same in host_machine.h. C++17.
 #pragma once
 
 #include "base/tokens.h"

@@ -1,5 +1,5 @@
 // The bench: buffers on the device, the best way to launch each kernel, and one reading of it.
-// Repeating, averaging and judging are the sampler's and the verdict's part.
+// The sampler repeats and averages readings; verdict.h judges them.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct Setup {
 
 struct Timed {
   double seconds = 0;
-  double clock_hz = 0;  // median over the blocks; 0 where none ran long enough to tell
+  double clock_hz = 0;  // median over the blocks; 0 if none ran long enough
 };
 
 // Launches once and reads time and stamps; `meanwhile` is called while the kernel runs.
@@ -71,7 +71,7 @@ class Bench {
   const Setup& setup(std::size_t index) const { return setups_[index]; }
   const std::string& failure(std::size_t index) const { return failures_[index]; }
   std::uint64_t transfer_bytes() const { return transfers_ ? transfers_->bytes() : 0; }
-  bool lost() const { return lost_; }  // the device answers no more
+  bool lost() const { return lost_; }  // the device stopped responding
   const std::vector<Warning>& warnings() const { return warnings_; }
 
  private:

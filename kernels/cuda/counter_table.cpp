@@ -1,6 +1,6 @@
-// The rows. Names were asked of CUPTI itself for a chip of each architecture (its host side needs
-// no GPU): those of sm_72 of CUPTI 11.8, all others of 13.0. `./run tests` asks again where CUPTI
-// is installed.
+// The rows. CUPTI itself lists the names for a chip of each architecture (its host side needs no
+// GPU): those of sm_72 are from CUPTI 11.8, all others from 13.0. `./run tests` checks them again
+// if CUPTI is installed.
 #include "kernels/cuda/counter_table.h"
 
 #include <algorithm>

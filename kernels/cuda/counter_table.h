@@ -1,5 +1,5 @@
-// Which hardware counters tell how much work a kernel did, by GPU architecture: one row per metric.
-// Names and factors only; reading them is the profiler's part (profiler.h).
+// Which hardware counters measure the work of a kernel, by GPU architecture: one row per metric.
+// Names and factors only; profiler.h reads them.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace ridgeline::cuda {
 
-// What a program did, as counters can tell it. FLOP are of CUDA cores unless the name says tensor;
+// What a program did, as counters measure it. FLOP are of CUDA cores unless the name says tensor;
 // a multiply-add is two.
 enum class Quantity {
   flop_fp64,
@@ -50,10 +50,10 @@ struct CounterRow {
 };
 std::span<const CounterRow> counter_table();
 
-// Rows of a quantity on an architecture; none where nothing tells it there.
+// Rows of a quantity on an architecture; none if it cannot be counted there.
 std::vector<const CounterRow*> counters_of(Quantity quantity, int architecture);
 
-// Every metric that tells something of a program whose instructions nobody knows.
+// Every metric that helps with a program whose instructions are unknown.
 std::vector<std::string> metrics_of_programs(int architecture);
 
 // FLOP of one tensor instruction by its shape, as machine code names it (HMMA.16816): for GPUs and

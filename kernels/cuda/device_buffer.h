@@ -1,5 +1,5 @@
-// Memory that a GPU reaches and that is given back in the end.
-// Of any kind; filling it is the part of whoever asked for it.
+// Memory of any kind that a GPU reaches, released in the end.
+// It is not filled.
 #pragma once
 
 #include <cstdint>

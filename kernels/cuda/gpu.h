@@ -33,7 +33,7 @@ struct DeviceFacts {
   std::string pci_bus_id;                       // empty on Jetson
 };
 
-// What went wrong on the device; `kind` tells whether going on makes sense.
+// What went wrong on the device; `kind` says whether going on makes sense.
 class GpuError : public Error {
  public:
   enum class Kind {
@@ -59,7 +59,8 @@ constexpr std::string_view to_string(MemoryKind kind) {  // as MemoryRow::alloca
   return kind == MemoryKind::device ? "device" : kind == MemoryKind::pinned ? "pinned" : "managed";
 }
 
-// A copy between host and device by a copy engine; the driver tells the direction by the addresses.
+// A copy between host and device by a copy engine; the driver sees the direction from the
+// addresses.
 struct Copy {
   void* to = nullptr;
   const void* from = nullptr;
@@ -76,7 +77,7 @@ class Gpu {
  public:
   virtual ~Gpu() = default;
   virtual const DeviceFacts& facts() const = 0;
-  virtual void correct(const DeviceFacts& facts) = 0;  // where somebody knows better
+  virtual void correct(const DeviceFacts& facts) = 0;  // if the catalog knows better
   virtual CodeSupport support(const Kernel& kernel) const = 0;
   // Blocks of a kernel that fit on one multiprocessor at once.
   virtual int resident_blocks(const Kernel& kernel, std::uint32_t threads) const = 0;
@@ -107,8 +108,5 @@ std::unique_ptr<Gpu> open_gpu(int index = 0);
 
 // Why open_gpu() would fail, in a few words; empty where a device is here. Never throws.
 std::string why_no_gpu();
-
-// Whether code for `code` (machine code) runs on a device of `architecture`.
-bool runs_machine_code(int code, int architecture);
 
 }  // namespace ridgeline::cuda

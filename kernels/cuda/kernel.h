@@ -57,7 +57,8 @@ struct Kernel {
   int fma_per_element = 0;        // sweep
 
   // What a compute kernel finds at `data`: constants, then chains.
-  bool opaque = false;  // nobody says which element a lane holds: those of an operand are all equal
+  bool opaque =
+      false;  // undocumented which element a lane holds: those of an operand are all equal
   int constants = 0, registers_per_chain = 0, register_bytes = 0;
 
   constexpr double flop_per_trip() const { return double(arithmetic) * flop_each; }
@@ -74,5 +75,8 @@ struct Kernel {
 std::span<const Kernel> kernel_table();
 
 const Kernel* find_kernel(std::string_view name);
+
+// Whether machine code for `code` runs on a device of `architecture`.
+bool runs_machine_code(int code, int architecture);
 
 }  // namespace ridgeline::cuda

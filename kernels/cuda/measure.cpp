@@ -3,16 +3,16 @@
 #include "kernels/cuda/measure.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/random.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "devices/sensors/nvml.h"
 #include "kernels/cuda/bench.h"
-#include "kernels/cuda/launch_probe.h"
-#include "kernels/cuda/long_run.h"
-#include "kernels/cuda/theory.h"
 #include "kernels/power_sweep.h"
 #include "kernels/record.h"
 #include "kernels/verdict.h"
@@ -31,6 +31,69 @@ Verdict unsupported(const std::string& reason) {
   return verdict;
 }
 
+// Rates per multiprocessor and clock. Sources: NVIDIA's architecture whitepapers (Turing, GA100,
+// GA102, AD102, GH100), Jetson Orin and Xavier technical briefs, Jetson Thor datasheet (FP32).
+// Rates that differ between products of one architecture are left out: FP16 with FP32 sums, BF16
+// and TF32 on sm_86 and sm_89 are half as fast on GeForce as elsewhere.
+struct Rate {
+  int architecture;
+  Unit unit;
+  DType dtype, accumulate;
+  double flop;
+};
+
+constexpr auto vector_rate = [](int architecture, DType dtype, double flop) {
+  return Rate{architecture, Unit::vector, dtype, dtype, flop};
+};
+
+constexpr auto rates = std::to_array<Rate>({
+    vector_rate(72, DType::fp32, 128),
+    vector_rate(72, DType::fp16, 256),
+    vector_rate(75, DType::fp32, 128),
+    vector_rate(75, DType::fp16, 256),
+    vector_rate(80, DType::fp32, 128),
+    vector_rate(80, DType::fp16, 512),
+    vector_rate(86, DType::fp32, 256),
+    vector_rate(86, DType::fp16, 256),
+    vector_rate(87, DType::fp32, 256),
+    vector_rate(89, DType::fp32, 256),
+    vector_rate(89, DType::fp16, 256),
+    vector_rate(90, DType::fp32, 256),
+    vector_rate(90, DType::fp16, 512),
+    vector_rate(110, DType::fp32, 256),
+    {72, Unit::matrix, DType::fp16, DType::fp32, 1024},
+    {72, Unit::matrix, DType::int8, DType::int32, 2048},
+    {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
+    {75, Unit::matrix, DType::int8, DType::int32, 2048},
+    {80, Unit::matrix, DType::fp16, DType::fp32, 2048},
+    {80, Unit::matrix, DType::fp16, DType::fp16, 2048},
+    {80, Unit::matrix, DType::bf16, DType::fp32, 2048},
+    {80, Unit::matrix, DType::tf32, DType::fp32, 1024},
+    {80, Unit::matrix, DType::int8, DType::int32, 4096},
+    {86, Unit::matrix, DType::fp16, DType::fp16, 1024},
+    {87, Unit::matrix, DType::fp16, DType::fp32, 2048},
+    {87, Unit::matrix, DType::int8, DType::int32, 4096},
+    {89, Unit::matrix, DType::fp16, DType::fp16, 1024},
+    {89, Unit::matrix, DType::int8, DType::int32, 2048},
+    {90, Unit::matrix, DType::fp16, DType::fp32, 4096},
+    {90, Unit::matrix, DType::bf16, DType::fp32, 4096},
+    {90, Unit::matrix, DType::tf32, DType::fp32, 2048},
+    {90, Unit::matrix, DType::int8, DType::int32, 8192},
+});
+
+// FLOP (OP for integers) or bytes per clock of one multiprocessor; absent if the table lacks it.
+std::optional<double> theory_per_cycle(const Kernel& kernel, int architecture) {
+  // Load/store units: 128 bytes per clock on every architecture in the table.
+  if (kernel.role == Role::memory && (kernel.level == Level::shared || kernel.level == Level::l1))
+    return 128;
+  if (kernel.role != Role::compute) return std::nullopt;
+  for (const Rate& rate : rates)
+    if (rate.architecture == architecture && rate.unit == kernel.unit &&
+        rate.dtype == kernel.dtype && rate.accumulate == kernel.accumulate)
+      return kernel.sparse ? 2 * rate.flop : rate.flop;
+  return std::nullopt;
+}
+
 Theory theory_of(const Kernel& kernel, const DeviceFacts& facts) {
   if (kernel.role == Role::memory && kernel.level == Level::dram)
     return {.rate = facts.memory_bytes_per_s};
@@ -39,8 +102,8 @@ Theory theory_of(const Kernel& kernel, const DeviceFacts& facts) {
   return {.per_hz = *per_cycle * facts.multiprocessors};
 }
 
-// A clock below the mode's own is throttling, however steady it is; where nobody knows the mode's,
-// the driver's word counts.
+// A clock below the mode's own is throttling, however steady it is; if the mode's is unknown, the
+// driver's report counts.
 void compare_with_cap(Verdict& verdict, std::optional<double> cap_hz, std::uint64_t reasons) {
   const std::string held = throttle_text(reasons);
   const double share = cap_hz && verdict.clock_hz ? verdict.clock_hz->value / *cap_hz : 1;
@@ -92,6 +155,101 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
   }
 }
 
+constexpr Grid one_warp{1, 32};
+constexpr int round_trips_between = 50;
+
+// Keeps the calling thread where it is: cores of a machine may differ in clock and kind.
+class OneCore {
+ public:
+  OneCore() {
+    const int core = sched_getcpu();
+    if (core < 0 || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(core), &one);
+    bound_ = sched_setaffinity(0, sizeof one, &one) == 0;
+  }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+  ~OneCore() {
+    if (bound_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+
+ private:
+  cpu_set_t before_{};
+  bool bound_ = false;
+};
+
+double round_trip(Gpu& gpu, const Kernel& empty, const std::function<double()>& now_s) {
+  const double start = now_s();
+  gpu.launch(empty, one_warp, {});
+  gpu.synchronize();
+  return now_s() - start;
+}
+
+double slope(Gpu& gpu, int most, const std::function<void(int)>& start_all,
+             const std::function<double()>& now_s) {
+  std::vector<double> counts, times;
+  for (int n = 1; n <= most; n *= 2) {
+    const double start = now_s();
+    start_all(n);
+    gpu.synchronize();
+    counts.push_back(n);
+    times.push_back(now_s() - start);
+  }
+  return theil_sen(counts, times).slope;
+}
+
+// A graph is made before it is timed, so that each size needs its own repetitions.
+double graph_slope(Gpu& gpu, const Kernel& empty, int most, const std::function<double()>& now_s) {
+  std::vector<double> counts, times;
+  for (int n = 16; n <= most; n *= 4) {
+    gpu.capture(empty, one_warp, {}, n);
+    gpu.replay();  // the first one uploads
+    gpu.synchronize();
+    const double start = now_s();
+    gpu.replay();
+    gpu.synchronize();
+    counts.push_back(n);
+    times.push_back(now_s() - start);
+  }
+  return theil_sen(counts, times).slope;
+}
+
+// What it costs to launch: the host's time for an empty kernel, three ways. A line through
+// n = 1 … 4096 launches separates the cost of one launch from the cost of waiting. Repetitions run
+// through all n once, so that a slow change of the host affects all alike; the slope of each
+// repetition's Theil–Sen line is one value, in seconds per launch. The thread stays on its core;
+// `between` is called now and then, on the same core, while nothing is timed.
+std::vector<double> probe_launch(Gpu& gpu, const Kernel& empty, LaunchKind kind, bool quick,
+                                 const std::function<double()>& now_s,
+                                 const std::function<void()>& between) {
+  const OneCore one_core;
+  const int repetitions = kind == LaunchKind::round_trip ? (quick ? 200 : 1000) : (quick ? 7 : 21);
+  round_trip(gpu, empty, now_s);  // the first launch loads the code
+  std::vector<double> values;
+  for (int i = 0; i < repetitions; ++i) {
+    if (between && (kind != LaunchKind::round_trip || i % round_trips_between == 0)) between();
+    switch (kind) {
+      case LaunchKind::round_trip:
+        values.push_back(round_trip(gpu, empty, now_s));
+        break;
+      case LaunchKind::async_launch:
+        values.push_back(slope(
+            gpu, 4096,
+            [&](int n) {
+              for (int k = 0; k < n; ++k) gpu.launch(empty, one_warp, {});
+            },
+            now_s));
+        break;
+      case LaunchKind::graph_node:
+        values.push_back(graph_slope(gpu, empty, 1024, now_s));
+        break;
+    }
+  }
+  return values;
+}
+
 // The clock of the verdict is that of the core that launched.
 Verdict launch_verdict(Gpu& gpu, const PlannedTrial& trial, const MeasureOptions& options,
                        const std::function<double()>& host_clock_hz, const SamplerWorld& world,
@@ -121,7 +279,7 @@ double total_budget_s(const MeasureOptions& options, bool power) {
   return options.quick ? quick_budget_s : full_budget_s;
 }
 
-// The trials that can run, each of which asks afterwards what held the clock down.
+// The trials that can run; each reads afterwards what held the clock down.
 std::vector<Trial> watched(const std::vector<Trial>& trials,
                            const std::function<std::uint64_t()>& throttle_reasons,
                            std::vector<std::uint64_t>& seen) {
@@ -138,6 +296,24 @@ std::vector<Trial> watched(const std::vector<Trial>& trials,
     runnable.push_back(std::move(trial));
   }
   return runnable;
+}
+
+// Launches of some tens of milliseconds, one after the other, while the sensor is read. Their
+// lengths differ at random, so that they do not fall in step with a period of the sensor.
+constexpr double burst_s = 0.04, shortest = 0.7, longest = 1.3;
+
+// Bursts of a trial that return how many bytes they moved. The bench must outlive them.
+PowerMeter::Burst long_run(Bench& bench, std::size_t index) {
+  const std::uint32_t tuned = bench.setup(index).repeats;
+  const double once_s = bench.run(index, tuned, {}).seconds;
+  const double repeats = tuned * burst_s / std::max(once_s, 1e-6);
+  return [&bench, index, repeats, random = Random{5}](const std::function<void()>& look) mutable {
+    const double length = shortest + (longest - shortest) * random.unit();
+    Setup setup = bench.setup(index);
+    setup.repeats = static_cast<std::uint32_t>(std::clamp(length * repeats, 1.0, 1e9));
+    bench.run(index, setup.repeats, look);
+    return setup.bytes();
+  };
 }
 
 bool has_power(const PlannedTrial& trial) {

@@ -1,5 +1,5 @@
 // Measures a CUDA device: runs a plan through the sampler and turns the series into profile rows.
-// Printing and storing are the command's business.
+// It neither prints nor stores.
 #pragma once
 
 #include <cstdint>

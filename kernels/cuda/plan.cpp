@@ -5,22 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <tuple>
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "kernels/cuda/full_rate.h"
+#include "base/text.h"
 
 namespace ridgeline::cuda {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
 
 // "mma_fp16" of "mma_fp16_8": the name without its chains.
 std::string family(const Kernel& kernel) {
@@ -28,7 +21,7 @@ std::string family(const Kernel& kernel) {
   return kernel.role == Role::compute ? name.substr(0, name.find_last_of('_')) : name;
 }
 
-// The row's words; whoever asks for "dram" wants its bandwidth, not the sweep.
+// The words that select a row; "dram" selects its bandwidth, not the sweep.
 std::vector<std::string> words_of(const PlannedTrial& trial) {
   const Kernel& kernel = trial.kernel();
   std::vector<std::string> words{std::string(to_string(trial.role)), trial.name()};
@@ -51,8 +44,8 @@ std::vector<std::string> words_of(const PlannedTrial& trial) {
   return words;
 }
 
-// Shapes of another generation are no lack of this one: what cannot run is said once per
-// arithmetic, and only where nothing else does it.
+// Shapes of another generation are not missing here: what cannot run is listed once per arithmetic,
+// and only if nothing else does it.
 void drop_other_generations(std::vector<PlannedTrial>& trials) {
   const auto all = trials;
   const auto arithmetic = [](const PlannedTrial& trial) {
@@ -69,7 +62,31 @@ void drop_other_generations(std::vector<PlannedTrial>& trials) {
   });
 }
 
-// A rate that another instruction has stands beside that of mma.sync, as what it is: not measured.
+// The instruction that reaches a tensor rate which mma.sync does not: "wgmma" or "tcgen05"; empty
+// if mma.sync has the full rate or nothing else computes this product. ridgeline has no code for
+// them; the plan names them, so that no row is mistaken for the peak. Sources: PTX ISA,
+// "Asynchronous warpgroup level matrix instructions" (sm_90a) and "tcgen05" (sm_100a, sm_103a,
+// sm_110a). Which types tcgen05.mma takes was tried with ptxas of CUDA 13.0.
+std::string_view full_rate_instruction(const Kernel& kernel, int architecture) {
+  if (kernel.role != Role::compute || kernel.unit != Unit::matrix) return {};
+  switch (kernel.dtype) {
+    case DType::fp16:
+    case DType::bf16:
+    case DType::tf32:
+    case DType::fp8:
+      break;
+    case DType::int8:
+      if (architecture == 103) return {};  // ptxas: ".kind::i8 not supported"
+      break;
+    default:
+      return {};  // FP64 and INT4 are mma.sync's alone
+  }
+  if (architecture >= 90 && architecture < 100) return "wgmma";
+  if (architecture >= 100 && architecture < 120) return "tcgen05";
+  return {};
+}
+
+// A rate that another instruction has stands beside that of mma.sync, marked as not measured.
 void add_full_rates(std::vector<PlannedTrial>& trials, int architecture) {
   std::vector<PlannedTrial> all;
   for (PlannedTrial& trial : trials) {
@@ -180,7 +197,7 @@ std::string PlannedTrial::what() const {
 
 std::string why_missing(const Kernel& kernel, int architecture, const Support& support) {
   const Architectures& runs = kernel.architectures;
-  if (architecture == 0) return support(kernel).missing;  // no device: the plan on paper
+  if (architecture == 0) return support(kernel).missing;  // no device: the plan only
   if (architecture >= runs.emulated_first && architecture <= runs.emulated_last)
     return fmt::format("mma.sync of sm_{} makes it out of other instructions", architecture);
   if (architecture < runs.first) return fmt::format("needs sm_{} or newer", runs.first);

@@ -14,11 +14,12 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/text_file.h"
 #include "base/units.h"
 #include "kernels/cuda/cupti/injection.h"
 
-namespace ridgeline {
+namespace ridgeline::cuda {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,13 +95,6 @@ std::string source_name(const std::string& mangled) {
   return result;
 }
 
-std::vector<std::string> split_tabs(const std::string& line) {
-  std::vector<std::string> words;
-  std::istringstream stream(line);
-  for (std::string word; std::getline(stream, word, '\t');) words.push_back(word);
-  return words;
-}
-
 class ResultReader {
  public:
   explicit ResultReader(const fs::path& path) : path_(path) {}
@@ -110,21 +104,21 @@ class ResultReader {
     std::vector<std::string> metrics;
     bool whole = false;
     for (std::string line; std::getline(lines, line);) {
-      const auto words = split_tabs(line);
-      if (words.empty()) throw damaged();
-      if (words[0] == cuda::line_end) {
+      const auto pieces = split(line, '\t');
+      const std::vector<std::string> words(pieces.begin(), pieces.end());
+      if (words[0] == line_end) {
         whole = true;
       } else if (words.size() < 2) {
         throw damaged();
-      } else if (words[0] == cuda::line_architecture) {
+      } else if (words[0] == line_architecture) {
         counts.architecture = std::max(counts.architecture, static_cast<int>(number(words[1])));
-      } else if (words[0] == cuda::line_metric) {
+      } else if (words[0] == line_metric) {
         metrics.push_back(words[1]);
-      } else if (words[0] == cuda::line_lost) {
+      } else if (words[0] == line_lost) {
         counts.lost += static_cast<std::uint64_t>(number(words[1]));
-      } else if (words[0] == cuda::line_error) {
+      } else if (words[0] == line_error) {
         throw Error({}, words[1]);
-      } else if (words[0] == cuda::line_kernel) {
+      } else if (words[0] == line_kernel) {
         add_kernel(words, metrics, counts.architecture, kernels);
       }
     }
@@ -154,7 +148,7 @@ class ResultReader {
       kernel.time_s = kernel.time_s.value_or(0) + number(words[2]);
       return;
     }
-    for (const cuda::CounterRow& row : cuda::counter_table()) {
+    for (const CounterRow& row : counter_table()) {
       const auto found = std::ranges::find(metrics, row.metric);
       if (found == metrics.end() || architecture < row.first || architecture > row.last) continue;
       const auto at = first_value + static_cast<std::size_t>(found - metrics.begin());
@@ -170,8 +164,8 @@ ProgramCounts run_injected(const std::vector<std::string>& command, const char* 
   ProgramCounts counts;
   counts.exit_code =
       run(command, environment_with({{"CUDA_INJECTION64_PATH", injection_library()},
-                                     {cuda::injection_folder_variable, folder.path().string()},
-                                     {cuda::injection_work_variable, work}}));
+                                     {injection_folder_variable, folder.path().string()},
+                                     {injection_work_variable, work}}));
   std::map<std::string, CountedKernel> kernels;
   for (const auto& entry : fs::directory_iterator(folder.path()))
     if (entry.path().extension() == ".txt") ResultReader(entry.path()).add_to(counts, kernels);
@@ -191,11 +185,11 @@ ProgramCounts run_injected(const std::vector<std::string>& command, const char* 
 }  // namespace
 
 ProgramCounts count_program(const std::vector<std::string>& command) {
-  return run_injected(command, cuda::injection_counters);
+  return run_injected(command, injection_counters);
 }
 
 ProgramCounts time_program(const std::vector<std::string>& command) {
-  return run_injected(command, cuda::injection_times);
+  return run_injected(command, injection_times);
 }
 
 ProgramCounts merge_runs(ProgramCounts counts, const ProgramCounts& times) {
@@ -216,4 +210,4 @@ ProgramCounts merge_runs(ProgramCounts counts, const ProgramCounts& times) {
   return counts;
 }
 
-}  // namespace ridgeline
+}  // namespace ridgeline::cuda

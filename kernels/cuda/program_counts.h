@@ -1,6 +1,5 @@
-// Another program, run with ridgeline's library inside of it (CUDA_INJECTION64_PATH): what each of
-// its kernels did by the GPU's counters, and how long they took. How that is shown is the command's
-// part.
+// Another program, run with ridgeline's library inside it (CUDA_INJECTION64_PATH): what each of its
+// kernels did by the GPU's counters, and how long they took.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,13 @@
 
 #include "kernels/cuda/counter_table.h"
 
-namespace ridgeline {
+namespace ridgeline::cuda {
 
 struct CountedKernel {
   std::string name;  // as in the source
   std::uint64_t launches = 0;
-  std::optional<double> time_s = {};             // of all launches
-  std::map<cuda::Quantity, double> counts = {};  // of all launches
+  std::optional<double> time_s = {};       // of all launches
+  std::map<Quantity, double> counts = {};  // of all launches
 };
 
 struct ProgramCounts {
@@ -36,4 +35,4 @@ ProgramCounts time_program(const std::vector<std::string>& command);
 // records of times were lost.
 ProgramCounts merge_runs(ProgramCounts counts, const ProgramCounts& times);
 
-}  // namespace ridgeline
+}  // namespace ridgeline::cuda

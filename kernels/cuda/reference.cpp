@@ -12,8 +12,7 @@
 namespace ridgeline::cuda {
 namespace {
 
-// --- Steps
-// ----------------------------------------------------------------------------------------
+// Steps.
 
 template <class Arithmetic, int chains, int rounds>
 void run_chains(std::uint32_t trips, std::byte* registers) {
@@ -74,9 +73,12 @@ constexpr Reference references[] = {
 #include "kernels/cuda/tensor_sm75.inc"
 #include "kernels/cuda/tensor_sm80.inc"
 };
+#undef RIDGELINE_STREAM
+#undef RIDGELINE_SWEEP
+#undef RIDGELINE_CHAINS
+#undef RIDGELINE_TENSOR
 
-// --- Start values
-// ---------------------------------------------------------------------------------
+// Start values.
 
 std::uint32_t both_halves(std::uint32_t half) { return half | half << 16; }
 

@@ -147,6 +147,11 @@ constexpr auto make_table() {
   return all;
 }
 
+#undef RIDGELINE_STREAM
+#undef RIDGELINE_SWEEP
+#undef RIDGELINE_CHAINS
+#undef RIDGELINE_TENSOR
+
 constexpr auto table = make_table();
 
 }  // namespace
@@ -172,6 +177,15 @@ std::span<const Kernel> kernel_table() { return table; }
 const Kernel* find_kernel(std::string_view name) {
   const auto found = std::ranges::find(table, name, &Kernel::name);
   return found == table.end() ? nullptr : &*found;
+}
+
+bool runs_machine_code(int code, int architecture) {
+  // Within a major architecture upwards, but not from desktop chips to Tegra or back (CUDA C++
+  // Programming Guide, "Binary Compatibility").
+  if (code == architecture) return true;
+  const auto tegra = [](int number) { return number == 72 || number == 87 || number == 110; };
+  return code / 10 == architecture / 10 && code < architecture && !tegra(code) &&
+         !tegra(architecture);
 }
 
 }  // namespace ridgeline::cuda

@@ -1,5 +1,6 @@
-// Random bytes on both sides: pages that nobody wrote to are one page, and zeros may be compressed.
-// As with kernels, the difference of a long and a short run has no cost of starting in it.
+// Random bytes on both sides: pages that were never written are one page, and zeros may be
+// compressed. As with kernels, the difference of a long and a short run has no cost of starting in
+// it.
 #include "kernels/cuda/transfer.h"
 
 #include <algorithm>

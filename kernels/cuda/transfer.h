@@ -1,5 +1,5 @@
 // Copies between host and device memory by the copy engines of a discrete GPU: what is planned, and
-// one reading of it. Averaging and judging are the sampler's and the verdict's part.
+// one reading of it. The sampler averages readings; verdict.h judges them.
 #pragma once
 
 #include <array>

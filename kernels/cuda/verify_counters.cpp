@@ -202,7 +202,7 @@ std::vector<VerifiedQuantity> declared_quantities(const Setup& setup) {
     if (kernel.loads > 0) quantities.push_back({Quantity::dram_read, each * kernel.loads});
     if (kernel.stores > 0) quantities.push_back({Quantity::dram_write, each * kernel.stores});
   } else {
-    // A random sector may cost DRAM more than its 32 bytes; what was asked for, L2 can tell.
+    // A random sector may cost DRAM more than its 32 bytes; what was requested shows in L2.
     quantities.push_back({kernel.level == Level::l1       ? Quantity::l1_read
                           : kernel.level == Level::shared ? Quantity::shared_read
                                                           : Quantity::l2_read,

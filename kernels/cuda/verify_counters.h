@@ -1,5 +1,5 @@
 // Each kernel's declared work beside what the GPU's own counters say it did.
-// Rates are no part of it: kernels run with fixed sizes, and profilers repeat them.
+// Rates are not verified: kernels run with fixed sizes, and profilers repeat them.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ struct Verification {
   bool complete = true;  // neither interrupted nor was the device lost
 };
 
-// What a launch declares, as counters could tell it.
+// What a launch declares, as counters measure it.
 std::vector<VerifiedQuantity> declared_quantities(const Setup& setup);
 
 // Every kernel of the plan that can run. Throws where no counter can be read at all.

@@ -45,7 +45,7 @@ void decode_all(std::uint64_t repeats, void* data, std::uint64_t, std::uint64_t)
 constexpr cpu::Kernel decode_kernel{
     .name = "jpeg", .arithmetic = samples_per_trip, .flop_each = 1, .body = decode_all};
 
-// The clock kernel of the narrowest unit: it must not ask for more power than decoding does.
+// The clock kernel of the narrowest unit: it must not draw more power than decoding does.
 const cpu::Kernel* lightest_probe() {
   const cpu::Kernel* best = nullptr;
   for (const cpu::Kernel& kernel : cpu::kernel_table()) {

@@ -1,4 +1,4 @@
-// Measures what feeds a training pipeline: storage and decoding, each where it is asked for.
+// Measures what feeds a training pipeline: storage and decoding, each only on request.
 // Both are slow and storage writes files, so no measurement of kernels includes them by itself.
 #pragma once
 

@@ -26,7 +26,7 @@ void fill(std::vector<std::byte>& buffer, Random& random) {
   }
 }
 
-// Tells whether there is time for more.
+// Whether there is time for more.
 class Stopwatch {
  public:
   explicit Stopwatch(const WritingTime& time) : time_(time), start_(steady_seconds()) {}

@@ -37,7 +37,7 @@ class ReadSet {
   std::uint64_t bytes_per_read() const { return bytes_per_read_; }
   std::size_t reads() const { return order_.size(); }
   double cached_share() const { return cached_share_; }
-  bool cache_seen() const { return cache_seen_; }  // whether the system tells what is cached
+  bool cache_seen() const { return cache_seen_; }  // whether the system reports what is cached
 
  private:
   ReadSet(std::uint64_t bytes_per_read, bool whole_files)

@@ -1,5 +1,5 @@
 // A temporary file without a name: it is gone when its object is, or the process, however that
-// ends. Knows how to empty its part of the page cache and to tell whether that worked.
+// ends. Knows how to empty its part of the page cache and reports whether that worked.
 #pragma once
 
 #include <cstddef>

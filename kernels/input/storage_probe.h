@@ -1,6 +1,6 @@
 // How fast files of a folder are read past the page cache: one long file, and small files as
 // training samples are, with some readers at once.
-// Writes temporary files that have no name; printing and storing are the command's business.
+// Writes temporary files that have no name; it neither prints nor stores results.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ struct StorageOptions {
 // The usual sizes: 256 MiB and 512 samples where it must be quick, else four times that.
 StorageOptions usual_storage_options(bool quick);
 
-// Throws the Error that a measurement there would meet as far as can be told beforehand: no such
+// Throws the Error that a measurement there would meet, as far as it can be foreseen: no such
 // folder, not writable, too little space. Leaves nothing behind.
 void check_folder(const StorageOptions& options);
 
 // Adds a row per pattern and number of readers, and what the sampler saw. At most half of the free
-// space and a quarter of the time is used for writing, so files may be smaller than asked for.
+// space and a quarter of the time is used for writing, so files may be smaller than requested.
 void measure_storage(const StorageOptions& options, const SamplerWorld& world, ProfileMode& mode,
                      RowCounts& counts, const SystemRoot& root = {});
 

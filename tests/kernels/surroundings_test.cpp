@@ -1,7 +1,7 @@
 // Warnings about the surroundings of a run: each by its cause, none without one.
-#include "kernels/surroundings.h"
-
 #include <gtest/gtest.h>
+
+#include "kernels/run_verdict.h"
 
 namespace ridgeline {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "devices/machine/topology.h"
 #include "kernels/cpu/page_buffer.h"
-#include "kernels/cpu/pointer_chain.h"
 
 namespace ridgeline::cpu {
 namespace {

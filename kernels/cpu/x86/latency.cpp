@@ -1,5 +1,5 @@
 // The latency kernel: a chain of loads, each of which yields the address of the next.
-// The chain itself (a random cycle over cache lines) is laid out by kernels/cpu/pointer_chain.h.
+// The chain itself (a random cycle over cache lines) is laid out by kernels/cpu/page_buffer.h.
 #include "kernels/cpu/x86/families.h"
 
 namespace ridgeline::cpu::x86 {

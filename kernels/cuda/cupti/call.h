@@ -18,7 +18,7 @@ namespace ridgeline::cuda {
 // Throws where `result` is an error: what it means and what to do.
 void check_cupti(CUptiResult result, const char* call);
 
-using Image = std::vector<std::uint8_t>;  // opaque to everybody but CUPTI
+using Image = std::vector<std::uint8_t>;  // opaque; only CUPTI reads it
 
 // Facts of the device that a context is of; nullptr is the current context.
 CUcontext context_or_current(void* context);

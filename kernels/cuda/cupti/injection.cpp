@@ -137,7 +137,7 @@ class Injection {
     if (!counting.profiler) return;
     counting.profiler->stop();
     const auto ranges = counting.profiler->values();
-    // Where the driver made other ranges than there were launches, nobody can tell whose they are.
+    // If the driver made other ranges than there were launches, they cannot be matched.
     const bool named = ranges.size() == counting.launches.size();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       Counted& counted = kernels_[named ? counting.launches[i] : "?"];

@@ -1,4 +1,4 @@
-// What the library inside of another program and the command that put it there tell each other:
+// How the library inside another program and the command that put it there communicate:
 // environment variables one way, one text file per process the other way.
 #pragma once
 

@@ -57,7 +57,7 @@ void start_kernel_times() {
     const std::lock_guard lock(guard);
     collected = {};
   }
-  // What the callback will ask for is there, or it is said now.
+  // Fails here if a function that the callback needs is missing.
   const CuptiLibrary& library = CuptiLibrary::instance();
   for (const char* const name : {"cuptiActivityGetNextRecord", "cuptiActivityGetNumDroppedRecords"})
     library.function<void*>(name);

@@ -27,7 +27,7 @@ std::vector<std::string> candidates() {
 }  // namespace
 
 const CuptiLibrary& CuptiLibrary::instance() {
-  // By the name that was asked for: who changes the variable means another library.
+  // By name: a changed variable means another library.
   static std::mutex guard;
   static std::map<std::string, CuptiLibrary> libraries;
   const std::lock_guard lock(guard);

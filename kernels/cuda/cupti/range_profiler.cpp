@@ -113,7 +113,7 @@ class RangeProfiler final : public Profiler {
   ~RangeProfiler() override {
     try {
       if (running_) stop();
-    } catch (const Error&) {  // what went wrong before has been told
+    } catch (const Error&) {  // the first fault has been reported
     }
     disable();
   }

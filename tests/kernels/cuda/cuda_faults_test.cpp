@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "kernels/cuda/sharing.h"
+#include "kernels/cuda/gpu_here.h"
 #include "tests/kernels/cuda/measured.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "devices/catalog/catalog.h"
-#include "kernels/cuda/catalog_facts.h"
+#include "kernels/cuda/gpu_here.h"
 #include "tests/kernels/cuda/measured.h"
 
 namespace ridgeline::testing {
