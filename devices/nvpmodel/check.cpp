@@ -51,7 +51,7 @@ std::vector<std::string> differences(const DeviceMode& stock, const DeviceMode& 
   return lines;
 }
 
-// Minima and caps of engines are no part of the vector. Compared where both files state them.
+// Minima and caps of engines are not part of the vector. Compared where both files state them.
 std::vector<std::string> other_differences(const StockMode& stock, const StockMode& mode) {
   std::vector<std::string> lines;
   const auto text = [](double hz) { return hz < 0 ? "no clamp" : clock_text(hz); };
@@ -143,7 +143,7 @@ class Checker {
     std::map<std::string, ClockRange> ranges;
     for (const Statement& statement : model.statements) {
       const auto value = parse_integer(statement.value);
-      if (!value) continue;  // the reader has told
+      if (!value) continue;  // the reader has reported it
       const Knob knob = knob_of(file_, statement.parameter, statement.argument);
       switch (knob.kind) {
         case KnobKind::core:

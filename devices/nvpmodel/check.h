@@ -1,5 +1,5 @@
 // A user's configuration file held against a device: what cannot work, what was changed.
-// Looks at the file only; whether a declared path exists is for the board to say.
+// Looks at the file only; only the board knows whether a declared path exists.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct CheckedMode {
 struct CheckReport {
   std::string configuration;         // id of the catalog's configuration that it is held against
   std::vector<CheckedMode> modes;    // in file order
-  std::vector<std::string> missing;  // labels of stock modes that the file has not
+  std::vector<std::string> missing;  // labels of stock modes that the file lacks
   std::vector<Finding> findings;     // of the reader, and of the check; by line
 };
 

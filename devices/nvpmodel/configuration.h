@@ -52,7 +52,7 @@ struct Configuration {
   std::vector<Parameter> parameters;
   std::vector<PowerModel> models;
   int default_id = 0;
-  std::uint64_t fingerprint = 0;  // of the bytes: with ID and name it tells a mode from another
+  std::uint64_t fingerprint = 0;  // of the bytes: with ID and name it identifies a mode
 
   const Parameter* find(std::string_view parameter) const;
   const PowerModel* model(int id) const;

@@ -1,5 +1,5 @@
 // What a knob of an nvpmodel configuration turns: cores, a clock, a mask.
-// Told by the declared path, since names drift; by the name only where there is no path.
+// Recognised by the declared path, since names drift; by the name only if there is no path.
 #pragma once
 
 #include <string_view>

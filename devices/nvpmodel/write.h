@@ -1,8 +1,9 @@
-// Writes a mode as a POWER_MODEL block that fits a given configuration file.
-// Names, order and the settings of engines are the file's own; nothing is written to a system.
+// A mode as a POWER_MODEL block that fits a given configuration file, and the diff that adds it.
+// Names, order and the settings of engines are those of the file; nothing is written to a system.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "devices/modes/mode_space.h"
 #include "devices/nvpmodel/configuration.h"
@@ -29,5 +30,11 @@ int next_id(const Configuration& file);
 
 std::string to_text(const PowerModel& model);
 std::string to_text(const Configuration& file);  // sections of knobs, modes, the default
+
+// The difference that a mode makes to a file, as a unified diff that patch applies: a mode of the
+// same name is replaced and keeps its ID, any other goes after the last one. `text` is what `file`
+// was read from; lines end as they do there. Empty if the file already has exactly this mode.
+std::string unified_diff(std::string_view text, const Configuration& file, PowerModel model,
+                         const std::string& file_name);
 
 }  // namespace ridgeline::nvpmodel

@@ -6,7 +6,6 @@
 
 #include "base/text_file.h"
 #include "devices/modes/mode_grid.h"
-#include "devices/nvpmodel/diff.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/stated_mode.h"
 #include "devices/nvpmodel/write.h"
@@ -228,7 +227,7 @@ bool has_patch() { return run_process({"sh", "-c", "command -v patch"}).exit_cod
 TEST(NvpmodelDiff, PutsANewModeBehindTheLast) {
   const Configuration file = nvpmodel::parse_configuration(sample_configuration(), "my.conf");
   const nvpmodel::PowerModel model{9, "MINE", {{"GPU", "MAX_FREQ", "510000000"}}};
-  EXPECT_EQ(nvpmodel::diff_of(sample_configuration(), file, model, "my.conf"),
+  EXPECT_EQ(nvpmodel::unified_diff(sample_configuration(), file, model, "my.conf"),
             "--- my.conf\n"
             "+++ my.conf\n"
             "@@ -45,5 +45,8 @@\n"
@@ -253,12 +252,12 @@ TEST(NvpmodelDiff, IsAppliedByPatch) {
   for (const std::string& text : {sample_configuration(), crlf, last}) {
     const Configuration file = nvpmodel::parse_configuration(text, "my.conf");
     const Configuration added = nvpmodel::parse_configuration(
-        patched(text, nvpmodel::diff_of(text, file, fresh, "my.conf")), "added");
+        patched(text, nvpmodel::unified_diff(text, file, fresh, "my.conf")), "added");
     ASSERT_EQ(added.models.size(), 3U);
     EXPECT_EQ(added.model(9)->statements.size(), 1U);
     EXPECT_EQ(added.model(4)->statements.size(), file.model(4)->statements.size());
     const Configuration changed = nvpmodel::parse_configuration(
-        patched(text, nvpmodel::diff_of(text, file, known, "my.conf")), "changed");
+        patched(text, nvpmodel::unified_diff(text, file, known, "my.conf")), "changed");
     ASSERT_EQ(changed.models.size(), 2U);
     EXPECT_EQ(changed.model(0)->statements.size(), 1U);  // its number stays
   }
@@ -266,7 +265,7 @@ TEST(NvpmodelDiff, IsAppliedByPatch) {
 
 TEST(NvpmodelDiff, IsEmptyWhereTheModeIsThere) {
   const Configuration file = nvpmodel::parse_configuration(sample_configuration(), "my.conf");
-  EXPECT_EQ(nvpmodel::diff_of(sample_configuration(), file, *file.model(4), "my.conf"), "");
+  EXPECT_EQ(nvpmodel::unified_diff(sample_configuration(), file, *file.model(4), "my.conf"), "");
 }
 
 }  // namespace
