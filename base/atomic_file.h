@@ -12,7 +12,7 @@ namespace ridgeline {
 // directly. Throws Error with path and cause; then nothing is left behind.
 void write_file_atomically(const std::string& path, std::string_view content);
 
-// Throws the Error that writing there would meet as far as can be told beforehand: the target is a
+// Throws the Error that writing there would meet, as far as it can be foreseen: the target is a
 // folder, its folder does not exist or cannot be written. Writes nothing.
 void check_file_can_be_written(const std::string& path);
 

@@ -1,4 +1,4 @@
-// ModeRequest: the mode that one asks for, as caps on knobs. What the machine then does is an
+// ModeRequest: the mode that a user wants, as caps on knobs. What the machine then does is an
 // OperatingPoint. Text has one grammar: `30W`, `MAXN` or `gpu=612MHz,emc=2133MHz,cores=4`.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Optimal string alignment distance over bytes; names of commands and devices are short.
-// Not a search: it is asked only after an exact lookup has failed.
+// Not a search: callers use it only after an exact lookup has failed.
 #include "base/nearest.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> all_nearest(std::string_view word,
                                      const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest_word = 256;  // a pasted text is no typing error
+  constexpr std::size_t longest_word = 256;  // longer text was pasted, not mistyped
   if (word.empty() || word.size() > longest_word) return {};
   const std::string typed = lower(word);
   std::vector<std::string> best;

@@ -1,5 +1,5 @@
 // OperatingPoint: what the machine does in a mode, as a clock vector.
-// The vector is the identity; the label is only a name for people.
+// The vector is the identity; the label is only a name.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace ridgeline {
 
 struct OperatingPoint {
-  std::string label;                // "30W", "MAXN"; "as found" where nobody set a mode
+  std::string label;                // "30W", "MAXN"; "as found" if no mode was set
   std::optional<int> gpu_units;     // streaming multiprocessors switched on
   std::optional<double> gpu_hz;     //
   std::optional<double> memory_hz;  //

@@ -18,7 +18,7 @@ std::string format_seconds(double time_s, int digits = 3);      // "1.73 µs", "
 std::string format_hz(double hz, int digits = 3);               // "612 MHz", "1.30 GHz"
 std::string format_percent(double fraction, int decimals = 0);  // "48 %"; "<1 %" for a trace
 // Half of an interval relative to its middle: "± 4.1 %", and "over ± 100 %" where it is wider than
-// what it is about, since a larger number would say nothing more.
+// its middle, since a larger number would say nothing more.
 std::string format_half_width(double fraction, int decimals = 0);
 
 // Parsers of option values. `where` names the option; failures are usage errors.

@@ -1,5 +1,5 @@
 // Reads /proc and /sys without caring why something is not there.
-// Permissions are asked with the effective user, so that sudo and capabilities count.
+// Permissions are those of the effective user, so that sudo and capabilities count.
 #include "devices/machine/system_files.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// Small questions to the system's files below a root: first line, numbers, names, permissions.
-// A file that is missing or unreadable is an empty answer, never an error.
+// Small reads of the system's files below a root: first line, numbers, names, permissions.
+// A file that is missing or unreadable gives an empty result, never an error.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // The processors that this process may use, their caches and memory, as hwloc sees them.
-// Read once, never changed; binding itself is the kernels' business.
+// Read once, never changed; the kernels bind threads to them.
 #pragma once
 
 #include <cstdint>
