@@ -54,4 +54,9 @@ std::optional<std::string> nearest(std::string_view word,
   return best.empty() ? std::nullopt : std::optional(best.front());
 }
 
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto found = nearest(word, candidates);
+  return found ? "did you mean '" + *found + "'?" : std::string{};
+}
+
 }  // namespace ridgeline

@@ -14,6 +14,9 @@ namespace ridgeline {
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 
+// "did you mean 'measure'?", or empty where nothing is near.
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+
 // All that are equally near, in their order.
 std::vector<std::string> all_nearest(std::string_view word,
                                      const std::vector<std::string>& candidates);

@@ -49,4 +49,11 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string> split_words(std::string_view text, char separator) {
+  std::vector<std::string> words;
+  for (const std::string_view piece : split(text, separator))
+    if (!piece.empty()) words.emplace_back(piece);
+  return words;
+}
+
 }  // namespace ridgeline

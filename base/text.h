@@ -18,4 +18,7 @@ std::string trimmed(std::string_view text);              // without blanks and z
 // All pieces, empty ones too: "a,,b" has three, "" has one. They point into `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// The pieces that are not empty: "fp32,dram".
+std::vector<std::string> split_words(std::string_view text, char separator = ',');
+
 }  // namespace ridgeline
