@@ -35,6 +35,16 @@ struct Command {
 // All commands in the order of help; a new one is one file and one row (cli/commands.cpp).
 const std::vector<Command>& commands();
 
+// The row of that name; an unknown name is a usage error that offers the nearest one.
+const Command& find_command(std::string_view name);
+
+// The options that a command declares itself.
+OptionsDescription own_options(const Command& command);
+
+// Those that every command has, or only those that mean something for this command.
+OptionsDescription global_options();
+OptionsDescription global_options_of(const Command& command);
+
 // Whether a switch was given: --json, --csv and every other option that takes no value.
 bool flag(const Options& options, const char* name);
 

@@ -1,5 +1,6 @@
-// The command table: one row per command, in the order of help.
-// Each command is defined in its own file, cli/<name>_command.cpp; the first is the bare call.
+// The command table: one row per command, in the order of help, and the options that all share.
+// Each command is defined in its own file in cli/commands/; the first is the bare call.
+#include "base/nearest.h"
 #include "cli/command.h"
 
 namespace ridgeline::cli {
@@ -20,6 +21,23 @@ Command counters_command();
 Command help_command();
 Command version_command();
 
+namespace {
+
+OptionsDescription options_with(bool json, bool csv) {
+  OptionsDescription options;
+  if (json) options.add_flag("json", "print JSON on standard output");
+  if (csv) options.add_flag("csv", "print comma-separated values on standard output");
+  options.add_flag("quiet,q", "no progress and no remarks on standard error");
+  options.add_text(
+      "color", "auto|always|never",
+      "colour in the output; auto: on a terminal, unless NO_COLOR is set or TERM is dumb", "auto");
+  options.add_flag("help,h", "show help and exit");
+  options.add_flag("version", "show version and build options and exit");
+  return options;
+}
+
+}  // namespace
+
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       glance_command(),     //
@@ -39,6 +57,29 @@ const std::vector<Command>& commands() {
       version_command(),    //
   };
   return table;
+}
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    names.emplace_back(command.name);
+  }
+  const std::string near = suggestion(name, names);
+  throw usage_error({}, "unknown command '" + std::string(name) + "'",
+                    near.empty() ? "see 'ridgeline --help'" : near);
+}
+
+OptionsDescription own_options(const Command& command) {
+  OptionsDescription options;
+  command.add_options(options);
+  return options;
+}
+
+OptionsDescription global_options() { return options_with(true, true); }
+
+OptionsDescription global_options_of(const Command& command) {
+  return options_with(command.has_json, command.has_csv);
 }
 
 }  // namespace ridgeline::cli

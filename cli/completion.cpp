@@ -1,13 +1,10 @@
 // Writes one bash function with the words of every command in it: completing starts no process.
 // It needs bash alone, not the bash-completion package.
-#include "cli/completion.h"
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/global_options.h"
+#include "cli/help.h"
 
 namespace ridgeline::cli {
 namespace {

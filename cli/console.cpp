@@ -1,14 +1,19 @@
 // Looks at the terminal and the environment once, so that no other code has to.
-// Nothing is printed here but what `talk` is given.
+// Nothing is printed here but what talk() is given and the progress line.
 #include "cli/console.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace ridgeline::cli {
@@ -39,6 +44,14 @@ int terminal_width(bool out_is_terminal) {
   return 80;
 }
 
+// The handler sets a flag and restores the default action.
+volatile std::sig_atomic_t seen = 0;
+
+extern "C" void note_interrupt(int signal) {
+  seen = 1;
+  std::signal(signal, SIG_DFL);
+}
+
 }  // namespace
 
 void Console::talk(std::string_view line) const {
@@ -56,5 +69,39 @@ Console make_console(std::ostream& out, std::ostream& err, Color color, bool qui
   console.width = terminal_width(console.out_is_terminal);
   return console;
 }
+
+void ProgressLine::show(double done, double left_s) {
+  if (!console_.err_is_terminal || console_.quiet) return;
+  const double share = std::clamp(done, 0.0, 1.0);
+  std::string line = fmt::format("{} {:3.0f} %, {:.0f} s left", what_, 100 * share, left_s);
+  const int room = console_.width - static_cast<int>(line.size()) - 4;
+  if (room >= 10) {
+    const int cells = std::min(room, 30);
+    const int full = static_cast<int>(std::lround(share * cells));
+    line += " [" + std::string(static_cast<std::size_t>(full), '#') +
+            std::string(static_cast<std::size_t>(cells - full), '.') + "]";
+  }
+  line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(1, console_.width - 1))));
+  console_.err << "\r\x1b[K" << line << std::flush;
+  shown_ = true;
+}
+
+void ProgressLine::clear() {
+  if (shown_) console_.err << "\r\x1b[K" << std::flush;
+  shown_ = false;
+}
+
+InterruptGuard::InterruptGuard() {
+  seen = 0;
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
+}
+
+InterruptGuard::~InterruptGuard() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+bool InterruptGuard::interrupted() { return seen != 0; }
 
 }  // namespace ridgeline::cli

@@ -8,7 +8,6 @@
 
 #include "base/text_table.h"
 #include "base/wrap.h"
-#include "cli/global_options.h"
 
 namespace ridgeline::cli {
 namespace {

@@ -1,5 +1,5 @@
-// Help as text, generated from the command table and the option declarations.
-// The same facts as the man page (cli/man_page.h), folded to the terminal's width.
+// Help, the manual page and the completion script: all generated from the command table and the
+// option declarations.
 #pragma once
 
 #include <string>
@@ -13,5 +13,11 @@ std::string command_help(const Command& command, int width);  // ridgeline CMD -
 
 // "ridgeline measure [OPTION]…"
 std::string usage_line(const Command& command);
+
+// One page for all commands in troff: share/man/man1/ridgeline.1.
+std::string man_page();
+
+// It completes commands, options, values that are lists of words, and file names in bash.
+std::string bash_completion();
 
 }  // namespace ridgeline::cli

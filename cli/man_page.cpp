@@ -1,13 +1,9 @@
 // Writes man(7) macros; UTF-8 text is left to the formatter.
 // No date stands in it: the same program gives the same bytes.
-#include "cli/man_page.h"
-
 #include <string_view>
 
-#include "cli/command.h"
-#include "cli/global_options.h"
+#include "cli/commands/version.h"
 #include "cli/help.h"
-#include "cli/version.h"
 
 namespace ridgeline::cli {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,10 +52,11 @@ class Options {
   int integer(std::string_view name) const;
   const std::vector<std::string>& list(std::string_view name) const;
 
-  // The text of an option, or nothing where it was not given.
-  std::string text_or_empty(std::string_view name) const {
-    return has(name) ? text(name) : std::string();
+  // The text of an option, where it was given.
+  std::optional<std::string> word(std::string_view name) const {
+    return has(name) ? std::optional(text(name)) : std::nullopt;
   }
+  std::string text_or_empty(std::string_view name) const { return word(name).value_or(""); }
 
   void set(std::string_view name, std::vector<std::string> values);
   void set(std::string_view name, std::string value);

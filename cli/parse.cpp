@@ -4,8 +4,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "cli/global_options.h"
-#include "cli/suggestion.h"
+#include "base/nearest.h"
 
 namespace ridgeline::cli {
 namespace {

@@ -220,18 +220,6 @@ std::string heading_text(const Analysis& analysis) {
   return text;
 }
 
-std::string unknown_text(const std::vector<UnknownOperator>& unknown) {
-  constexpr std::size_t named = 4;  // what follows them is mostly unknown because of them
-  std::string text;
-  for (std::size_t i = 0; i < std::min(named, unknown.size()); ++i) {
-    const UnknownOperator& row = unknown[i];
-    text += fmt::format("{}{} ×{} ({})", text.empty() ? "" : ", ", row.op, row.layers.size(),
-                        row.reason);
-  }
-  if (unknown.size() > named) text += fmt::format(" and {} more", unknown.size() - named);
-  return text;
-}
-
 std::vector<std::string> warning_texts(const Analysis& analysis) {
   constexpr std::size_t most = 8;
   std::vector<std::string> lines;

@@ -26,7 +26,4 @@ std::vector<std::string> fact_texts(const Analysis& analysis, const std::string&
 // The first warnings, and how many more there are.
 std::vector<std::string> warning_texts(const Analysis& analysis);
 
-// "Odd ×2 (no rule for this operator), … and 3 more"; empty where all operators are known.
-std::string unknown_text(const std::vector<UnknownOperator>& unknown);
-
 }  // namespace ridgeline

@@ -64,6 +64,10 @@ const std::vector<std::pair<std::string_view, ElementType>>& workload_dtypes() {
   return types;
 }
 
+ElementType workload_dtype(DType wanted) {
+  return dtype(to_string(wanted), fmt::format("--dtype {}", to_string(wanted)));
+}
+
 std::string value_name(WorkloadOption option) {
   switch (option) {
     case WorkloadOption::phase:

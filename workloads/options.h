@@ -116,6 +116,9 @@ inline constexpr std::int64_t max_size = std::int64_t{1} << 20;  // of every num
 // The types that a network can be built in, and their spelling.
 const std::vector<std::pair<std::string_view, ElementType>>& workload_dtypes();
 
+// The element type that a network in `dtype` is built with; a usage error where it cannot be.
+ElementType workload_dtype(DType dtype);
+
 // For help: "N", "prefill|decode" and what the option is.
 std::string value_name(WorkloadOption option);
 std::string_view description(WorkloadOption option);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/count/op_weights.h"
+#include "analyzer/frontend.h"
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/unknown_operators.h"
@@ -52,18 +53,6 @@ struct TokenTable<ComputeClass> {
        {ComputeClass::memory, "memory"},
        {ComputeClass::none, "none"},
        {ComputeClass::unknown, "unknown"}}};
-};
-
-// Where a network comes from; what a format does not have is absent.
-struct ModelSource {
-  std::string path;      // or name
-  std::string format;    // "onnx", "workload"
-  std::string producer;  // program that wrote it; may be empty
-  std::optional<std::int64_t> ir_version;
-  std::vector<std::pair<std::string, std::int64_t>> opsets;  // domain ("" is ai.onnx), version
-  std::uint64_t file_bytes = 0;
-  // What a network by name was built with: {"phase", "decode"}, {"context", "2048"} …
-  std::vector<std::pair<std::string, std::string>> options = {};
 };
 
 struct AnalysisRow {

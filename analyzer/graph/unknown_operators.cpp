@@ -1,6 +1,9 @@
 // One look at every part; nothing is counted.
 #include "analyzer/graph/unknown_operators.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -24,6 +27,18 @@ std::vector<UnknownOperator> unknown_operators(const Graph& graph) {
     operators[place->second].layers.push_back(layer.name);
   }
   return operators;
+}
+
+std::string unknown_text(const std::vector<UnknownOperator>& unknown) {
+  constexpr std::size_t named = 4;  // what follows them is mostly unknown because of them
+  std::string text;
+  for (std::size_t i = 0; i < std::min(named, unknown.size()); ++i) {
+    const UnknownOperator& row = unknown[i];
+    text += fmt::format("{}{} ×{} ({})", text.empty() ? "" : ", ", row.op, row.layers.size(),
+                        row.reason);
+  }
+  if (unknown.size() > named) text += fmt::format(" and {} more", unknown.size() - named);
+  return text;
 }
 
 }  // namespace ridgeline

@@ -19,6 +19,9 @@ struct UnknownOperator {
 // the totals are included.
 std::vector<UnknownOperator> unknown_operators(const Graph& graph);
 
+// "Odd ×2 (no rule for this operator), … and 3 more"; empty where all operators are known.
+std::string unknown_text(const std::vector<UnknownOperator>& unknown);
+
 // The first part of a layer that is unknown; null where all are known.
 const Unknown* unknown_part(const Layer& layer);
 

@@ -3,27 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/frontend.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/onnx/model_file.h"
 
 namespace ridgeline::onnx {
 
-enum class Branch { larger, then_branch, else_branch };
-
-struct ImportOptions {
-  std::optional<std::int64_t> batch = {};          // dimension 0 of the inputs
-  std::map<std::string, std::int64_t> dims = {};   // symbol → size
-  std::map<std::string, Shape> shapes = {};        // input → shape
-  std::optional<std::int64_t> assumed_dim = {};    // every dimension that is still free
-  Branch branch = Branch::larger;                  // of an If whose condition depends on data
-  std::map<std::string, std::int64_t> trips = {};  // loop node → trips; "" for all others
-  bool absorb_quantization = true;                 // else every step is a layer of its own
-};
+using ridgeline::Branch;
+using ImportOptions = ReadOptions;
 
 struct Import {
   Graph graph;

@@ -1,5 +1,5 @@
 // `ridgeline analyze MODEL`: layers, MACs, FLOP, bytes and intensity of a network.
-// Options in, calls, output; reading and counting live in analyzer/.
+// Parses, counts, writes; reading and counting are in analyzer/.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -18,14 +18,12 @@
 #include "analyzer/training/training.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/requests/model_file.h"
+#include "cli/answer.h"
 #include "cli/requests/network.h"
-#include "cli/requests/token_option.h"
-#include "cli/requests/training.h"
+#include "cli/requests/values.h"
 #include "report/analysis.h"
 #include "report/analysis_diff.h"
-#include "report/analysis_facts.h"
+#include "workloads/network_variants.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -61,10 +59,22 @@ struct CountingOptions {
   OpWeights weights = default_weights();
 };
 
-CountingOptions counting_options(const Options& options) {
+struct AnalyzeRequest {
+  NetworkRequest network;
+  std::optional<NetworkRequest> compared_with;  // of --diff
   CountingOptions counting;
-  const std::string text = options.has("rules") ? options.text("rules") : std::string("ridgeline");
-  const std::string where = "--rules " + text;
+  // What becomes of the layers before they are counted.
+  std::optional<Runtime> runtime;
+  std::optional<TrainingOptions> training;
+  // JSON lists the layers with the kernels beside them; all else shows the kernels alone.
+  bool keeps_layers = false;
+  TableOptions table;
+};
+
+CountingOptions counting_options(const Options& options, std::optional<std::int64_t> batch) {
+  CountingOptions counting;
+  const std::string text = options.word("rules").value_or("ridgeline");
+  const std::string where = as_typed("rules", text);
   const std::string word = text.substr(0, text.find(','));
   const auto rules = parse_token<Rules>(word);
   if (!rules) throw usage_error(where, quote(word) + " is not one of ridgeline, pagoda");
@@ -74,7 +84,7 @@ CountingOptions counting_options(const Options& options) {
     counting.pagoda = parse_pagoda_options(rest, where);
   else if (!rest.empty())
     throw usage_error(where, "the rules ridgeline take no options");
-  counting.pagoda.batch = batch_option(options).value_or(1);
+  counting.pagoda.batch = batch.value_or(1);
   if (options.has("weights")) {
     if (counting.rules == Rules::pagoda)
       throw usage_error("--weights", "the rules pagoda have costs of their own",
@@ -103,68 +113,77 @@ void check_combinations(const Options& options) {
     throw usage_error("--top", "JSON always holds every layer", "leave out one of the two");
   if (options.has("diff"))
     for (const char* other : {"sort", "group-by"})
-      if (options.has(other))
-        throw usage_error(fmt::format("--{}", other), "has no meaning with --diff");
+      refuse(options, other, "has no meaning with --diff");
 }
 
-// What becomes of the layers before they are counted.
-struct PassOptions {
-  std::optional<Runtime> runtime;
-  std::optional<TrainingOptions> training;
-};
-
-PassOptions pass_options(const Options& options) {
-  PassOptions passes;
-  if (options.has("runtime")) passes.runtime = token_option(options, "runtime", Runtime::ideal);
-  passes.training = training_options(options);
-  if (passes.training && passes.runtime == Runtime::tensorrt)
+void check_passes(const AnalyzeRequest& request) {
+  if (request.training && request.runtime == Runtime::tensorrt)
     throw usage_error("--runtime tensorrt", "runs no training step", "leave out --train");
-  return passes;
+  if (request.counting.rules != Rules::pagoda) return;
+  if (request.network.dtype)
+    throw usage_error("--dtype",
+                      "has no meaning for the rules pagoda, which count 4 bytes an element");
+  if (request.runtime || request.training)
+    throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
+                      "its own training is --rules pagoda,training");
 }
 
-// The rows of a runtime are its kernels; JSON keeps the layers and lists the kernels beside them.
-Analysis analyze_passes(Network& network, const CountingOptions& counting,
-                        const PassOptions& passes, bool keep_layers) {
+AnalyzeRequest analyze_request(const Options& options) {
+  AnalyzeRequest request;
+  const std::string word = required_word(options, "'analyze' needs a model", "analyze net.onnx");
+  check_combinations(options);
+  request.table = table_options(options);
+  request.network = network_request(options, word);
+  request.counting = counting_options(options, request.network.batch);
+  if (options.has("runtime")) request.runtime = token_option(options, "runtime", Runtime::ideal);
+  request.training = training_options(options);
+  check_passes(request);
+  // These rules take shapes as exported and the batch as a factor.
+  if (request.counting.rules == Rules::pagoda) request.network.form = NetworkForm::as_exported;
+  request.keeps_layers = flag(options, "json") && !options.has("diff");
+  if (const auto other = options.word("diff")) {
+    request.compared_with = request.network;
+    request.compared_with->word = *other;
+    const bool differ = is_file(request.network) != is_file(*request.compared_with);
+    request.network.shares_options = request.compared_with->shares_options = differ;
+  }
+  return request;
+}
+
+Analysis analyze_layers(Network& network, const AnalyzeRequest& request) {
+  const OpWeights& weights = request.counting.weights;
+  Graph& graph = network.graph();
   std::optional<TrainingSummary> summary;
-  if (passes.training) {
-    Training training = train(network.graph, *passes.training);
-    summary = summarize(training, *passes.training, counting.weights);
-    for (std::string& warning : warnings_of(training))
+  if (request.training) {
+    Training training = train(graph, *request.training);
+    summary = summarize(training, *request.training, weights);
+    for (std::string& warning : training_warnings(training))
       network.warnings.push_back(std::move(warning));
-    network.graph = std::move(training.graph);
+    graph = std::move(training.graph);
   }
   Analysis analysis =
-      passes.runtime
-          ? analyze(std::move(network.graph), *passes.runtime,
-                    keep_layers ? AnalyzedRows::layers : AnalyzedRows::kernels, counting.weights)
-          : analyze(std::move(network.graph), counting.weights);
+      request.runtime
+          ? analyze(std::move(graph), *request.runtime,
+                    request.keeps_layers ? AnalyzedRows::layers : AnalyzedRows::kernels, weights)
+          : analyze(std::move(graph), weights);
   analysis.training = std::move(summary);
   return analysis;
 }
 
-Analysis analyze_network(const std::string& word, const Options& options,
-                         CountingOptions counting) {
-  const bool pagoda = counting.rules == Rules::pagoda;
-  const PassOptions passes = pass_options(options);
-  if (pagoda && options.has("dtype"))
-    throw usage_error("--dtype",
-                      "has no meaning for the rules pagoda, which count 4 bytes an element");
-  if (pagoda && (passes.runtime || passes.training))
-    throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
-                      "its own training is --rules pagoda,training");
-  // These rules take shapes as exported and the batch as a factor.
-  Network network =
-      load_network(word, options, pagoda ? NetworkForm::as_exported : NetworkForm::as_given);
-  // The published numbers of this network were made so.
-  if (pagoda && word == "lstm" && !counting.pagoda.matmul_seq) counting.pagoda.matmul_seq = 8;
-  Analysis analysis = pagoda ? analyze_by_pagoda(network.graph, counting.pagoda)
-                             : analyze_passes(network, counting, passes,
-                                              flag(options, "json") && !options.has("diff"));
-  if (pagoda)
-    analysis.rule_options = to_text(counting.pagoda);
-  else
+Analysis analyze_network(const NetworkRequest& wanted, const AnalyzeRequest& request) {
+  Network network = load_network(wanted);
+  Analysis analysis;
+  if (request.counting.rules == Rules::pagoda) {
+    PagodaOptions pagoda = request.counting.pagoda;
+    // The published numbers of this network were made so.
+    if (wanted.word == "lstm" && !pagoda.matmul_seq) pagoda.matmul_seq = 8;
+    analysis = analyze_by_pagoda(network.graph(), pagoda);
+    analysis.rule_options = to_text(pagoda);
+  } else {
+    analysis = analyze_layers(network, request);
     analysis.batch = network.batch;
-  analysis.weights_file = counting.weights_file;
+  }
+  analysis.weights_file = request.counting.weights_file;
   analysis.model = network.source;
   analysis.warnings.insert(analysis.warnings.begin(), network.warnings.begin(),
                            network.warnings.end());
@@ -191,64 +210,57 @@ void prepare_memory(const std::string& path) {
 #endif
 }
 
-// Printed first, refused then: whoever reads the table sees what is missing in it.
-void refuse_unknown(const Analysis& analysis, const Options& options) {
-  if (analysis.unknown.empty() || flag(options, "allow-unknown")) return;
+// Printed first, refused then: the table shows what is missing in it.
+void refuse_unknown(const Analysis& analysis, const NetworkRequest& request) {
+  if (analysis.unknown.empty() || request.allow_unknown) return;
   throw Error(analysis.model.path, "unknown operators: " + unknown_text(analysis.unknown),
               "--allow-unknown counts them as moving data only", ExitCode::incomplete);
 }
 
-// Formats without a place for remarks.
-void talk_of_warnings(const Analysis& analysis, const Console& console) {
-  for (const std::string& warning : analysis.warnings) console.talk("warning: " + warning);
+Answer diff_answer(const AnalysisDiff& difference, const AnalyzeRequest& request, int width) {
+  const auto top = request.table.top;
+  Answer answer;
+  answer.text = [&, top, width](std::ostream& out) { out << diff_text(difference, top, width); };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(difference)); };
+  answer.csv = [&](std::ostream& out) { out << diff_csv(difference); };
+  answer.markdown = [&, top](std::ostream& out) { out << diff_markdown(difference, top); };
+  return answer;
 }
 
-ExitCode run_diff(Analysis before, Analysis after, const Options& options, Console& console) {
-  const AnalysisDiff difference = diff(std::move(before), std::move(after));
-  const auto top = table_options(options).top;
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(difference));
-  else if (flag(options, "csv"))
-    console.out << diff_csv(difference);
-  else if (flag(options, "md"))
-    console.out << diff_markdown(difference, top);
-  else
-    console.out << diff_text(difference, top, console.width);
-  refuse_unknown(difference.before, options);
-  refuse_unknown(difference.after, options);
-  return ExitCode::ok;
-}
-
-ExitCode run_analyze(const Options& options, Console& console) {
-  const auto words = positional(options);
-  if (words.empty())
-    throw usage_error({}, "'analyze' needs a model",
-                      "write for example ridgeline analyze net.onnx");
-  check_combinations(options);
-  const TableOptions table = table_options(options);
-  const CountingOptions counting = counting_options(options);
-  prepare_memory(words.front());
-  // Kept until the program ends, which gives all memory back at once: taking it apart piece by
-  // piece right before that would be work for nobody.
-  static Analysis& analysis = *new Analysis;
-  analysis = analyze_network(words.front(), options, counting);
-  if (options.has("diff"))
-    return run_diff(std::move(analysis), analyze_network(options.text("diff"), options, counting),
-                    options, console);
-  if (flag(options, "json")) {
+Answer analysis_answer(Analysis& analysis, const AnalyzeRequest& request, int width) {
+  const TableOptions& table = request.table;
+  Answer answer;
+  answer.text = [&, width](std::ostream& out) { out << analysis_text(analysis, table, width); };
+  answer.json = [&](std::ostream& out) {
     sort_rows(analysis.rows, table.order);
     std::optional<std::vector<RowGroup>> groups;
     if (table.group_by) groups = group_rows(analysis.rows, *table.group_by);
-    write_json(console.out, analysis, groups ? &*groups : nullptr);
-  } else if (flag(options, "csv")) {
-    console.out << analysis_csv(analysis, table);
-    talk_of_warnings(analysis, console);
-  } else if (flag(options, "md")) {
-    console.out << analysis_markdown(analysis, table);
-  } else {
-    console.out << analysis_text(analysis, table, console.width);
+    write_json(out, analysis, groups ? &*groups : nullptr);
+  };
+  answer.csv = [&](std::ostream& out) { out << analysis_csv(analysis, table); };
+  answer.markdown = [&](std::ostream& out) { out << analysis_markdown(analysis, table); };
+  for (const std::string& warning : analysis.warnings)
+    answer.beside_csv.push_back("warning: " + warning);
+  return answer;
+}
+
+ExitCode run_analyze(const Options& options, Console& console) {
+  const AnalyzeRequest request = analyze_request(options);
+  prepare_memory(request.network.word);
+  // Kept until the program ends, which gives all memory back at once: taking it apart piece by
+  // piece right before that would cost time for nothing.
+  static Analysis& analysis = *new Analysis;
+  analysis = analyze_network(request.network, request);
+  if (!request.compared_with) {
+    write_answer(analysis_answer(analysis, request, console.width), options, console);
+    refuse_unknown(analysis, request.network);
+    return ExitCode::ok;
   }
-  refuse_unknown(analysis, options);
+  const AnalysisDiff difference =
+      diff(std::move(analysis), analyze_network(*request.compared_with, request));
+  write_answer(diff_answer(difference, request, console.width), options, console);
+  refuse_unknown(difference.before, request.network);
+  refuse_unknown(difference.after, request.network);
   return ExitCode::ok;
 }
 

@@ -1,19 +1,18 @@
 // `ridgeline calibrate`: a few measured runs, or a profile, turn what the catalog believes of a
-// board into what is known of this one. Options in, calls, output.
+// board into what is known of this one.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <ostream>
 #include <string>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/profile.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/requests/machine.h"
-#include "cli/requests/token_option.h"
+#include "cli/requests/values.h"
 #include "roofline/model/profile_model.h"
 #include "validation/calibration.h"
 #include "validation/next_probe.h"
@@ -141,10 +140,9 @@ ExitCode run_calibrate(const Options& options, Console& console) {
     throw usage_error({}, "'calibrate' needs measured runs",
                       "write for example ridgeline calibrate --on jetson-orin-nano-8gb probes.csv "
                       "-o my-board.json");
-  const std::string output = options.has("output") ? options.text("output") : "";
-  if (!output.empty() && words.empty())
+  if (options.has("output") && words.empty())
     throw usage_error("--output", "nothing was measured that could be written");
-  if (!output.empty()) check_file_can_be_written(output);
+  check_answer_files(options, {"output"});
   const MachineSource source = machine_source(machine_request(options));
   const Predictor predictor = model_predictor();
   std::optional<Calibration> calibration;
@@ -153,19 +151,21 @@ ExitCode run_calibrate(const Options& options, Console& console) {
   std::optional<Suggestion> probe;
   if (suggest) probe = suggestion(model, source, options, predictor);
 
-  if (!output.empty()) write_file_atomically(output, dump_json(to_json(model)));
-  if (flag(options, "json")) {
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    if (calibration) out << calibration_text(*calibration, console.width);
+    if (probe) out << suggestion_text(*probe, console.width);
+  };
+  answer.json = [&](std::ostream& out) {
     Calibration nothing;
     nothing.model.device = model.device;
     Json json = to_json(calibration ? *calibration : nothing);
     json["suggestion"] = probe ? probe_to_json(probe->any) : Json();
     json["stock_suggestion"] = probe && probe->stock ? probe_to_json(*probe->stock) : Json();
-    console.out << dump_json(json);
-  } else {
-    if (calibration) console.out << calibration_text(*calibration, console.width);
-    if (probe) console.out << suggestion_text(*probe, console.width);
-  }
-  if (!output.empty()) console.talk("wrote " + output);
+    out << dump_json(json);
+  };
+  answer.files = {{"output", [&](std::ostream& out) { out << dump_json(to_json(model)); }}};
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 

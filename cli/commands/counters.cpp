@@ -1,15 +1,14 @@
 // `ridgeline counters -- PROGRAM`: FLOP, DRAM bytes and times of another program's CUDA kernels.
-// Options → runs → table; what runs inside of the program is in kernels/cuda/cupti.
+// Parses, runs the program, writes; what runs inside of the program is in kernels/cuda/cupti.
+#include "report/counters.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ostream>
 
-#include "base/csv.h"
 #include "base/json.h"
-#include "base/text_table.h"
 #include "base/units.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "kernels/cuda/profiler.h"
 #include "kernels/cuda/program_counts.h"
 
@@ -22,111 +21,6 @@ using cuda::Quantity;
 void declare_counters(OptionsDescription& options) {
   options.add_text("only", "counters|times",
                    "one run of the program instead of two: counters or times");
-}
-
-constexpr Quantity floating[] = {
-    Quantity::flop_fp64,   Quantity::flop_fp32,   Quantity::flop_fp16,   Quantity::tensor_fp64,
-    Quantity::tensor_tf32, Quantity::tensor_fp16, Quantity::tensor_bf16, Quantity::tensor_fp8};
-constexpr Quantity tensor_integer[] = {Quantity::tensor_int8, Quantity::tensor_int4};
-
-// The sum of those that were counted; absent where none was.
-template <std::size_t Count>
-std::optional<double> sum(const CountedKernel& kernel, const Quantity (&quantities)[Count]) {
-  std::optional<double> total;
-  for (const Quantity quantity : quantities)
-    if (const auto found = kernel.counts.find(quantity); found != kernel.counts.end())
-      total = total.value_or(0) + found->second;
-  return total;
-}
-
-std::optional<double> dram_bytes(const CountedKernel& kernel) {
-  return sum(kernel, {Quantity::dram_read, Quantity::dram_write});
-}
-
-CountedKernel total_of(const ProgramCounts& counts) {
-  CountedKernel total{.name = "total"};
-  for (const CountedKernel& kernel : counts.kernels) {
-    total.launches += kernel.launches;
-    if (kernel.time_s) total.time_s = total.time_s.value_or(0) + *kernel.time_s;
-    for (const auto& [quantity, value] : kernel.counts) total.counts[quantity] += value;
-  }
-  return total;
-}
-
-Json kernel_json(const CountedKernel& kernel) {
-  Json quantities = Json::object();
-  for (const auto& [quantity, value] : kernel.counts)
-    quantities[std::string(facts_of(quantity).token)] = value;
-  return {{"kernel", kernel.name},
-          {"launches", kernel.launches},
-          {"time_s", kernel.time_s ? Json(*kernel.time_s) : Json()},
-          {"counts", quantities}};
-}
-
-Json to_json(const ProgramCounts& counts, const std::vector<std::string>& command) {
-  Json kernels = Json::array(), metrics = Json::array();
-  for (const CountedKernel& kernel : counts.kernels) kernels.push_back(kernel_json(kernel));
-  for (const cuda::CounterRow& row : cuda::counter_table())
-    if (counts.kernels.front().counts.contains(row.quantity) && counts.architecture >= row.first &&
-        counts.architecture <= row.last)
-      metrics.push_back({{"quantity", facts_of(row.quantity).token},
-                         {"name", row.metric},
-                         {"factor", row.factor},
-                         {"source", row.source}});
-  return {{"schema", "ridgeline.counters/1"},
-          {"command", command},
-          {"exit_code", counts.exit_code},
-          {"architecture", counts.architecture == 0 ? Json() : Json(counts.architecture)},
-          {"lost_records", counts.lost},
-          {"metrics", metrics},
-          {"kernels", kernels},
-          {"total", kernel_json(total_of(counts))}};
-}
-
-std::string to_text(const ProgramCounts& counts, int width) {
-  TextTable table{{{"kernel", Align::left, true},
-                   {"launches", Align::right},
-                   {"time", Align::right},
-                   {"FLOP", Align::right},
-                   {"tensor INT OP", Align::right, false, 1},
-                   {"DRAM read", Align::right},
-                   {"DRAM written", Align::right},
-                   {"FLOP/byte", Align::right}},
-                  {}};
-  const auto count = [](std::optional<double> value) {
-    return value ? format_si(*value, "", 4) : std::string();
-  };
-  const auto bytes = [](std::optional<double> value) {
-    return value ? format_si(*value, "B", 4) : std::string();
-  };
-  auto kernels = counts.kernels;
-  if (kernels.size() > 1) kernels.push_back(total_of(counts));
-  for (const CountedKernel& kernel : kernels) {
-    const auto flop = sum(kernel, floating), moved = dram_bytes(kernel);
-    table.rows.push_back({kernel.name, std::to_string(kernel.launches),
-                          kernel.time_s ? format_seconds(*kernel.time_s, 4) : "", count(flop),
-                          count(sum(kernel, tensor_integer)),
-                          bytes(sum(kernel, {Quantity::dram_read})),
-                          bytes(sum(kernel, {Quantity::dram_write})),
-                          flop && moved && *moved > 0 ? format_number(*flop / *moved) : ""});
-  }
-  return render_text(table, width);
-}
-
-std::string to_csv(const ProgramCounts& counts) {
-  std::vector<std::string> head = {"kernel", "launches", "time_s"};
-  for (const cuda::QuantityFacts& facts : cuda::quantity_table()) head.emplace_back(facts.token);
-  std::string text = csv_row(head);
-  for (const CountedKernel& kernel : counts.kernels) {
-    std::vector<std::string> row = {kernel.name, std::to_string(kernel.launches),
-                                    kernel.time_s ? csv_number(*kernel.time_s) : ""};
-    for (const cuda::QuantityFacts& facts : cuda::quantity_table()) {
-      const auto found = kernel.counts.find(facts.quantity);
-      row.push_back(found == kernel.counts.end() ? "" : csv_number(found->second));
-    }
-    text += csv_row(row);
-  }
-  return text;
 }
 
 ProgramCounts runs_of(const std::vector<std::string>& command, const Options& options) {
@@ -161,10 +55,11 @@ ExitCode run_counters(const Options& options, Console& console) {
     throw usage_error({}, "no program to run", "for example: ridgeline counters -- ./program");
   if (const std::string reason = cuda::why_no_cupti(); !reason.empty()) throw Error({}, reason);
   const ProgramCounts counts = runs_of(command, options);
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(counts, command));
-  else
-    console.out << (flag(options, "csv") ? to_csv(counts) : to_text(counts, console.width));
+  Answer answer;
+  answer.text = [&](std::ostream& out) { out << to_text(counts, console.width); };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(counts, command)); };
+  answer.csv = [&](std::ostream& out) { out << to_csv(counts); };
+  write_answer(answer, options, console);
   remark_on_tensor_instructions(total_of(counts), console);
   if (counts.lost > 0)
     throw Error("counters",

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/present_mode.h"
 #include "report/device.h"
@@ -50,12 +50,11 @@ ExitCode print_list(const Options& options, Console& console) {
     throw usage_error("--missing", "needs a device",
                       "write for example 'ridgeline devices a100-40gb-pcie --missing'");
   const DeviceList list = list_of({});
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(list));
-  else if (flag(options, "csv"))
-    console.out << list_csv(list);
-  else
-    console.out << list_text(list, console.width);
+  Answer answer;
+  answer.text = [&](std::ostream& out) { out << list_text(list, console.width); };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(list)); };
+  answer.csv = [&](std::ostream& out) { out << list_csv(list); };
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 
@@ -65,12 +64,13 @@ ExitCode run_devices(const Options& options, Console& console) {
   if (flag(options, "csv"))
     throw usage_error("--csv", "only the list has a table", "use --json for one device");
   const DeviceFacts facts = device_facts(named_device(words.front(), "devices"));
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(facts));
-  else if (flag(options, "missing"))
-    console.out << missing_text(facts, console.width);
-  else
-    console.out << device_text(facts, console.width);
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << (flag(options, "missing") ? missing_text(facts, console.width)
+                                     : device_text(facts, console.width));
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(facts)); };
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 

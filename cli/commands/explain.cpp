@@ -1,26 +1,27 @@
 // `ridgeline explain MODEL`: how long, how many joules, bound by what, and what would change it.
-// Options in, calls, output; predicting and explaining live in roofline/.
+// Parses, predicts the network and its variants, writes; the model is in roofline/.
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <ostream>
 #include <string>
 
 #include "base/json.h"
 #include "base/units.h"
-#include "cli/command.h"
-#include "cli/requests/explain_choices.h"
+#include "cli/answer.h"
 #include "cli/requests/machine.h"
 #include "cli/requests/network.h"
-#include "cli/requests/network_variants.h"
-#include "cli/requests/token_option.h"
-#include "cli/requests/training.h"
-#include "cli/written_answer.h"
+#include "cli/requests/values.h"
 #include "plots/figures/layers.h"
 #include "plots/renderers/svg.h"
 #include "report/explanation.h"
 #include "roofline/ceilings/datasheet.h"
+#include "roofline/explain/choices.h"
 #include "roofline/explain/explanation.h"
+#include "roofline/model/network_load.h"
 #include "roofline/model/predict.h"
+#include "workloads/network_variants.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::cli {
@@ -35,8 +36,7 @@ void declare_explain(OptionsDescription& options) {
       "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
       "or onnxruntime (default: torch-eager)");
   options.add_flag("unlocked", "a governor moves the clocks; default: they are locked");
-  options.add_text("board-offset", "WATT",
-                   "power of the carrier board that is to be added, for example 5.5W");
+  add_board_offset_option(options);
   options.add_flag(
       "allow-unknown",
       "operators that nobody has described are no error: no FLOP, their tensors are moved");
@@ -44,116 +44,139 @@ void declare_explain(OptionsDescription& options) {
   options.add_text("svg", "FILE", "write the layers on the roofline as SVG; - is standard output");
 }
 
-struct Asked {
-  std::string word;
-  MachineSource source;
-  Conditions conditions;
-  double board_offset_w = 0;
-  bool fixed_dtype = false;  // the network's types are its own
+struct ExplainRequest {
+  NetworkRequest network;
+  std::optional<TrainingOptions> training;
+  MachineRequest machine;
+  Runtime runtime = Runtime::torch_eager;
+  bool locked = true;
 };
 
-Asked asked_for(const Options& options) {
-  const auto words = positional(options);
-  if (words.empty())
-    throw usage_error({}, "'explain' needs a model",
-                      "write for example ridgeline explain resnet50 --on jetson-agx-orin-64gb");
-  Asked asked;
-  asked.word = words.front();
-  asked.source = machine_source(machine_request(options));
-  asked.conditions.point = asked.source.point;
-  asked.conditions.runtime = token_option(options, "runtime", Runtime::torch_eager);
-  asked.conditions.locked = !flag(options, "unlocked");
-  if (options.has("board-offset")) {
-    asked.board_offset_w = parse_watts(options.text("board-offset"), "--board-offset");
-    set_parameter(asked.source.model, {"board_offset_w", asked.board_offset_w, Source::assumed});
+ExplainRequest explain_request(const Options& options) {
+  ExplainRequest request;
+  request.network =
+      network_request(options, required_word(options, "'explain' needs a model",
+                                             "explain resnet50 --on jetson-agx-orin-64gb"));
+  request.training = training_options(options);
+  request.machine = machine_request(options);
+  request.runtime = token_option(options, "runtime", Runtime::torch_eager);
+  request.locked = !flag(options, "unlocked");
+  return request;
+}
+
+// The network's variants on one machine: what each of them is predicted to cost.
+class ExplainedNetwork {
+ public:
+  ExplainedNetwork(const ExplainRequest& request, const MachineSource& machine)
+      : request_(request), machine_(machine), variants_(request.network, request.training) {
+    conditions_.point = machine.point;
+    conditions_.runtime = request.runtime;
+    conditions_.locked = request.locked;
   }
-  asked.fixed_dtype = !find_workload(asked.word);
-  return asked;
-}
 
-// The network in the type that the machine has units for, with a note where that is another one.
-const NetworkVariant& runnable(NetworkVariants& variants, const Asked& asked,
-                               std::vector<std::string>& notes) {
-  const NetworkVariant& given = variants.as_given(asked.conditions.runtime);
-  const DType dtype = runnable_dtype(asked.source.model, given.dtype);
-  if (dtype == given.dtype) return given;
-  notes.push_back(fmt::format("{} has no units for {}: predicted as {}", asked.source.name,
-                              to_string(given.dtype), to_string(dtype)));
-  return asked.fixed_dtype ? given : variants.with(given.batch, dtype, asked.conditions.runtime);
-}
+  bool has_own_types() const { return !find_workload(request_.network.word); }
 
-std::vector<Advice> advice_for(const Asked& asked, NetworkVariants& variants, const Setting& now) {
-  const auto memory = find_parameter(asked.source.model, "memory_bytes");
-  const auto cost_of = [&](const Setting& setting) -> std::optional<Cost> {
+  // In the type that the machine has units for, with a note where that is another one.
+  const NetworkVariant& runnable(std::vector<std::string>& notes) {
+    const NetworkVariant& given = variants_.as_given(request_.runtime);
+    const DType dtype = runnable_dtype(machine_.model, given.dtype);
+    if (dtype == given.dtype) return given;
+    notes.push_back(fmt::format("{} has no units for {}: predicted as {}", machine_.name,
+                                to_string(given.dtype), to_string(dtype)));
+    return has_own_types() ? given : variants_.with(given.batch, dtype, request_.runtime);
+  }
+
+  Prediction predicted(const NetworkVariant& variant) {
+    return predict(machine_.model, load_of(variant, request_.runtime), conditions_);
+  }
+
+  // Absent for a batch or type that the network does not have, or a mode without clocks.
+  std::optional<Cost> cost(const Setting& setting) {
     try {
-      const NetworkVariant& variant = variants.with(setting.batch, setting.dtype, setting.runtime);
-      if (memory &&
-          least_memory_bytes(variant.demands) > asked.source.model.parameters[*memory].mean)
+      const NetworkVariant& variant = variants_.with(setting.batch, setting.dtype, setting.runtime);
+      const auto memory = find_parameter(machine_.model, "memory_bytes");
+      if (memory && least_memory_bytes(variant.demands) > machine_.model.parameters[*memory].mean)
         return std::nullopt;
-      Conditions conditions = asked.conditions;
+      Conditions conditions = conditions_;
       conditions.point = setting.point;
       conditions.runtime = setting.runtime;
-      const Prediction prediction = predict(asked.source.model, variant.load, conditions,
-                                            {.draws = 0, .rows = RowDetail::none});
+      const Prediction prediction = predict(machine_.model, load_of(variant, setting.runtime),
+                                            conditions, {.draws = 0, .rows = RowDetail::none});
       return Cost{prediction.time_s.value,
                   prediction.energy_j ? std::optional(prediction.energy_j->value) : std::nullopt};
     } catch (const Error&) {
-      return std::nullopt;  // a batch or type that the network does not have, a mode without clocks
+      return std::nullopt;
     }
-  };
-  return advise(now, choices_for(asked.source, now, asked.fixed_dtype), cost_of);
-}
+  }
+
+ private:
+  const NetworkLoad& load_of(const NetworkVariant& variant, Runtime runtime) {
+    const auto known = loads_.find(&variant);
+    if (known != loads_.end()) return known->second;
+    return loads_.emplace(&variant, network_load(variant.demands, runtime)).first->second;
+  }
+
+  const ExplainRequest& request_;
+  const MachineSource& machine_;
+  Conditions conditions_;
+  NetworkVariants variants_;
+  std::map<const NetworkVariant*, NetworkLoad> loads_;
+};
 
 // Under a cap or a governor the GPU runs slower than the mode says.
-void note_clock(const Asked& asked, const Prediction& prediction, std::vector<std::string>& notes) {
-  const auto& wanted = asked.conditions.point.gpu_hz;
+void note_clock(const ExplainRequest& request, const MachineSource& machine,
+                const Prediction& prediction, std::vector<std::string>& notes) {
+  const auto& wanted = machine.point.gpu_hz;
   const auto& effective = prediction.point.gpu_hz;
   if (!wanted || !effective || *effective >= *wanted) return;
-  notes.push_back(fmt::format(
-      "the GPU is predicted to run at {} instead of {}: {}", format_hz(*effective),
-      format_hz(*wanted),
-      asked.conditions.locked ? "the power cap holds it down" : "the governor finds it idle"));
+  notes.push_back(
+      fmt::format("the GPU is predicted to run at {} instead of {}: {}", format_hz(*effective),
+                  format_hz(*wanted),
+                  request.locked ? "the power cap holds it down" : "the governor finds it idle"));
 }
 
-Explanation explained(const Asked& asked, const Options& options) {
-  const auto training = training_options(options);
-  NetworkVariants variants(asked.word, options, training);
+Explanation explained(const ExplainRequest& request, const MachineSource& machine) {
+  ExplainedNetwork network(request, machine);
   ExplainedRun run;
-  run.notes = asked.source.notes;
-  const NetworkVariant& variant = runnable(variants, asked, run.notes);
-  run.network = std::filesystem::path(asked.word).filename().string();
-  run.task = training ? "training" : "inference";
-  run.machine = asked.source.name;
+  run.notes = machine.notes;
+  const NetworkVariant& variant = network.runnable(run.notes);
+  run.network = std::filesystem::path(request.network.word).filename().string();
+  run.task = request.training ? "training" : "inference";
+  run.machine = machine.name;
   run.batch = variant.batch;
   run.dtype = variant.dtype;
-  run.locked = asked.conditions.locked;
-  run.board_offset_w = asked.board_offset_w;
+  run.locked = request.locked;
+  run.board_offset_w = request.machine.board_offset_w.value_or(0);
   for (const std::string& warning : variant.warnings) run.notes.push_back(warning);
-  const Prediction prediction = predict(asked.source.model, variant.load, asked.conditions);
+  const Prediction prediction = network.predicted(variant);
   if (!prediction.energy_j)
-    run.notes.push_back("time only: nothing is known of the power of " + asked.source.name);
-  note_clock(asked, prediction, run.notes);
+    run.notes.push_back("time only: nothing is known of the power of " + machine.name);
+  note_clock(request, machine, prediction, run.notes);
   Explanation explanation =
       explain(prediction, variant.demands,
-              model_ceilings(asked.source.model, prediction.point, asked.conditions.runtime),
-              std::move(run));
-  explanation.advice =
-      advice_for(asked, variants,
-                 {asked.source.point, variant.batch, variant.dtype, asked.conditions.runtime});
+              model_ceilings(machine.model, prediction.point, request.runtime), std::move(run));
+  const Setting now{machine.point, variant.batch, variant.dtype, request.runtime};
+  explanation.advice = advise(now, choices_for(machine, now, network.has_own_types()),
+                              [&](const Setting& setting) { return network.cost(setting); });
   return explanation;
 }
 
 ExitCode run_explain(const Options& options, Console& console) {
   check_answer_files(options, {"svg"});
-  const Asked asked = asked_for(options);
-  const Explanation explanation = explained(asked, options);
-  WrittenAnswer answer;
-  answer.files = {{"svg", [&] { return svg(layers_figure(explanation, explanation.ceilings)); }}};
-  answer.text = [&] { return explanation_text(explanation, flag(options, "all"), console.width); };
-  answer.json = [&] { return dump_json(to_json(explanation)); };
-  answer.csv = [&] { return to_csv(explanation); };
-  answer.notes = explanation.run.notes;
-  return write_answer(answer, options, console);
+  const ExplainRequest request = explain_request(options);
+  const Explanation explanation = explained(request, machine_source(request.machine));
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << explanation_text(explanation, flag(options, "all"), console.width);
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(explanation)); };
+  answer.csv = [&](std::ostream& out) { out << to_csv(explanation); };
+  answer.files = {{"svg", [&](std::ostream& out) {
+                     out << svg(layers_figure(explanation, explanation.ceilings));
+                   }}};
+  answer.beside_csv = as_notes(explanation.run.notes);
+  write_answer(answer, options, console);
+  return ExitCode::ok;
 }
 
 }  // namespace

@@ -4,10 +4,7 @@
 
 #include <ostream>
 
-#include "cli/command.h"
-#include "cli/completion.h"
-#include "cli/dispatch.h"
-#include "cli/man_page.h"
+#include "cli/answer.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -19,14 +16,14 @@ void declare_help(OptionsDescription& options) {
 
 ExitCode run_help(const Options& options, Console& console) {
   const std::vector<std::string> words = positional(options);
-  if (flag(options, "man"))
-    console.out << man_page();
-  else if (flag(options, "bash-completion"))
-    console.out << bash_completion();
-  else if (words.empty())
-    console.out << overview_help(console.width);
-  else
-    console.out << command_help(find_command(words.front()), console.width);
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << (flag(options, "man")               ? man_page()
+            : flag(options, "bash-completion") ? bash_completion()
+            : words.empty()                    ? overview_help(console.width)
+                            : command_help(find_command(words.front()), console.width));
+  };
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 

@@ -1,6 +1,8 @@
 // `ridgeline measure`: run the kernels on this machine and keep the result as a profile.
-// Options → plan → measure → table; the work itself is in kernels/.
-#include "kernels/cpu/measure.h"
+// Parses, measures, writes; the work itself is in kernels/.
+#include "cli/requests/measure.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,85 +14,28 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/profile_store.h"
+#include "base/text_table.h"
 #include "base/units.h"
-#include "cli/command.h"
-#include "cli/commands/measure_list.h"
-#include "cli/commands/verify_counters.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
-#include "cli/requests/measure_input.h"
-#include "cli/version.h"
+#include "cli/answer.h"
+#include "cli/commands/version.h"
 #include "devices/machine/this_machine.h"
 #include "devices/modes/present_mode.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cuda/gpu_here.h"
-#include "kernels/cuda/measure.h"
+#include "kernels/input/jpeg.h"
+#include "kernels/input/photo.h"
 #include "kernels/instruments.h"
 #include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
 #include "kernels/run_verdict.h"
 #include "kernels/steady_clock.h"
+#include "report/counters.h"
 #include "report/profile.h"
 #include "report/targets.h"
 #include "roofline/ceilings/measured_energy.h"
 
 namespace ridgeline::cli {
 namespace {
-
-void declare_measure(OptionsDescription& options) {
-  options.add_flag("gpu", "measure the CUDA device instead of the CPU");
-  options.add_flag("quick", "at most a minute, one precision along the roof");
-  options.add_text(
-      "budget", "TIME",
-      "time for the run, for example 90s (default: 50s with --quick, else 200s; of a GPU 35s and "
-      "200s, where power can be read 42s and 270s)");
-  options.add_text(
-      "only", "WORDS",
-      "measure only what matches one of these words: dtypes, memory levels, directions, sections, "
-      "instruction sets, kernels; for example fp32,dram; storage and decode, what feeds a "
-      "training, run only where they are named here");
-  options.add_text("threads", "LIST", "thread counts, for example 1,2 (default: 1 and all cores)");
-  options.add_flag(
-      "verify-counters",
-      "instead of rates: declared FLOP and bytes of each GPU kernel beside the GPU's own counters");
-  options.add_flag(
-      "check-targets",
-      "hold the rates against targets: shares of what clock, width and bus allow; exit code 3 "
-      "where one is missed");
-  options.add_flag("list", "list what would be measured, and what cannot run here");
-  options.add_text("output,o", "FILE",
-                   "write the profile to FILE as well as to the per-user store");
-  add_input_options(options);
-}
-
-// What both backends have in common.
-template <class MeasureOptions>
-void parse_common(const Options& options, const MeasureWords& words, MeasureOptions& result) {
-  result.quick = flag(options, "quick");
-  result.budget_s = part_budget_s(options, words);
-  result.only = words.kernels;
-}
-
-cpu::MeasureOptions parse_cpu(const Options& options, const MeasureWords& words) {
-  cpu::MeasureOptions result;
-  parse_common(options, words, result);
-  result.available_bytes = available_memory_bytes();
-  if (options.has("threads")) {
-    for (const std::string& word : split_words(options.text("threads")))
-      result.threads.push_back(static_cast<int>(
-          std::min<std::uint64_t>(parse_count(word, "--threads " + word), 1u << 30)));
-    if (result.threads.empty()) throw usage_error("--threads", "needs a number");
-  }
-  return result;
-}
-
-cuda::MeasureOptions parse_gpu(const Options& options, const MeasureWords& words) {
-  if (options.has("threads"))
-    throw usage_error("--threads", "is for the CPU", "a GPU is measured with all of its threads");
-  cuda::MeasureOptions result;
-  parse_common(options, words, result);
-  return result;
-}
 
 std::string impossible_rows(const ProfileMode& mode) {
   std::string names;
@@ -121,32 +66,12 @@ bool has_rates(const ProfileMode& mode) {
          !mode.latency.empty() || !mode.launch.empty() || !mode.transfer.empty();
 }
 
-void print_profile(const Profile& profile, const Options& options, Console& console) {
-  if (flag(options, "json")) {
-    console.out << dump_json(to_json(profile));
-  } else if (flag(options, "csv")) {
-    console.out << profile_csv(profile);
-    // The table has no place for them.
-    for (const ProfileMode& mode : profile.modes)
-      console.talk(verdict_text(mode.conditions, console.width) +
-                   conditions_text(mode.conditions, console.width));
-  } else {
-    console.out << profile_text(profile, console.width);
-  }
-}
-
-void print_targets(const TargetCheck& check, const Options& options, Console& console) {
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(check));
-  else if (flag(options, "csv"))
-    console.out << render_csv(target_table(check));
-  else
-    console.out << "\n" << target_text(check, console.width);
-  if (flag(options, "gpu")) return;
-  const std::string no_gpu = cuda::why_no_gpu();
-  console.talk(no_gpu.empty() ? "the GPU's targets: ridgeline measure --gpu --check-targets"
-                              : "the GPU's targets are not checked: no CUDA device: " + no_gpu);
-}
+// A planned trial, whoever planned it.
+struct ListedTrial {
+  std::string section, kernel, what;
+  int threads = 1;
+  std::string missing;  // why it cannot run; empty: it can
+};
 
 // A backend as the command sees it: what it plans, and how it measures that.
 struct Backend {
@@ -186,13 +111,13 @@ std::optional<double> gpu_cap_hz(const cuda::DeviceFacts& facts) {
   return facts.integrated ? std::nullopt : facts.max_clock_hz;
 }
 
-Backend gpu_backend(const Options& options, const MeasureWords& words) {
-  const cuda::MeasureOptions wanted = parse_gpu(options, words);
+Backend gpu_backend(const MeasureRequest& request) {
+  const cuda::MeasureOptions wanted = request.gpu_options();
   const std::string reason = cuda::why_no_gpu();
   Backend backend;
   // Without a device there is still a plan to look at.
   std::shared_ptr<cuda::Gpu> gpu;
-  if (reason.empty() || !flag(options, "list")) gpu = cuda::open_gpu_here();
+  if (reason.empty() || !request.list) gpu = cuda::open_gpu_here();
   if (gpu) backend.gpus.push_back(cuda::machine_gpu(gpu->facts()));
   const auto plan =
       cuda::plan(wanted, gpu ? gpu->facts() : cuda::DeviceFacts{}, [&](const cuda::Kernel& kernel) {
@@ -221,33 +146,137 @@ Backend no_backend() {
   return backend;
 }
 
-Shelf shelf_of(const MeasureWords& words, bool gpu, bool whole) {
-  if (!words.any_kernel()) return Shelf::input;
+Shelf shelf_of(const MeasureRequest& request, bool whole) {
+  if (!request.any_kernel()) return Shelf::input;
   if (!whole) return Shelf::partial;
-  return gpu ? Shelf::gpu : Shelf::whole;
+  return request.gpu ? Shelf::gpu : Shelf::whole;
+}
+
+// What was asked for; without --only everything, with the reason why it does not run.
+std::vector<ListedTrial> list_input(const input::MeasureOptions& wanted, bool everything,
+                                    const std::vector<int>& threads) {
+  std::vector<ListedTrial> rows;
+  const std::string unasked = everything ? "runs only where --only names it" : "";
+  if (wanted.storage || everything) {
+    const std::uint64_t sample =
+        wanted.storage ? wanted.storage->sample_bytes : input::default_sample_bytes;
+    for (const int readers : input::reader_counts)
+      rows.push_back({"storage", "sequential", "one long file", readers, unasked});
+    for (const int readers : input::reader_counts)
+      rows.push_back({"storage", "samples",
+                      "files of " + format_si(static_cast<double>(sample), "B"), readers, unasked});
+  }
+  if (wanted.decode || everything)
+    for (const int count : threads)
+      rows.push_back({"decode", "jpeg",
+                      fmt::format("{}x{} pixels", input::photo_width, input::photo_height), count,
+                      input::why_no_jpeg().empty() ? unasked : input::why_no_jpeg()});
+  return rows;
+}
+
+void list_trials(const std::vector<ListedTrial>& plan, const Options& options, Console& console) {
+  const auto table = [&] {
+    TextTable listed{{{"section"},
+                      {"kernel"},
+                      {"what"},
+                      {"threads", Align::right},
+                      {"cannot run because", Align::left, true}},
+                     {}};
+    for (const ListedTrial& trial : plan)
+      listed.rows.push_back(
+          {trial.section, trial.kernel, trial.what, std::to_string(trial.threads), trial.missing});
+    return listed;
+  };
+  Answer answer;
+  answer.text = [&](std::ostream& out) { out << render_text(table(), console.width); };
+  answer.csv = [&](std::ostream& out) { out << render_csv(table()); };
+  answer.json = [&](std::ostream& out) {
+    Json rows = Json::array();
+    for (const ListedTrial& trial : plan)
+      rows.push_back({{"section", trial.section},
+                      {"kernel", trial.kernel},
+                      {"what", trial.what},
+                      {"threads", trial.threads},
+                      {"missing", trial.missing.empty() ? Json() : Json(trial.missing)}});
+    out << dump_json({{"schema", "ridgeline.measure_plan/1"}, {"rows", rows}});
+  };
+  write_answer(answer, options, console);
+}
+
+// Declared work of each GPU kernel beside measured work. The profile store is not touched: nothing
+// here is a rate.
+ExitCode verify_counters_here(const MeasureRequest& request, const Options& options,
+                              Console& console) {
+  const std::shared_ptr<cuda::Gpu> gpu = cuda::open_gpu_here();
+  if (const std::string reason = cuda::why_no_cupti(); !reason.empty()) throw Error({}, reason);
+  const auto plan = cuda::plan(request.gpu_options(), gpu->facts(),
+                               [&](const cuda::Kernel& kernel) { return gpu->support(kernel); });
+  const InterruptGuard guard;
+  ProgressLine progress(console, "counting");
+  const double begin_s = steady_seconds();
+  const cuda::Verification verification = verify_counters(
+      *gpu, plan, cuda::ProfilerApi::newest, [] { return InterruptGuard::interrupted(); },
+      [&](double done) {
+        if (done > 0) progress.show(done, (steady_seconds() - begin_s) * (1 - done) / done);
+      });
+  progress.clear();
+  Answer answer;
+  answer.text = [&](std::ostream& out) { out << verification_text(verification, console.width); };
+  answer.json = [&](std::ostream& out) {
+    out << dump_json(verification_json(verification, gpu->facts()));
+  };
+  answer.csv = [&](std::ostream& out) { out << verification_csv(verification); };
+  write_answer(answer, options, console);
+  return judge_verification(verification);
+}
+
+// With --check-targets the targets stand below the text, and in place of the data.
+void write_profile(const Profile& profile, const TargetCheck* targets, const Options& options,
+                   Console& console) {
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << profile_text(profile, console.width);
+    if (targets) out << "\n" << target_text(*targets, console.width);
+  };
+  answer.json = [&](std::ostream& out) {
+    out << dump_json(targets ? to_json(*targets) : to_json(profile));
+  };
+  answer.csv = [&](std::ostream& out) {
+    out << (targets ? render_csv(target_table(*targets)) : profile_csv(profile));
+  };
+  if (!targets)
+    for (const ProfileMode& mode : profile.modes)
+      answer.beside_csv.push_back(verdict_text(mode.conditions, console.width) +
+                                  conditions_text(mode.conditions, console.width));
+  write_answer(answer, options, console);
+}
+
+void remark_on_gpu_targets(const Console& console) {
+  const std::string no_gpu = cuda::why_no_gpu();
+  console.talk(no_gpu.empty() ? "the GPU's targets: ridgeline measure --gpu --check-targets"
+                              : "the GPU's targets are not checked: no CUDA device: " + no_gpu);
 }
 
 ExitCode run_measure(const Options& options, Console& console) {
+  const MeasureRequest request = measure_request(options);
+  if (request.verify_counters) return verify_counters_here(request, options, console);
   const Topology topology = read_topology();
-  const MeasureWords words = measure_words(options);
-  if (flag(options, "verify-counters"))
-    return verify_counters_here(parse_gpu(options, words), options, console);
-  const bool gpu = flag(options, "gpu");
-  const cpu::MeasureOptions cpu_options = gpu ? cpu::MeasureOptions{} : parse_cpu(options, words);
+  const cpu::MeasureOptions cpu_options =
+      request.gpu ? cpu::MeasureOptions{} : request.cpu_options();
   const std::vector<int> threads = cpu::thread_counts(cpu_options, topology);
-  const input::MeasureOptions input_options = parse_input(options, words, threads);
-  const Backend backend = !words.any_kernel() ? no_backend()
-                          : gpu               ? gpu_backend(options, words)
-                                              : cpu_backend(cpu_options, topology);
-  if (flag(options, "list")) {
+  const input::MeasureOptions input_options = request.input_options(threads);
+  const Backend backend = !request.any_kernel() ? no_backend()
+                          : request.gpu         ? gpu_backend(request)
+                                                : cpu_backend(cpu_options, topology);
+  if (request.list) {
     auto plan = backend.plan;
-    std::ranges::copy(list_input(input_options, words, threads), std::back_inserter(plan));
-    return list_trials(plan, options, console);
+    std::ranges::copy(list_input(input_options, request.everything, threads),
+                      std::back_inserter(plan));
+    list_trials(plan, options, console);
+    return ExitCode::ok;
   }
-  const std::string output = options.has("output") ? options.text("output") : std::string();
-  if (options.has("output") && output.empty()) throw usage_error("--output", "needs a file name");
   // A place that cannot be written is found out before the minutes are spent, not after.
-  if (!output.empty()) check_file_can_be_written(output);
+  if (!request.output.empty()) check_file_can_be_written(request.output);
   check_profile_store();
   if (input_options.storage) input::check_folder(*input_options.storage);
 
@@ -272,18 +301,16 @@ ExitCode run_measure(const Options& options, Console& console) {
   const bool disturbed = !disturbance(mode.conditions).empty();
   if (disturbed) mark_sweep_above_roof(mode);
   const bool whole = mode.conditions.complete && mode.conditions.rows.left_out == 0 && backend.all;
-  const Shelf shelf = shelf_of(words, gpu, whole);
+  const Shelf shelf = shelf_of(request, whole);
   // Of a disturbed run every row differs from the last one's, which says nothing new.
   if (!disturbed) compare_with_last(profile, shelf, console);
 
-  const bool check = flag(options, "check-targets");
-  const TargetCheck targets = check ? check_targets(mode) : TargetCheck{};
-  if (!check || !(flag(options, "json") || flag(options, "csv")))
-    print_profile(profile, options, console);
-  if (check) print_targets(targets, options, console);
-  if (!output.empty()) {
-    save_profile(profile, output);
-    console.talk("profile: " + output);
+  const TargetCheck targets = request.check_targets ? check_targets(mode) : TargetCheck{};
+  write_profile(profile, request.check_targets ? &targets : nullptr, options, console);
+  if (request.check_targets && !request.gpu) remark_on_gpu_targets(console);
+  if (!request.output.empty()) {
+    save_profile(profile, request.output);
+    console.talk("profile: " + request.output);
   }
   const std::string impossible = impossible_rows(mode);
   // On a disturbed machine a probe of the clock that was interrupted explains such a reading.
@@ -296,7 +323,7 @@ ExitCode run_measure(const Options& options, Console& console) {
                                  " (to use it anyway: ridgeline roofline " + path + ")"
                            : "stored: " + path);
   }
-  if (disturbed || !mode.conditions.complete || (check && targets.targets.empty()))
+  if (disturbed || !mode.conditions.complete || (request.check_targets && targets.targets.empty()))
     return ExitCode::incomplete;
   return targets.met() ? ExitCode::ok : ExitCode::infeasible;
 }
@@ -330,7 +357,7 @@ Command measure_command() {
                        {"measure --only storage,decode --path /data",
                         "how fast samples in /data are read and decoded"},
                        {"measure --list", "what would be measured"}},
-          .add_options = declare_measure,
+          .add_options = add_measure_options,
           .run = run_measure};
 }
 

@@ -1,5 +1,5 @@
 // `ridgeline modes`: the power modes of a device, one of them, or a check of a user's own file.
-// Options → call → print; nothing is set on a system, nvpmodel's text goes to standard output.
+// Nothing is set on a system; nvpmodel's text goes to standard output.
 #include "report/modes.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "base/text_file.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_filter.h"
 #include "devices/modes/present_mode.h"
@@ -141,12 +141,11 @@ ExitCode check_file(const std::string& path, const Options& options, Console& co
                              : nvpmodel::closest_configuration(reading.configuration, device);
   const ModesCheck report{path, device, reading.configuration,
                           nvpmodel::check(reading, device, configuration)};
-  if (flag(options, "json"))
-    console.out << check_json(report);
-  else if (flag(options, "csv"))
-    console.out << check_csv(report);
-  else
-    console.out << check_text(report, console.width);
+  Answer answer;
+  answer.text = [&](std::ostream& out) { out << check_text(report, console.width); };
+  answer.json = [&](std::ostream& out) { out << check_json(report); };
+  answer.csv = [&](std::ostream& out) { out << check_csv(report); };
+  write_answer(answer, options, console);
   throw_first_error(report);
   return ExitCode::ok;
 }
@@ -192,16 +191,16 @@ ExitCode list_modes(const std::string& name, const Options& options, Console& co
       listing.block = nvpmodel_text(listing, options, console);
   }
 
-  if (flag(options, "json")) {
-    console.out << modes_json(listing);
-  } else if (flag(options, "csv")) {
-    console.out << modes_csv(listing);
-  } else if (flag(options, "block") || flag(options, "diff")) {
-    console.out << listing.block;
+  const bool wants_block = flag(options, "block") || flag(options, "diff");
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << (wants_block ? listing.block : modes_text(listing, console.width));
+  };
+  answer.json = [&](std::ostream& out) { out << modes_json(listing); };
+  answer.csv = [&](std::ostream& out) { out << modes_csv(listing); };
+  write_answer(answer, options, console);
+  if (wants_block && !flag(options, "json"))
     for (const std::string& note : listing.asked->notes) console.talk(note);
-  } else {
-    console.out << modes_text(listing, console.width);
-  }
   return ExitCode::ok;
 }
 

@@ -1,19 +1,15 @@
 // `ridgeline plan MODEL`: the power mode to use, what it costs and saves, and how sure that is.
-// Options in, calls, output; sweeping and choosing live in planner/.
-#include "cli/requests/plan.h"
+// Parses, plans, writes; sweeping and choosing are in planner/.
+#include "plots/figures/plan.h"
 
+#include <ostream>
 #include <string>
 
 #include "base/json.h"
-#include "cli/command.h"
-#include "cli/requests/network.h"
-#include "cli/requests/plan_goal.h"
-#include "cli/requests/plan_training.h"
-#include "cli/written_answer.h"
-#include "devices/modes/mode_space.h"
+#include "cli/answer.h"
+#include "cli/requests/plan_problem.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"
-#include "plots/figures/plan.h"
 #include "plots/renderers/svg.h"
 #include "report/plan.h"
 #include "report/plan_csv.h"
@@ -22,43 +18,55 @@ namespace ridgeline::cli {
 namespace {
 
 void declare_plan(OptionsDescription& options) {
-  add_machine_options(options);
-  add_network_options(options);
   add_plan_options(options);
-  add_plan_training_options(options);
-  options.add_flag("explain", "what one step of each knob would change");
-  options.add_text("why", "MODE", "why this mode was not chosen");
   options.add_text("svg", "FILE", "write energy against latency of all modes as SVG");
   options.add_text("nvpmodel", "FILE",
                    "write the chosen mode as a POWER_MODEL block of nvpmodel's file");
 }
 
-std::string nvpmodel_block(const PlanAsked& asked, const Plan& plan) {
-  const auto& [device, configuration] = *asked.source.known;
-  const nvpmodel::Configuration file = nvpmodel::generation_file(device, configuration);
-  const DeviceMode mode = named_mode(device, configuration, name_of(plan.chosen), "--nvpmodel");
+// The mode as the device has it, masks and clusters included.
+DeviceMode device_mode_of(const PlannedMode& chosen, const KnownDevice& known) {
+  const OperatingPoint& point = chosen.point;
+  ModeRequest request;
+  request.label = point.label;
+  if (request.label.empty()) {
+    request.gpu_hz = point.gpu_hz;
+    request.memory_hz = point.memory_hz;
+    if (!point.cpu_hz.empty()) request.cpu_hz = point.cpu_hz.front();
+    request.cpu_cores = point.cpu_cores;
+    request.gpu_units = point.gpu_units;
+  }
+  return resolve(known.device, known.configuration, request, "--nvpmodel");
+}
+
+std::string nvpmodel_block(const PlannedMode& chosen, const KnownDevice& known) {
+  const nvpmodel::Configuration file = nvpmodel::generation_file(known.device, known.configuration);
   nvpmodel::BlockOptions wanted;
   wanted.locked = true;
-  return to_text(
-      nvpmodel::compose(file, device, nvpmodel::block_values(file, mode, wanted), device.id));
+  return to_text(nvpmodel::compose(
+      file, known.device, nvpmodel::block_values(file, device_mode_of(chosen, known), wanted),
+      known.device.id));
 }
 
 ExitCode run_plan(const Options& options, Console& console) {
   check_answer_files(options, {"svg", "nvpmodel"});
-  const PlanAsked asked = plan_asked(options);
-  PlanOptions wanted;
-  wanted.why = asked.why;
-  const PlanResult result = make_plan(asked.problem, asked.objective, wanted);
+  const PlanRequest request = plan_request(options);
+  const PlanSetup setup = plan_setup(request);
+  const PlanResult result = make_plan(setup.problem, request.objective, setup.options);
   const Plan& plan = result.plan;
 
-  WrittenAnswer answer;
-  answer.files = {{"svg", [&] { return svg(plan_figure(asked.problem, result)); }},
-                  {"nvpmodel", [&] { return nvpmodel_block(asked, plan); }}};
-  answer.text = [&] { return plan_text(plan, flag(options, "explain"), console.width); };
-  answer.json = [&] { return dump_json(to_json(plan)); };
-  answer.csv = [&] { return plan_csv(asked.problem, result); };
-  answer.notes = plan.warnings;
-  return write_answer(answer, options, console);
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << plan_text(plan, flag(options, "explain"), console.width);
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(plan)); };
+  answer.csv = [&](std::ostream& out) { out << plan_csv(setup.problem, result); };
+  answer.files = {
+      {"svg", [&](std::ostream& out) { out << svg(plan_figure(setup.problem, result)); }},
+      {"nvpmodel", [&](std::ostream& out) { out << nvpmodel_block(plan.chosen, *setup.device); }}};
+  answer.beside_csv = as_notes(plan.warnings);
+  write_answer(answer, options, console);
+  return ExitCode::ok;
 }
 
 }  // namespace

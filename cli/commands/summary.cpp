@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "devices/machine/abilities.h"
 #include "devices/machine/identification.h"
 #include "devices/machine/this_machine.h"
@@ -76,10 +76,12 @@ Glance look(const SystemRoot& root) {
 
 ExitCode run_glance(const Options& options, Console& console) {
   const Glance glance = look({});
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(glance));
-  else
-    console.out << glance_text(glance, console.width, console.color);
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << glance_text(glance, console.width, console.color);
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(glance)); };
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 

@@ -1,5 +1,5 @@
 // `ridgeline validate TABLE`: how well the model predicts what was measured.
-// Options in, calls, output; scoring lives in the files validation_*.
+// Parses, scores, writes; scoring is in validation/.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
-#include "cli/command.h"
-#include "cli/requests/model_file.h"
+#include "cli/answer.h"
+#include "cli/requests/values.h"
 #include "plots/figures/validation.h"
 #include "plots/renderers/svg.h"
 #include "validation/predictor.h"
@@ -37,14 +36,8 @@ void declare_validate(OptionsDescription& options) {
 }
 
 std::vector<std::string> comma_words(const Options& options, const char* name) {
-  std::vector<std::string> words;
-  if (!options.has(name)) return words;
-  std::string_view text = options.text(name);
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (!word.empty()) words.emplace_back(word);
-  }
+  if (!options.has(name)) return {};
+  const std::vector<std::string> words = split_words(options.text(name));
   if (words.empty()) throw usage_error(fmt::format("--{}", name), "is empty");
   return words;
 }
@@ -89,33 +82,20 @@ std::string picture_of(const Validation& validation) {
 }
 
 ExitCode run_validate(const Options& options, Console& console) {
-  const auto words = positional(options);
-  if (words.empty())
-    throw usage_error({}, "'validate' needs a table of measurements",
-                      "write for example ridgeline validate table.csv");
+  const std::string path =
+      required_word(options, "'validate' needs a table of measurements", "validate table.csv");
   const ValidationOptions chosen = validation_options(options);
-  const std::string svg_path = options.has("svg") ? options.text("svg") : "";
-  if (svg_path == "-" && (flag(options, "json") || flag(options, "csv")))
-    throw usage_error("--svg", "standard output cannot hold both the picture and the data",
-                      "give --svg a file name");
+  check_answer_files(options, {"svg"});
   const std::vector<std::string> filter = comma_words(options, "where");
-  Validation validation =
-      validate(read_measurement_table(words.front(), measurement_options(filter)),
-               model_predictor(options.has("profile") ? options.text("profile") : ""), chosen);
+  Validation validation = validate(read_measurement_table(path, measurement_options(filter)),
+                                   model_predictor(options.text_or_empty("profile")), chosen);
   validation.filter = filter;
-  const std::string picture = svg_path.empty() ? "" : picture_of(validation);
-  if (svg_path == "-") {
-    console.out << picture;
-    return ExitCode::ok;
-  }
-  if (!svg_path.empty()) write_file_atomically(svg_path, picture);
-  if (flag(options, "json"))
-    console.out << dump_json(to_json(validation));
-  else if (flag(options, "csv"))
-    console.out << validation_csv(validation);
-  else
-    console.out << validation_text(validation, console.width);
-  if (!svg_path.empty()) console.talk("wrote " + svg_path);
+  Answer answer;
+  answer.text = [&](std::ostream& out) { out << validation_text(validation, console.width); };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(validation)); };
+  answer.csv = [&](std::ostream& out) { out << validation_csv(validation); };
+  answer.files = {{"svg", [&](std::ostream& out) { out << picture_of(validation); }}};
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 

@@ -11,7 +11,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "workloads/registry.h"
 #include "workloads/summary.h"
 
@@ -26,18 +26,17 @@ std::string tensor_text(const TensorSummary& tensor) {
 
 std::string exact(double amount) { return fmt::format("{:.0f}", amount); }
 
-void print_list(const std::vector<WorkloadSummary>& summaries, const Options& options,
-                Console& console) {
-  if (flag(options, "csv")) {
-    console.out << csv_row(
-        {"workload", "family", "parameters", "macs", "layers", "source", "address"});
-    for (const WorkloadSummary& one : summaries)
-      console.out << csv_row({std::string(one.workload.name), std::string(one.workload.family),
-                              exact(one.parameters), exact(one.macs),
-                              std::to_string(one.layers.size()), std::string(one.workload.source),
-                              std::string(one.workload.address)});
-    return;
-  }
+std::string workloads_csv(const std::vector<WorkloadSummary>& summaries) {
+  std::string csv =
+      csv_row({"workload", "family", "parameters", "macs", "layers", "source", "address"});
+  for (const WorkloadSummary& one : summaries)
+    csv += csv_row({std::string(one.workload.name), std::string(one.workload.family),
+                    exact(one.parameters), exact(one.macs), std::to_string(one.layers.size()),
+                    std::string(one.workload.source), std::string(one.workload.address)});
+  return csv;
+}
+
+std::string workloads_text(const std::vector<WorkloadSummary>& summaries, int width) {
   TextTable table{{{"workload"},
                    {"parameters", Align::right},
                    {"MAC", Align::right},
@@ -48,21 +47,22 @@ void print_list(const std::vector<WorkloadSummary>& summaries, const Options& op
     table.rows.push_back({std::string(one.workload.name), format_si(one.parameters, "", 4),
                           format_si(one.macs, "", 4), to_string(one.inputs.front().shape),
                           std::string(one.workload.source)});
-  console.out << render_text(table, console.width);
+  return render_text(table, width);
 }
 
-void print_layers_csv(const WorkloadSummary& summary, Console& console) {
-  console.out << csv_row({"layer", "op", "macs", "parameters"});
+std::string layers_csv(const WorkloadSummary& summary) {
+  std::string csv = csv_row({"layer", "op", "macs", "parameters"});
   for (const LayerSummary& layer : summary.layers)
-    console.out << csv_row({layer.name, layer.op, exact(layer.macs), exact(layer.parameters)});
+    csv += csv_row({layer.name, layer.op, exact(layer.macs), exact(layer.parameters)});
+  return csv;
 }
 
-void print_one(const WorkloadSummary& summary, Console& console) {
+void print_one(const WorkloadSummary& summary, int width, std::ostream& out) {
   const Workload& workload = summary.workload;
   const auto fact = [&](std::string_view name, const std::string& value) {
-    console.out << fmt::format("  {:<11}", name) << wrap(value, console.width, 13, 13) << "\n";
+    out << fmt::format("  {:<11}", name) << wrap(value, width, 13, 13) << "\n";
   };
-  console.out << workload.name << "\n";
+  out << workload.name << "\n";
   fact("source", std::string(workload.source));
   fact("address", std::string(workload.address));
   fact("parameters", exact(summary.parameters));
@@ -74,37 +74,43 @@ void print_one(const WorkloadSummary& summary, Console& console) {
   for (std::size_t i = 0; i < shown; ++i) fact("output", tensor_text(summary.outputs[i]));
   if (shown < summary.outputs.size())
     fact("output", fmt::format("… and {} more", summary.outputs.size() - shown));
-  console.out << "\n";
+  out << "\n";
 
   TextTable table{{{"option"}, {"default"}, {"meaning", Align::left, true}}, {}};
   for (const auto& [option, name] : TokenTable<WorkloadOption>::rows)
     if (workload.options.has(option))
       table.rows.push_back({fmt::format("--{} {}", name, value_name(option)),
                             default_text(workload, option), std::string(description(option))});
-  console.out << render_text(table, console.width);
+  out << render_text(table, width);
 }
 
 ExitCode run_workloads(const Options& options, Console& console) {
   const auto words = positional(options);
+  const bool all = words.empty();
   std::vector<WorkloadSummary> summaries;
-  if (words.empty())
+  if (all)
     for (const Workload& workload : all_workloads()) summaries.push_back(summarize(workload));
   else
     summaries.push_back(summarize(workload_named(words.front())));
 
-  if (flag(options, "json")) {
-    const LayerDetail detail = words.empty() ? LayerDetail::left_out : LayerDetail::shown;
-    console.out << dump_json({{"schema", "ridgeline.workloads/1"},
-                              {"workloads", array_of(summaries, [&](const WorkloadSummary& one) {
-                                 return to_json(one, detail);
-                               })}});
-  } else if (words.empty()) {
-    print_list(summaries, options, console);
-  } else if (flag(options, "csv")) {
-    print_layers_csv(summaries.front(), console);
-  } else {
-    print_one(summaries.front(), console);
-  }
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    if (all)
+      out << workloads_text(summaries, console.width);
+    else
+      print_one(summaries.front(), console.width, out);
+  };
+  answer.json = [&](std::ostream& out) {
+    const LayerDetail detail = all ? LayerDetail::left_out : LayerDetail::shown;
+    out << dump_json({{"schema", "ridgeline.workloads/1"},
+                      {"workloads", array_of(summaries, [&](const WorkloadSummary& one) {
+                         return to_json(one, detail);
+                       })}});
+  };
+  answer.csv = [&](std::ostream& out) {
+    out << (all ? workloads_csv(summaries) : layers_csv(summaries.front()));
+  };
+  write_answer(answer, options, console);
   return ExitCode::ok;
 }
 

@@ -1,6 +1,8 @@
 // Words to fields; an empty word is one that was not given.
 #include "cli/requests/machine.h"
 
+#include "base/units.h"
+
 namespace ridgeline::cli {
 
 void add_machine_options(OptionsDescription& options) {
@@ -18,12 +20,19 @@ void add_machine_options(OptionsDescription& options) {
       "of a profile: the rows with N threads; default: the most that were measured");
 }
 
+void add_board_offset_option(OptionsDescription& options) {
+  options.add_text("board-offset", "WATT",
+                   "power of the carrier board that is to be added, for example 5.5W");
+}
+
 MachineRequest machine_request(const Options& options) {
   MachineRequest request;
   request.on = options.text_or_empty("on");
   request.mode = options.text_or_empty("mode");
   request.jetpack = options.text_or_empty("jetpack");
   if (options.has("threads")) request.threads = options.integer("threads");
+  if (const auto watts = options.word("board-offset"))
+    request.board_offset_w = parse_watts(*watts, "--board-offset");
   return request;
 }
 

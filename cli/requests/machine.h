@@ -1,4 +1,4 @@
-// The options --on, --mode, --jetpack and --threads as a MachineRequest.
+// The options --on, --mode, --jetpack, --threads and --board-offset as a MachineRequest.
 // Which machine they name is decided in roofline/model/machine.h.
 #pragma once
 
@@ -8,6 +8,7 @@
 namespace ridgeline::cli {
 
 void add_machine_options(OptionsDescription& options);
+void add_board_offset_option(OptionsDescription& options);
 
 MachineRequest machine_request(const Options& options);
 

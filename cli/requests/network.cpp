@@ -1,109 +1,179 @@
-// A name without a file behind it is a workload; everything else is a file.
-// Options of workloads carry the names that the registry gives them.
+// Values are checked for sense here, for fit with the network where it is loaded. Of NAME=VALUE the
+// last '=' divides, since a name may hold any character.
 #include "cli/requests/network.h"
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <map>
+#include <utility>
 
-#include "analyzer/fusion/fold_batch_norm.h"
-#include "analyzer/onnx/import.h"
-#include "base/error.h"
-#include "cli/requests/model_file.h"
-#include "workloads/registry.h"
+#include "base/text.h"
+#include "cli/requests/values.h"
 
 namespace ridgeline::cli {
 namespace {
 
-// Options that only a file has, and that only a workload has; both have --batch.
-constexpr const char* file_options[] = {"shape", "dim", "assume-dim", "branch", "trips"};
+// Options that only a workload has; both kinds have --batch.
 constexpr WorkloadOption workload_options[] = {WorkloadOption::image,   WorkloadOption::seq,
                                                WorkloadOption::context, WorkloadOption::phase,
                                                WorkloadOption::logits,  WorkloadOption::attention,
                                                WorkloadOption::dtype,   WorkloadOption::classes};
 
-[[noreturn]] void refuse_option(std::string_view option, const std::string& word,
-                                std::string_view kind) {
-  throw usage_error(fmt::format("--{}", option),
-                    fmt::format("has no meaning for {}, which is {}", word, kind));
+std::vector<std::string> values_of(const Options& options, const char* name) {
+  return options.has(name) ? options.list(name) : std::vector<std::string>();
 }
 
-// A known name wins over a file of that name: ./resnet50 is the file.
-bool is_path(const std::string& word) {
-  std::error_code fault;
-  return word.find('/') != std::string::npos || word.find(".onnx") != std::string::npos ||
-         (!find_workload(word) && std::filesystem::exists(word, fault));
+struct NamedValue {
+  std::string name, value;
+};
+
+NamedValue named_value(const std::string& text, const std::string& where, const char* example) {
+  const auto at = text.rfind('=');
+  if (at == std::string::npos || at == 0)
+    throw usage_error(where, "needs a name and a value",
+                      fmt::format("write for example {}", example));
+  return {text.substr(0, at), text.substr(at + 1)};
 }
 
-// Of a network and a file that are compared, an option may have a meaning for one of them only.
-bool is_for_the_other(const Options& options, const std::string& word) {
-  if (!options.has("diff")) return false;
-  const std::string first = positional(options).front(), second = options.text("diff");
-  return is_path(first) != is_path(word) || is_path(second) != is_path(word);
-}
-
-Network load_workload(const std::string& name, const Options& options, NetworkForm form) {
-  const Workload workload = workload_named(name);
-  const bool is_shared = is_for_the_other(options, name);
-  for (const char* option : file_options)
-    if (options.has(option) && !is_shared) refuse_option(option, name, "a network known by name");
-  WorkloadOptions wanted;
-  const auto take = [&](WorkloadOption option) {
-    const std::string word(to_string(option));
-    if (options.has(word)) set_option(wanted, option, options.text(word));
-  };
-  for (const WorkloadOption option : workload_options) take(option);
-  if (form == NetworkForm::as_given)
-    take(WorkloadOption::batch);
-  else if (name == "lstm" && !wanted.seq)
-    wanted.seq = 1;  // its export leaves the sequence free, as it does the batch
-  const Settings settings = resolve(workload, wanted);
-  Network network;
-  network.graph = build_workload(workload, settings);
-  if (form == NetworkForm::as_exported) network.graph = fold_batch_norm(std::move(network.graph));
-  network.batch = settings.batch;
-  network.source.path = name;
-  network.source.format = "workload";
-  network.source.producer = fmt::format("{}, {}", workload.source, std::string(workload.address));
-  for (const auto& [option, value] : chosen(workload.options, settings))
-    network.source.options.emplace_back(to_string(option), value);
-  return network;
-}
-
-Network load_file(const std::string& path, const Options& options, NetworkForm form) {
-  const bool is_shared = is_for_the_other(options, path);
-  for (const WorkloadOption option : workload_options)
-    if (options.has(std::string(to_string(option))) && !is_shared)
-      refuse_option(to_string(option), path, "a file with its own");
-  onnx::ImportOptions import = import_options(options);
-  if (form == NetworkForm::as_exported) {
-    import.batch.reset();
-    if (!import.assumed_dim) import.assumed_dim = 1;
-    import.absorb_quantization = false;
+// "1x3x640x640", "1,3" or "scalar".
+Shape parse_shape(const std::string& text, const std::string& where) {
+  Shape shape;
+  if (text == "scalar") return shape;
+  std::size_t begin = 0;
+  for (;;) {
+    const auto end = text.find_first_of("x,", begin);
+    try {
+      shape.push_back(dimension(text.substr(begin, end - begin), where, 0));
+    } catch (const Error&) {
+      throw usage_error(where, quote(text) + " is not a shape", "write for example 1x3x224x224");
+    }
+    if (end == std::string::npos) break;
+    begin = end + 1;
   }
-  const onnx::ModelFile file = open_model(path);
-  onnx::Import imported = onnx::import_graph(file, import);
-  Network network;
-  network.graph = std::move(imported.graph);
-  network.batch = imported.batch;
-  network.warnings = std::move(imported.warnings);
-  network.source = {path,        "onnx", imported.producer, imported.ir_version, imported.opsets,
-                    file.bytes()};
-  return network;
+  if (!checked_element_count(shape)) throw usage_error(where, "more elements than can be counted");
+  return shape;
+}
+
+template <class Value>
+void insert_once(std::map<std::string, Value>& map, const std::string& name, Value value,
+                 const std::string& where) {
+  if (!map.emplace(name, std::move(value)).second)
+    throw usage_error(where, quote(name) + " is given twice");
+}
+
+ReadOptions read_options(const Options& options) {
+  ReadOptions reading;
+  if (options.has("assume-dim")) reading.assumed_dim = count_option(options, "assume-dim", 0, 1);
+  for (const std::string& text : values_of(options, "shape")) {
+    const std::string where = as_typed("shape", text);
+    const NamedValue entry = named_value(text, where, "--shape input=1x3x224x224");
+    insert_once(reading.shapes, entry.name, parse_shape(entry.value, where), where);
+  }
+  for (const std::string& text : values_of(options, "dim")) {
+    const std::string where = as_typed("dim", text);
+    const NamedValue entry = named_value(text, where, "--dim sequence=128");
+    insert_once(reading.dims, entry.name, dimension(entry.value, where, 0), where);
+  }
+  for (const std::string& text : values_of(options, "trips")) {
+    const std::string where = as_typed("trips", text);
+    const NamedValue entry = text.find('=') == std::string::npos
+                                 ? NamedValue{"", text}
+                                 : named_value(text, where, "--trips loop_1=12");
+    insert_once(reading.trips, entry.name, dimension(entry.value, where, 0), where);
+  }
+  if (const auto word = options.word("branch")) {
+    if (*word != "then" && *word != "else")
+      throw usage_error(as_typed("branch", *word), quote(*word) + " is not one of then, else");
+    reading.branch = *word == "then" ? Branch::then_branch : Branch::else_branch;
+  }
+  return reading;
 }
 
 }  // namespace
 
 void add_network_options(OptionsDescription& options) {
-  add_model_options(options);
+  options.add_text("batch", "N", "dimension 0 of every input; default: as in the file");
+  options.add_list("shape", "NAME=1x3x640x640", "shape of an input; may be repeated");
+  options.add_list("dim", "NAME=N", "size of a free dimension that has a name; may be repeated");
+  options.add_text("assume-dim", "N", "size of every dimension that is still free then");
+  options.add_text("branch", "then|else",
+                   "branch of an If that is counted; default: the one with more FLOP");
+  options.add_list(
+      "trips", "[NAME=]N",
+      "trips of a loop, or of all loops, whose number depends on data; may be repeated");
   for (const WorkloadOption option : workload_options) {
     const std::string word(to_string(option)), about(description(option));
     options.add_text(word, value_name(option), about);
   }
 }
 
-Network load_network(const std::string& word, const Options& options, NetworkForm form) {
-  return is_path(word) ? load_file(word, options, form) : load_workload(word, options, form);
+NetworkRequest network_request(const Options& options, const std::string& word) {
+  NetworkRequest request;
+  request.word = word;
+  for (const WorkloadOption option : workload_options) {
+    const auto text = options.word(to_string(option));
+    if (!text) continue;
+    // A type that no network can be built in is for load_network to refuse.
+    if (option == WorkloadOption::dtype) request.dtype = parse_token<DType>(*text);
+    if (option != WorkloadOption::dtype || !request.dtype)
+      set_option(request.options, option, *text);
+  }
+  if (const auto text = options.word("batch")) request.batch = parse_batch(*text);
+  request.reading = read_options(options);
+  request.allow_unknown = flag(options, "allow-unknown");
+  return request;
+}
+
+NetworkRequest network_request_without_lists(Options options, const std::string& word) {
+  options.erase("batch");
+  options.erase("dtype");
+  return network_request(options, word);
+}
+
+std::int64_t parse_batch(const std::string& text) {
+  WorkloadOptions parsed;
+  set_option(parsed, WorkloadOption::batch, text);
+  return *parsed.batch;
+}
+
+void add_training_options(OptionsDescription& options) {
+  options.add_flag("train", "one step of training instead of inference");
+  add_training_details(options);
+}
+
+void add_training_details(OptionsDescription& options) {
+  options.add_text("optimizer", "sgd|momentum|adam|adamw", "with --train (default: sgd)");
+  options.add_flag(
+      "mixed-precision",
+      "with --train: passes in fp16, or bf16 with --dtype bf16, and fp32 master weights");
+  options.add_flag("checkpoint", "with --train: keep few activations, compute them again");
+  options.add_text("freeze-until", "LAYER", "with --train: layers up to this one do not learn");
+}
+
+std::optional<TrainingOptions> training_options(const Options& options) {
+  return training_details(options, flag(options, "train"));
+}
+
+std::optional<TrainingOptions> training_details(const Options& options, bool wanted) {
+  if (!wanted) {
+    for (const char* name : {"optimizer", "freeze-until", "mixed-precision", "checkpoint"})
+      refuse(options, name, "needs --train");
+    return std::nullopt;
+  }
+  TrainingOptions training;
+  training.optimizer = token_option(options, "optimizer", Optimizer::sgd);
+  training.mixed_precision = flag(options, "mixed-precision");
+  training.checkpoint = flag(options, "checkpoint");
+  if (options.has("freeze-until")) {
+    training.freeze_until = options.text("freeze-until");
+    if (training.freeze_until.empty()) throw usage_error("--freeze-until", "names no layer");
+  }
+  const std::string dtype = options.word("dtype").value_or("fp32");
+  if (training.mixed_precision && dtype != "fp32" && dtype != "fp16" && dtype != "bf16")
+    throw usage_error("--mixed-precision", "has no meaning in " + dtype, "use fp16 or bf16");
+  if (options.text_or_empty("phase") == to_string(Phase::decode))
+    throw usage_error("--phase decode", "is no training step", "train on whole texts: --seq N");
+  return training;
 }
 
 }  // namespace ridgeline::cli

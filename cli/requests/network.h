@@ -1,6 +1,5 @@
-// MODEL on the command line: an ONNX file or the name of a workload, loaded as a Graph.
-// Shared by every command that takes a MODEL; options that only one kind has are refused for the
-// other.
+// Options of MODEL: sizes, type and control flow as a NetworkRequest, --train and what belongs to
+// it as TrainingOptions. Shared by every command that takes a MODEL.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +7,32 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis/analysis.h"
-#include "analyzer/graph/graph.h"
+#include "analyzer/training/training.h"
 #include "cli/command.h"
+#include "workloads/network.h"
 
 namespace ridgeline::cli {
 
-struct Network {
-  Graph graph;
-  ModelSource source;
-  std::optional<std::int64_t> batch;
-  std::vector<std::string> warnings;
-};
-
 void add_network_options(OptionsDescription& options);
 
-// As an exporter would write it, for rule sets that are defined on exports: shapes of the file or
-// batch 1, free dimensions 1, batch normalisation folded, quantisation steps left alone.
-enum class NetworkForm { as_given, as_exported };
+NetworkRequest network_request(const Options& options, const std::string& word);
 
-Network load_network(const std::string& word, const Options& options, NetworkForm form);
+// The same for a command where --batch and --dtype are lists: without both.
+NetworkRequest network_request_without_lists(Options options, const std::string& word);
+
+// Within the limits that networks known by name have; an error names --batch.
+std::int64_t parse_batch(const std::string& text);
+
+// --train as a switch, and its companions.
+void add_training_options(OptionsDescription& options);
+
+// The companions alone: --optimizer, --mixed-precision, --checkpoint, --freeze-until.
+void add_training_details(OptionsDescription& options);
+
+// Absent without --train; then its companions are usage errors.
+std::optional<TrainingOptions> training_options(const Options& options);
+
+// What the companions say; `wanted` tells whether there is training, whatever --train looks like.
+std::optional<TrainingOptions> training_details(const Options& options, bool wanted);
 
 }  // namespace ridgeline::cli

@@ -1,147 +1,306 @@
-// Networks are built once per batch and type; what the machine cannot hold is left out.
+// Words to values. Limits by their kinds; which facts of training are assumed is decided where the
+// problem is made.
 #include "cli/requests/plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
+#include <cmath>
 
+#include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "cli/requests/explain_choices.h"
-#include "cli/requests/plan_goal.h"
-#include "cli/requests/plan_training.h"
-#include "cli/requests/token_option.h"
-#include "cli/requests/training.h"
-#include "devices/modes/mode_space.h"
+#include "cli/requests/machine.h"
+#include "cli/requests/network.h"
+#include "cli/requests/values.h"
+#include "planner/periodic.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::cli {
 namespace {
 
-// Of the published epochs that the facts of training come from.
-constexpr std::int64_t usual_minibatch = 16;
+constexpr const char* of_training[] = {"dataset",     "storage",       "decode", "workers",
+                                       "free-memory", "epochs",        "infer",  "minibatch",
+                                       "epoch-time",  "training-time", "jitter"};
+constexpr const char* of_requests[] = {"latency", "fps", "rate", "jitter", "minibatch"};
+constexpr const char* of_epochs[] = {"epochs", "epoch-time", "training-time", "max-slowdown",
+                                     "energy"};
 
 // Batches of inference that are tried beside training.
 constexpr std::int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
 // And of training beside inference, where a step must not take longer than a request may wait.
 constexpr std::int64_t usual_minibatches[] = {16, 8, 4};
 
-// One network per batch and type, those left out that the machine cannot hold.
-std::vector<PlanVariant> variants_for(NetworkVariants& networks, const std::string& word,
-                                      Runtime runtime, PlanAsked& asked,
-                                      const std::vector<std::int64_t>& batches,
-                                      const std::vector<DType>& dtypes) {
-  const MachineModel& model = asked.source.model;
-  const bool own_types = !find_workload(word);
-  const auto memory = find_parameter(model, "memory_bytes");
-  std::vector<PlanVariant> variants;
-  const auto note_once = [&](const std::string& note) {
-    if (std::find(asked.notes.begin(), asked.notes.end(), note) == asked.notes.end())
-      asked.notes.push_back(note);
-  };
-  const NetworkVariant& given = networks.as_given(runtime);
-  for (const DType wanted : dtypes.empty() ? std::vector{given.dtype} : dtypes) {
-    const DType dtype = own_types ? wanted : runnable_dtype(model, wanted);
-    if (dtype != wanted)
-      note_once(fmt::format("{} has no units for {}: predicted as {}", asked.source.name,
-                            to_string(wanted), to_string(dtype)));
-    for (const std::int64_t batch : batches.empty() ? std::vector{given.batch} : batches) {
-      const NetworkVariant& network = networks.with(batch, dtype, runtime);
-      for (const std::string& warning : network.warnings) note_once(warning);
-      const double bytes = least_memory_bytes(network.demands);
-      if (memory && bytes > model.parameters[*memory].mean) {
-        note_once(fmt::format("batch {} in {} is left out: it needs {} at least", batch,
-                              to_string(dtype), format_bytes(bytes)));
-        continue;
-      }
-      const bool known = std::any_of(variants.begin(), variants.end(), [&](const auto& other) {
-        return other.batch == batch && other.dtype == dtype;
-      });
-      if (!known)
-        variants.push_back({std::make_shared<const NetworkLoad>(network.load), batch, dtype});
-    }
+// Which task the options ask for; those of another one are usage errors.
+Scenario task_of(const Options& options) {
+  const bool trains = options.has("train");
+  if (!trains) {
+    for (const char* name : of_training) refuse(options, name, "needs --train");
+    if (flag(options, "strict")) throw usage_error("--strict", "needs --train");
+    training_details(options, false);
+    return Scenario::inference;
   }
-  if (variants.empty())
-    throw Error(word, "does not fit into the memory of " + asked.source.name,
-                "give a smaller --batch or a narrower --dtype", ExitCode::infeasible);
-  return variants;
-}
-
-CandidateModes modes_for(const Options& options, const PlanAsked& asked) {
-  const CandidateOptions wishes = mode_wishes(options);
-  if (!asked.source.known) {
-    for (const char* name : {"filter", "reach", "nvpmodel"})
-      if (options.has(name))
-        throw usage_error(fmt::format("--{}", name),
-                          asked.source.name + " has one mode, as it was measured");
-    if (wishes.stock_only)
-      throw usage_error("--stock-only", asked.source.name + " has one mode, as it was measured");
-    return single_mode(asked.source.point);
+  if (!positional(options).empty())
+    throw usage_error(positional(options).front(), "cannot stand beside --train",
+                      "the network that is trained is --train's, the one that serves --infer's");
+  if (!options.has("infer")) {
+    for (const char* name : of_requests) refuse(options, name, "needs --infer");
+    if (options.has("training-time") && !options.has("epochs"))
+      throw usage_error("--training-time", "needs --epochs");
+    return Scenario::training;
   }
-  const auto& [device, configuration] = *asked.source.known;
-  const DeviceMode from = options.has("mode")
-                              ? named_mode(device, configuration, options.text("mode"), "--mode")
-                              : default_mode(device, configuration);
-  return candidate_modes(device, configuration, from, wishes);
+  for (const char* name : of_epochs)
+    refuse(options, name, "has no meaning beside --infer",
+           "limit --throughput, --latency or --power");
+  if (!options.has("dataset"))
+    for (const char* name : {"storage", "decode", "workers", "free-memory"})
+      refuse(options, name, "needs --dataset");
+  if (!options.has("rate") && !options.has("fps"))
+    throw usage_error("--infer", "needs the rate of its requests", "write for example --rate 60/s");
+  if (!options.has("latency"))
+    throw usage_error("--infer", "needs a limit of latency", "write for example --latency 50ms");
+  return Scenario::concurrent;
 }
 
-// The mode of --why among those of the problem; one beside the grid is added to be compared with.
-std::size_t asked_why(const std::string& text, const PlanAsked& asked, CandidateModes& modes) {
-  if (!asked.source.known)
-    throw usage_error("--why", asked.source.name + " has one mode, as it was measured");
-  const auto& [device, configuration] = *asked.source.known;
-  const DeviceMode mode = named_mode(device, configuration, text, "--why");
-  const auto same = [&](const CandidateMode& other) {
-    OperatingPoint a = other.point, b = mode.point;
-    a.label = b.label = "";
-    return a == b;
-  };
-  const auto found = std::find_if(modes.modes.begin(), modes.modes.end(), same);
-  const auto index = static_cast<std::size_t>(found - modes.modes.begin());
-  if (found == modes.modes.end()) modes.modes.push_back({mode.point, mode.reach, false, false});
-  return index;
+// "10ms", "10ms@p95".
+void add_latency(const Options& options, Objective& objective) {
+  const auto text = options.word("latency");
+  if (!text) return;
+  const std::string where = as_typed("latency", *text);
+  const std::size_t at = text->find('@');
+  const std::string time = text->substr(0, at);
+  Limit limit{LimitKind::latency, seconds_of(time, where), 0, where};
+  if (at != std::string::npos) {
+    const std::string quantile = text->substr(at + 1);
+    if (!quantile.starts_with("p"))
+      throw usage_error(where, quote(quantile) + " is not a quantile", "write for example @p95");
+    const double share = plain_number(quantile.substr(1), where, "@p95") / 100;
+    if (share < 0.5 || share > 0.999) throw usage_error(where, "a quantile is from p50 to p99.9");
+    objective.latency_quantile = share;
+    limit.probability = share;
+  }
+  objective.limits.push_back(limit);
 }
 
-// The options as if one network alone had been asked for.
-Options options_for(Options options, const std::vector<std::int64_t>& batches,
-                    const std::vector<DType>& dtypes) {
-  if (!batches.empty()) options = with_value(options, "batch", std::to_string(batches.front()));
-  if (!dtypes.empty())
-    options = with_value(options, "dtype", std::string(to_string(dtypes.front())));
-  return options;
-}
-
-void take_machine(const Options& options, Scenario task, PlanAsked& asked) {
-  asked.source = machine_source(machine_request(options));
-  asked.notes = asked.source.notes;
-  // What a network is deployed with, or trained with.
-  const bool deployed = task != Scenario::training && has_gpu(asked.source.model);
-  asked.runtime =
-      token_option(options, "runtime", deployed ? Runtime::tensorrt : Runtime::torch_eager);
-  if (task == Scenario::training &&
-      (asked.runtime == Runtime::tensorrt || asked.runtime == Runtime::onnxruntime))
-    throw usage_error(fmt::format("--runtime {}", to_string(asked.runtime)), "does not train",
-                      "write for example --runtime torch-compiled");
-  if (options.has("board-offset")) {
-    const double watts = parse_watts(options.text("board-offset"), "--board-offset");
-    set_parameter(asked.source.model, {"board_offset_w", watts, Source::assumed});
+template <class Parse>
+void add_limit(const Options& options, Objective& objective, LimitKind kind, Parse parse) {
+  const std::string name(to_string(kind));
+  if (const auto text = options.word(name)) {
+    const std::string where = as_typed(name.c_str(), *text);
+    objective.limits.push_back({kind, parse(*text, where), 0, where});
   }
 }
 
-// Without --batch: a minibatch that people train with, for networks that take any.
-std::vector<std::int64_t> minibatches(std::vector<std::int64_t> given, PlanAsked& asked) {
-  if (!given.empty() || !find_workload(asked.word)) return given;
-  asked.notes.push_back(
-      fmt::format("--batch is not given: minibatches of {} are assumed", usual_minibatch));
-  return {usual_minibatch};
+// Energy that all epochs of a training may take.
+void add_training_battery(const Options& options, const std::string& battery,
+                          Objective& objective) {
+  const std::string where = as_typed("battery", battery);
+  if (options.has("energy")) throw usage_error(where, "cannot be combined with --energy");
+  const auto epochs = options.word("epochs");
+  if (!epochs)
+    throw usage_error("--battery", "must last for a time, or for a number of epochs",
+                      "write --hours 4 or --epochs 10");
+  objective.limits.push_back({LimitKind::energy,
+                              joules_of(battery, where, "Wh or J") /
+                                  plain_number(*epochs, as_typed("epochs", *epochs), "10"),
+                              0, where + " " + as_typed("epochs", *epochs)});
 }
 
-// Those that can be gathered in time; a usage error where none can.
-std::vector<std::int64_t> gathered(std::vector<std::int64_t> batches, const PlanAsked& asked) {
-  const InferenceStream& stream = asked.problem.concurrent.stream;
-  for (const Limit& limit : asked.objective.limits) {
+void add_battery(const Options& options, Objective& objective, Scenario task) {
+  const auto battery = options.word("battery"), hours = options.word("hours");
+  if (battery && !hours && task == Scenario::training)
+    return add_training_battery(options, *battery, objective);
+  if (battery.has_value() != hours.has_value())
+    throw usage_error(battery ? "--battery" : "--hours", "a battery needs both energy and time",
+                      "write --battery 50Wh --hours 4");
+  if (!battery) return;
+  const std::string where = as_typed("battery", *battery);
+  const double energy_j = joules_of(*battery, where, "Wh or J");
+  const double time_h = plain_number(*hours, as_typed("hours", *hours), "4");
+  objective.limits.push_back(
+      {LimitKind::battery, energy_j / (time_h * 3600), 0, where + " " + as_typed("hours", *hours)});
+}
+
+void add_arrivals(const Options& options, Objective& objective) {
+  const auto frames = options.word("fps"), rate = options.word("rate");
+  if (frames && rate)
+    throw usage_error("--rate", "cannot be combined with --fps",
+                      "--fps is for samples that come evenly, --rate for those at random");
+  if (!frames && !rate) return;
+  const std::string where = frames ? as_typed("fps", *frames) : as_typed("rate", *rate);
+  const double per_s = frames ? plain_number(*frames, where, "30") : per_second(*rate, where);
+  objective.arrivals = Arrivals{per_s, rate.has_value()};
+  objective.limits.push_back({LimitKind::arrivals, 1 / per_s, 0, where});
+}
+
+// Gathering a batch takes longer than a sample may wait, in any mode.
+void check_gathering(const Objective& objective, const std::vector<std::int64_t>& batches) {
+  if (!objective.arrivals) return;
+  for (const Limit& limit : objective.limits) {
     if (limit.kind != LimitKind::latency) continue;
+    double least = INFINITY;
+    for (const std::int64_t batch : batches)
+      least = std::min(least,
+                       latency_at_rate(0, batch, *objective.arrivals, objective.latency_quantile));
+    if (least >= limit.bound)
+      throw usage_error(limit.text,
+                        fmt::format("contradicts the rate and the batch: samples wait {} for their "
+                                    "batch in any mode",
+                                    format_seconds(least)),
+                        "give a smaller --batch");
+  }
+}
+
+// Limits that contradict each other whatever the mode, or that the task does not have, are usage
+// errors.
+Objective objective_of(const Options& options, const std::vector<std::int64_t>& batches,
+                       Scenario task) {
+  Objective objective;
+  objective.goal =
+      token_option(options, "minimize", task == Scenario::concurrent ? Goal::time : Goal::energy);
+  if (const auto text = options.word("risk")) {
+    const std::string where = as_typed("risk", *text);
+    objective.risk =
+        text->ends_with("%") ? percent(*text, where) : plain_number(*text, where, "0.9");
+    if (objective.risk < 0.5 || objective.risk > 0.99)
+      throw usage_error(where, "a probability from 0.5 to 0.99 is wanted");
+  }
+  add_latency(options, objective);
+  add_limit(options, objective, LimitKind::throughput,
+            [](const std::string& text, const std::string& where) {
+              return 1 / per_second(text, where);
+            });
+  add_limit(options, objective, LimitKind::power, watts_of);
+  add_limit(options, objective, LimitKind::peak_power, watts_of);
+  add_limit(options, objective, LimitKind::slowdown, percent);
+  add_limit(
+      options, objective, LimitKind::energy,
+      [](const std::string& text, const std::string& where) { return joules_of(text, where); });
+  add_limit(options, objective, LimitKind::epoch_time, seconds_of);
+  add_limit(options, objective, LimitKind::training_time, seconds_of);
+  add_battery(options, objective, task);
+  if (task == Scenario::concurrent) return objective;
+  add_arrivals(options, objective);
+  check_gathering(objective, batches);
+  return objective;
+}
+
+// The modes to choose from.
+CandidateOptions mode_wishes(const Options& options) {
+  CandidateOptions wishes;
+  wishes.stock_only = flag(options, "stock-only");
+  wishes.reach = token_option(options, "reach", Reach::reboot);
+  if (const auto text = options.word("filter")) wishes.filter = parse_mode_filter(*text);
+  return wishes;
+}
+
+// --batch 1,2,4 or --minibatch as a list; empty where it is not given.
+std::vector<std::int64_t> batches_of(const std::optional<std::string>& text) {
+  std::vector<std::int64_t> batches;
+  if (!text) return batches;
+  for (const std::string& word : list_of(*text, as_typed("batch", *text))) {
+    const std::int64_t batch = parse_batch(word);
+    if (std::find(batches.begin(), batches.end(), batch) == batches.end()) batches.push_back(batch);
+  }
+  return batches;
+}
+
+// --dtype fp16,int8 likewise.
+std::vector<DType> dtypes_of(const Options& options) {
+  std::vector<DType> dtypes;
+  const auto text = options.word("dtype");
+  if (!text) return dtypes;
+  const std::string where = as_typed("dtype", *text);
+  for (const std::string& word : list_of(*text, where)) {
+    const auto dtype = parse_token<DType>(word);
+    if (!dtype) {
+      std::vector<std::string> names;
+      for (const auto& row : TokenTable<DType>::rows) names.emplace_back(row.second);
+      const auto near = nearest(word, names);
+      throw usage_error(where, quote(word) + " is not a type of numbers",
+                        near ? "did you mean " + *near + "?" : "write for example fp16,int8");
+    }
+    if (std::find(dtypes.begin(), dtypes.end(), *dtype) == dtypes.end()) dtypes.push_back(*dtype);
+  }
+  return dtypes;
+}
+
+// "50000x150kB", or "50000" alone.
+void read_dataset(const Options& options, InputRequest& input) {
+  const auto text = options.word("dataset");
+  if (!text) return;
+  const std::string where = as_typed("dataset", *text);
+  const std::size_t times = text->find('x');
+  const std::string samples = text->substr(0, times);
+  try {
+    input.samples = {positive(static_cast<double>(parse_count(samples, where)), where), where};
+  } catch (const Error&) {
+    throw usage_error(where, quote(samples) + " is not a number of samples",
+                      "write samples × bytes of one, for example 50000x150kB");
+  }
+  if (times == std::string::npos) return;
+  const std::string bytes = text->substr(times + 1);
+  if (bytes.empty())
+    throw usage_error(where, "the bytes of one sample are missing",
+                      "write for example 50000x150kB");
+  require_unit(bytes, where, "kB or MB");
+  input.bytes_per_sample = positive(static_cast<double>(parse_bytes(bytes, where)), where);
+}
+
+// "3ms@2GHz": of one core, for one sample.
+void read_decoding(const Options& options, InputRequest& input) {
+  const auto text = options.word("decode");
+  if (!text) return;
+  const std::string where = as_typed("decode", *text);
+  const std::size_t at = text->find('@');
+  if (at == std::string::npos)
+    throw usage_error(where, "the clock of the core is missing",
+                      fmt::format("write for example {}@2GHz", *text));
+  const std::string clock = text->substr(at + 1);
+  require_unit(clock, where, "GHz or MHz");
+  input.decode_clocks = {
+      seconds_of(text->substr(0, at), where) * positive(parse_hz(clock, where), where), where};
+}
+
+InputRequest input_request(const Options& options) {
+  InputRequest input;
+  read_dataset(options, input);
+  input.storage = options.word("storage");
+  read_decoding(options, input);
+  if (const auto text = options.word("free-memory")) {
+    const std::string where = as_typed("free-memory", *text);
+    require_unit(*text, where, "GB or GiB");
+    input.free_memory_bytes = {static_cast<double>(parse_bytes(*text, where)), where};
+  }
+  if (const auto text = options.word("workers")) {
+    const std::string where = as_typed("workers", *text);
+    const std::uint64_t workers = parse_count(*text, where);
+    if (workers > 1024) throw usage_error(where, "more than 1024 are not meant");
+    input.workers = static_cast<int>(workers);
+  }
+  input.strict = flag(options, "strict");
+  return input;
+}
+
+InferenceStream stream_of(const Options& options) {
+  InferenceStream stream;
+  if (options.has("rate")) refuse(options, "fps", "cannot be combined with --rate");
+  if (const auto rate = options.word("rate"))
+    stream.requests_per_s = per_second(*rate, as_typed("rate", *rate));
+  if (const auto frames = options.word("fps"))
+    stream.requests_per_s = plain_number(*frames, as_typed("fps", *frames), "30");
+  if (const auto jitter = options.word("jitter")) {
+    require_unit(*jitter, as_typed("jitter", *jitter), "ms or s");
+    stream.jitter_s = parse_seconds(*jitter, as_typed("jitter", *jitter));
+  }
+  return stream;
+}
+
+// The batches that can be gathered in time; a usage error where none can.
+std::vector<std::int64_t> gathered(std::vector<std::int64_t> batches, const PlanRequest& request) {
+  const InferenceStream& stream = request.stream;
+  for (const Limit& limit : request.objective.limits) {
+    if (limit.kind != LimitKind::latency || batches.empty()) continue;
     const auto wait_s = [&](std::int64_t batch) {
       return static_cast<double>(batch - 1) / stream.requests_per_s + 2 * stream.jitter_s;
     };
@@ -157,100 +316,123 @@ std::vector<std::int64_t> gathered(std::vector<std::int64_t> batches, const Plan
   return batches;
 }
 
-void ask_concurrent(const Options& options, PlanAsked& asked) {
-  asked.trained = options.text("train");
-  asked.problem.concurrent = concurrent_run(options, asked.source);
-  std::vector<std::int64_t> batches = batches_of(options);
-  if (batches.empty() && find_workload(asked.word))
-    batches.assign(std::begin(usual_batches), std::end(usual_batches));
-  if (!batches.empty()) batches = gathered(std::move(batches), asked);
-  const auto dtypes = dtypes_of(options);
-  NetworkVariants networks(asked.word, options_for(options, batches, dtypes), std::nullopt);
-  asked.problem.variants =
-      variants_for(networks, asked.word, asked.runtime, asked, batches, dtypes);
-
-  // The network that is trained has a batch of its own, and the type of its weights.
-  Options trained = options;
-  trained.erase("dtype");
-  trained.erase("batch");
-  std::vector<std::int64_t> sizes;
-  if (options.has("minibatch"))
-    sizes = batches_of(with_value(trained, "batch", options.text("minibatch")));
-  else if (find_workload(asked.trained))
-    sizes.assign(std::begin(usual_minibatches), std::end(usual_minibatches));
-  NetworkVariants training(asked.trained, options_for(trained, sizes, {}),
-                           training_details(options, true));
-  asked.problem.concurrent.network = std::filesystem::path(asked.trained).filename().string();
-  std::vector<PlanVariant> both;
-  for (const PlanVariant& step :
-       variants_for(training, asked.trained, asked.problem.concurrent.runtime, asked, sizes, {})) {
-    asked.problem.concurrent.dtype = step.dtype;
-    for (PlanVariant variant : asked.problem.variants) {
-      variant.trained = step.load;
-      variant.minibatch = step.batch;
-      both.push_back(variant);
-    }
-  }
-  asked.problem.variants = std::move(both);
-  const auto& input = asked.problem.concurrent.input;
-  if (!input)
-    asked.notes.push_back("no --dataset: samples to train with are taken to be at hand");
-  else
-    asked.notes.insert(asked.notes.end(), input->sources.assumed.begin(),
-                       input->sources.assumed.end());
-  asked.notes.push_back(fmt::format(
-      "requests are taken to come evenly{}; switching between the networks to cost nothing",
-      asked.problem.concurrent.stream.jitter_s > 0
-          ? ", at most " + format_seconds(asked.problem.concurrent.stream.jitter_s) +
-                " early or late"
-          : ""));
+std::string planned_word(const Options& options, Scenario task) {
+  if (task == Scenario::training) return options.text("train");
+  if (task == Scenario::concurrent) return options.text("infer");
+  return required_word(options, "'plan' needs a model", "plan resnet50 --on jetson-orin-nano-8gb");
 }
 
-void ask_one(const Options& options, PlanAsked& asked) {
-  const bool trains = asked.problem.scenario == Scenario::training;
-  std::vector<std::int64_t> batches = batches_of(options);
-  if (trains) {
-    asked.problem.training = training_run(options, asked.source);
-    const auto& assumed = asked.problem.training.sources.assumed;
-    asked.notes.insert(asked.notes.end(), assumed.begin(), assumed.end());
-    batches = minibatches(std::move(batches), asked);
-  }
-  const auto dtypes = dtypes_of(options);
-  NetworkVariants networks(asked.word, options_for(options, batches, dtypes),
-                           training_details(options, trains));
-  asked.problem.variants =
-      variants_for(networks, asked.word, asked.runtime, asked, batches, dtypes);
+// The network that is trained beside inference has a batch of its own, and the type of its weights.
+PlannedNetwork trained_network(const Options& options) {
+  PlannedNetwork trained;
+  trained.network = network_request_without_lists(options, options.text("train"));
+  trained.training = training_details(options, true);
+  trained.batches = batches_of(options.word("minibatch"));
+  if (trained.batches.empty() && find_workload(trained.network.word))
+    trained.batches.assign(std::begin(usual_minibatches), std::end(usual_minibatches));
+  return trained;
 }
 
 }  // namespace
 
-PlanAsked plan_asked(const Options& options) {
-  PlanAsked asked;
-  const Scenario task = asked.problem.scenario = task_of(options);
-  const auto words = positional(options);
-  if (task == Scenario::inference && words.empty())
-    throw usage_error({}, "'plan' needs a model",
-                      "write for example ridgeline plan resnet50 --on jetson-orin-nano-8gb");
-  asked.word = task == Scenario::inference  ? words.front()
-               : task == Scenario::training ? options.text("train")
-                                            : options.text("infer");
-  take_machine(options, task, asked);
-  const auto batches = batches_of(options);
-  asked.objective =
+void add_plan_options(OptionsDescription& options) {
+  add_machine_options(options);
+  add_network_options(options);
+  options.add_text(
+      "runtime", "NAME",
+      "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
+      "or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and for training)");
+  options.add_text(
+      "minimize", "energy|time|power|edp",
+      "what is to be least: energy per sample or epoch (default; with --infer: time per trained "
+      "sample), time, mean power, or energy × delay");
+  options.add_text(
+      "latency", "TIME[@pNN]",
+      "most time from a sample to its result: 10ms, or 10ms@p95 for 95 of 100 requests");
+  options.add_text("throughput", "N/s",
+                   "fewest samples per second; with --train: that are trained");
+  options.add_text("power", "WATT", "most power on average");
+  options.add_text("peak-power", "WATT", "most power while a batch runs");
+  options.add_text("max-slowdown", "N%",
+                   "most time over that of the fastest mode of the same batch");
+  options.add_text("energy", "JOULE",
+                   "most energy per sample, for example 500mJ; of training per epoch");
+  options.add_text("battery", "WH", "energy that must last for --hours, or for --epochs: 50Wh");
+  options.add_text("hours", "N", "how long --battery must last");
+  options.add_text("fps", "N",
+                   "samples come evenly at this rate; the idle time between them counts");
+  options.add_text("rate", "N/s",
+                   "samples come at random at this mean rate, and queue; with --infer: evenly");
+  options.add_text("filter", "MODES",
+                   "choose among these modes only: gpu>=600MHz,emc=max,cores=4/6");
+  options.add_flag("stock-only", "choose among the modes that the device comes with");
+  options.add_text(
+      "reach", "live|reboot",
+      "live: only modes that can be entered at once from --mode; default: all, and the best "
+      "without a reboot is shown too");
+  options.add_text("risk", "P", "probability with which all limits must hold (default: 0.9)");
+  add_board_offset_option(options);
+  options.add_flag(
+      "allow-unknown",
+      "operators that nobody has described are no error: no FLOP, their tensors are moved");
+  options.add_text("train", "MODEL", "plan for training this network instead");
+  options.add_text("infer", "MODEL",
+                   "with --train: requests for this network are served between training steps");
+  add_training_details(options);
+  options.add_text("dataset", "NxBYTES", "samples and the size of one: 50000x150kB");
+  options.add_text(
+      "storage", "MEDIUM|FILE",
+      "where they lie: hdd, sd, emmc, ssd, nvme or ram, or a profile with measured storage");
+  options.add_text("decode", "TIME@CLOCK", "what one sample costs one core: 3ms@2GHz");
+  options.add_text("workers", "N",
+                   "loader processes; 0: the training process loads by itself (default)");
+  options.add_text("free-memory", "BYTES", "memory that is left for the page cache");
+  options.add_text("epochs", "N", "how many, the first of them with a cold page cache");
+  options.add_text("epoch-time", "TIME", "most time of an epoch, on average: 10min");
+  options.add_text("training-time", "TIME", "most time of all --epochs: 2h");
+  options.add_text(
+      "minibatch", "N,...",
+      "of training, where --batch is that of --infer (default: 16,8,4, whichever trains most)");
+  options.add_text("jitter", "TIME", "most that a request comes early or late");
+  options.add_flag("strict", "facts of training that nobody gave are an error");
+  options.add_flag("explain", "what one step of each knob would change");
+  options.add_text("why", "MODE", "why this mode was not chosen");
+}
+
+PlanRequest plan_request(const Options& options) {
+  PlanRequest request;
+  const Scenario task = request.scenario = task_of(options);
+  request.run.network = network_request_without_lists(options, planned_word(options, task));
+  request.run.training = training_details(options, task != Scenario::inference);
+  request.run.batches = batches_of(options.word("batch"));
+  request.run.dtypes = dtypes_of(options);
+  request.machine = machine_request(options);
+  if (options.has("runtime")) request.runtime = token_option(options, "runtime", Runtime::ideal);
+  if (task == Scenario::training &&
+      (request.runtime == Runtime::tensorrt || request.runtime == Runtime::onnxruntime))
+    throw usage_error(fmt::format("--runtime {}", to_string(*request.runtime)), "does not train",
+                      "write for example --runtime torch-compiled");
+  const std::vector<std::int64_t>& batches = request.run.batches;
+  request.objective =
       objective_of(options, batches.empty() ? std::vector<std::int64_t>{1} : batches, task);
-  asked.problem.model = asked.source.model;
-  asked.problem.machine = asked.source.name;
-  asked.problem.network = std::filesystem::path(asked.word).filename().string();
-  asked.problem.conditions.runtime = asked.runtime;
-  asked.problem.candidates = modes_for(options, asked);
-  if (task == Scenario::concurrent)
-    ask_concurrent(options, asked);
-  else
-    ask_one(options, asked);
-  if (options.has("why"))
-    asked.why = asked_why(options.text("why"), asked, asked.problem.candidates);
-  asked.problem.notes = asked.notes;
-  return asked;
+  request.modes = mode_wishes(options);
+  for (const char* name : {"filter", "reach", "nvpmodel", "stock-only"})
+    if (request.needs_modes.empty() && options.has(name))
+      request.needs_modes = fmt::format("--{}", name);
+  request.why = options.text_or_empty("why");
+  request.input = input_request(options);
+  if (const auto text = options.word("epochs")) {
+    const std::string where = as_typed("epochs", *text);
+    request.epochs = positive(static_cast<double>(parse_count(*text, where)), where);
+  }
+  if (task != Scenario::concurrent) return request;
+  request.run.training.reset();  // --train is the other network's
+  request.stream = stream_of(options);
+  if (batches.empty() && find_workload(request.run.network.word))
+    request.run.batches.assign(std::begin(usual_batches), std::end(usual_batches));
+  request.run.batches = gathered(std::move(request.run.batches), request);
+  request.trained = trained_network(options);
+  return request;
 }
 
 }  // namespace ridgeline::cli

@@ -1,29 +1,64 @@
-// What `plan` is asked: networks, machine, modes and goal, made into a problem of the planner.
-// Options in, a problem out; solving it is planner/'s.
+// PlanRequest: what `plan` is asked, parsed: networks, machine, goal and limits, the modes to
+// choose from, and for training the facts of its input.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/training/training.h"
 #include "cli/command.h"
-#include "cli/requests/machine.h"
-#include "cli/requests/network_variants.h"
-#include "planner/planner.h"
+#include "planner/candidates.h"
+#include "planner/goal.h"
+#include "planner/problem.h"
+#include "roofline/model/machine.h"
+#include "workloads/network.h"
 
 namespace ridgeline::cli {
 
-struct PlanAsked {
-  std::string word;     // the network that is run: trained, or of inference
-  std::string trained;  // beside it; empty where nothing is
-  MachineSource source;
-  Runtime runtime = Runtime::torch_eager;
-  Objective objective;
-  std::vector<std::string> notes;
-  PlanProblem problem;
-  std::optional<std::size_t> why;
+// A value with the words that gave it, for people: "--free-memory 4GB".
+template <class Value>
+struct Given {
+  Value value{};
+  std::string text;
 };
 
-PlanAsked plan_asked(const Options& options);
+// The input of training as far as it is given; what is absent is assumed.
+struct InputRequest {
+  std::optional<Given<double>> samples;    // of --dataset
+  std::optional<double> bytes_per_sample;  // likewise
+  std::optional<std::string> storage;      // a medium, or the path of a profile
+  std::optional<Given<double>> decode_clocks;
+  std::optional<Given<double>> free_memory_bytes;
+  std::optional<int> workers;
+  bool strict = false;  // nothing may be assumed
+};
+
+// A network in several batches and types; empty: as the network has them.
+struct PlannedNetwork {
+  NetworkRequest network;
+  std::optional<TrainingOptions> training;  // one step of it
+  std::vector<std::int64_t> batches;
+  std::vector<DType> dtypes;
+};
+
+struct PlanRequest {
+  Scenario scenario = Scenario::inference;
+  PlannedNetwork run;                     // serves, or is trained alone
+  std::optional<PlannedNetwork> trained;  // between requests
+  MachineRequest machine;
+  std::optional<Runtime> runtime;  // absent: what such a network is usually run with
+  Objective objective;
+  CandidateOptions modes;
+  std::string needs_modes;  // an option that a machine with one mode does not have; empty: none
+  std::string why;          // a mode; empty: none
+  InputRequest input;
+  std::optional<double> epochs;
+  InferenceStream stream;  // beside training
+};
+
+void add_plan_options(OptionsDescription& options);
+PlanRequest plan_request(const Options& options);
 
 }  // namespace ridgeline::cli

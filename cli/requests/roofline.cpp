@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "base/json.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
+#include "base/text.h"
 #include "devices/catalog/model.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_space.h"
@@ -25,40 +25,29 @@ std::string display_name(const std::string& path) {
   return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-bool all_modes(const Options& options) { return options.text_or_empty("modes") == "all"; }
-
-// The labels of --modes 15W,30W.
-std::vector<std::string> wanted_labels(const Options& options) {
-  std::vector<std::string> labels;
-  std::istringstream text(options.text_or_empty("modes"));
-  for (std::string label; std::getline(text, label, ',');) labels.push_back(label);
-  return labels;
-}
-
 // A profile and the modes of it that are asked for.
 struct AskedProfile {
   Profile profile;
   std::vector<const ProfileMode*> modes;
 };
 
-AskedProfile asked_profile(const std::string& path, const Options& options,
+AskedProfile asked_profile(const std::string& path, const RooflineRequest& request,
                            const Console& console) {
-  if (options.has("jetpack"))
+  if (!request.jetpack.empty())
     throw usage_error("--jetpack", "a profile has the modes that were measured",
                       "give the name of a device");
   AskedProfile asked{load_profile(path), {}};
   const Profile& profile = asked.profile;
   const auto add = [&](const ProfileMode& mode) { asked.modes.push_back(&mode); };
-  if (all_modes(options))
+  if (request.all_modes)
     for (const ProfileMode& mode : profile.modes) add(mode);
-  else if (options.has("modes"))
-    for (const std::string& label : wanted_labels(options))
-      add(named_mode(profile, label, "--modes"));
-  else if (options.has("mode"))
-    add(named_mode(profile, options.text_or_empty("mode"), "--mode"));
+  else if (request.several())
+    for (const std::string& label : request.modes) add(named_mode(profile, label, "--modes"));
+  else if (request.mode)
+    add(named_mode(profile, *request.mode, "--mode"));
   else
     add(profile.modes.front());
-  if (profile.modes.size() > 1 && !options.has("mode") && !options.has("modes"))
+  if (profile.modes.size() > 1 && !request.mode && !request.several())
     console.talk("the profile has " + std::to_string(profile.modes.size()) +
                  " modes, this is the first; choose another with --mode");
   return asked;
@@ -66,20 +55,20 @@ AskedProfile asked_profile(const std::string& path, const Options& options,
 
 std::vector<DeviceMode> asked_modes(const catalog::Device& device,
                                     const catalog::Configuration& configuration,
-                                    const Options& options) {
+                                    const RooflineRequest& request) {
   const auto one = [&](const std::string& text, const char* option) {
     return named_mode(device, configuration, text, option);
   };
-  if (all_modes(options)) {
+  if (request.all_modes) {
     auto modes = stock_modes(device, configuration);
     if (modes.empty()) modes.push_back(default_mode(device, configuration));
     return modes;
   }
   std::vector<DeviceMode> modes;
-  if (options.has("modes"))
-    for (const std::string& label : wanted_labels(options)) modes.push_back(one(label, "--modes"));
-  else if (options.has("mode"))
-    modes.push_back(one(options.text_or_empty("mode"), "--mode"));
+  if (request.several())
+    for (const std::string& label : request.modes) modes.push_back(one(label, "--modes"));
+  else if (request.mode)
+    modes.push_back(one(*request.mode, "--mode"));
   else
     modes.push_back(default_mode(device, configuration));
   return modes;
@@ -91,21 +80,13 @@ struct AskedDevice {
   std::vector<DeviceMode> modes;
 };
 
-AskedDevice asked_device(const std::string& name, const Options& options, const Console& console) {
-  AskedDevice asked{named_device(name, "roofline"), {}};
+AskedDevice asked_device(const RooflineRequest& request, const Console& console) {
+  AskedDevice asked{named_device(request.word, "roofline"), {}};
   asked.modes =
-      asked_modes(asked.device,
-                  catalog::configuration(asked.device, options.text_or_empty("jetpack")), options);
+      asked_modes(asked.device, catalog::configuration(asked.device, request.jetpack), request);
   for (const DeviceMode& mode : asked.modes)
     for (const std::string& note : mode.notes) console.talk(mode.point.label + ": " + note);
   return asked;
-}
-
-void check_mode_options(const Options& options) {
-  if (options.has("mode") && options.has("modes"))
-    throw usage_error("--modes", "cannot be combined with --mode", "choose one");
-  if (options.has("modes") && options.text_or_empty("modes").empty())
-    throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
 }
 
 std::vector<Roofline> device_rooflines(const AskedDevice& asked, const RooflineOptions& chosen,
@@ -147,31 +128,95 @@ std::vector<Ceilings> drawn_ceilings(const MachineModel& model, const OperatingP
   return ceilings;
 }
 
+RooflineOptions roofline_options(const Options& options) {
+  RooflineOptions chosen;
+  if (options.has("threads")) chosen.threads = options.integer("threads");
+  if (options.has("dtype")) {
+    const auto& word = options.text("dtype");
+    chosen.dtype = parse_token<DType>(word);
+    if (!chosen.dtype)
+      throw usage_error("--dtype", quote(word) + " is not a data type",
+                        "write for example fp64, fp32, bf16 or int8");
+  }
+  chosen.all = flag(options, "all");
+  if (options.has("point"))
+    for (const std::string& text : options.list("point"))
+      chosen.points.push_back(parse_given_point(text));
+  return chosen;
+}
+
+// The file, by its name in captions.
+std::string profile_path(RooflineRequest& request) {
+  const std::string path = request.word.empty() ? require_newest_profile() : request.word;
+  request.options.profile = display_name(path);
+  return path;
+}
+
 }  // namespace
 
-std::vector<Roofline> asked_rooflines(const std::string& word, const Options& options,
-                                      RooflineOptions chosen, const Console& console) {
-  check_mode_options(options);
-  if (catalog::names_device(word))
-    return device_rooflines(asked_device(word, options, console), chosen, console);
-  const std::string path = word.empty() ? require_newest_profile() : word;
-  chosen.profile = display_name(path);
-  const AskedProfile asked = asked_profile(path, options, console);
+void add_roofline_options(OptionsDescription& options) {
+  options.add_text("svg", "FILE", "write the picture as SVG; - is standard output");
+  options.add_integer("threads", "N",
+                      "use the CPU rows with N threads; default: the most that were measured");
+  options.add_text("dtype", "DTYPE",
+                   "data type of the main roof, with which points are compared; default: fp32");
+  options.add_list("point", "NAME=FLOP:BYTES[:SECONDS]",
+                   "place a kernel by its counts and, where known, its time; may be repeated");
+  options.add_flag("all", "every kernel and direction, not only the fastest of each");
+  options.add_flag(
+      "energy",
+      "performance, energy efficiency and power over intensity, with their balance points");
+  options.add_text(
+      "mode", "MODE",
+      "mode to draw: a label such as 30W or, of a device, caps such as gpu=612MHz,sm=8; default: "
+      "the profile's first, the device's own default");
+  options.add_text("modes", "MODES",
+                   "several modes as small multiples: all, or labels such as 15W,30W");
+  options.add_text(
+      "jetpack", "RELEASE",
+      "modes and clocks of a device with this release, for example 5; default: the newest");
+  options.add_integer("width", "COLUMNS", "width of the text; default: that of the terminal");
+}
+
+RooflineRequest roofline_request(const Options& options) {
+  RooflineRequest request;
+  const std::vector<std::string> words = positional(options);
+  if (!words.empty()) request.word = words.front();
+  request.mode = options.word("mode");
+  request.jetpack = options.text_or_empty("jetpack");
+  request.energy = flag(options, "energy");
+  request.options = roofline_options(options);
+  if (const auto modes = options.word("modes")) {
+    if (request.mode) throw usage_error("--modes", "cannot be combined with --mode", "choose one");
+    request.all_modes = *modes == "all";
+    if (!request.all_modes) request.modes = split_words(*modes);
+    if (!request.several())
+      throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
+  }
+  if (request.energy)
+    for (const char* other : {"point", "all"})
+      refuse(options, other, "cannot be combined with --energy", "leave one of them out");
+  return request;
+}
+
+std::vector<Roofline> rooflines_for(RooflineRequest request, const Console& console) {
+  if (catalog::names_device(request.word))
+    return device_rooflines(asked_device(request, console), request.options, console);
+  const AskedProfile asked = asked_profile(profile_path(request), request, console);
   std::vector<Roofline> rooflines;
   for (const ProfileMode* mode : asked.modes)
-    rooflines.push_back(roofline_of(*mode, asked.profile.machine, chosen));
+    rooflines.push_back(roofline_of(*mode, asked.profile.machine, request.options));
   return rooflines;
 }
 
-std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, const Options& options,
-                                                   RooflineOptions chosen, const Console& console) {
-  check_mode_options(options);
+std::vector<EnergyRoofline> energy_rooflines_for(RooflineRequest request, const Console& console) {
+  const RooflineOptions& chosen = request.options;
   std::vector<EnergyRoofline> rooflines;
-  if (catalog::names_device(word)) {
+  if (catalog::names_device(request.word)) {
     if (chosen.threads)
       throw usage_error("--threads", "ceilings on paper are those of the whole processor",
                         "leave it out");
-    const AskedDevice asked = asked_device(word, options, console);
+    const AskedDevice asked = asked_device(request, console);
     const MachineModel model = with_priors(catalog::machine_model(asked.device));
     for (const DeviceMode& mode : asked.modes) {
       const OperatingPoint point = with_own_limit(mode.point, asked.device);
@@ -181,9 +226,7 @@ std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, cons
     }
     return rooflines;
   }
-  const std::string path = word.empty() ? require_newest_profile() : word;
-  chosen.profile = display_name(path);
-  const AskedProfile asked = asked_profile(path, options, console);
+  const AskedProfile asked = asked_profile(profile_path(request), request, console);
   for (const ProfileMode* mode : asked.modes) {
     const MeasuredEnergy energy = measured_energy(*mode, asked.profile.machine, chosen);
     rooflines.push_back(energy_roofline_of(

@@ -2,6 +2,7 @@
 // of time alone or with energy. Choosing only; the rooflines themselves are made in roofline/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,25 @@
 
 namespace ridgeline::cli {
 
-// One roofline, or with --modes one per mode. `word` is a file, the name of a device, or empty for
-// the newest profile of this machine.
-std::vector<Roofline> asked_rooflines(const std::string& word, const Options& options,
-                                      RooflineOptions chosen, const Console& console);
+struct RooflineRequest {
+  std::string word;  // a file, a device, or empty for the newest profile of this machine
+  std::optional<std::string> mode;
+  bool all_modes = false;
+  std::vector<std::string> modes;  // labels of --modes
+  std::string jetpack;             // a release
+  bool energy = false;
+  RooflineOptions options;
+
+  bool several() const { return all_modes || !modes.empty(); }
+};
+
+void add_roofline_options(OptionsDescription& options);
+RooflineRequest roofline_request(const Options& options);
+
+// One roofline, or with --modes one per mode; remarks go to the console.
+std::vector<Roofline> rooflines_for(RooflineRequest request, const Console& console);
 
 // The same with energy: of a profile from its rows with power, of a device from what is believed.
-std::vector<EnergyRoofline> asked_energy_rooflines(const std::string& word, const Options& options,
-                                                   RooflineOptions chosen, const Console& console);
+std::vector<EnergyRoofline> energy_rooflines_for(RooflineRequest request, const Console& console);
 
 }  // namespace ridgeline::cli

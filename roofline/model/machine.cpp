@@ -29,6 +29,7 @@ void set_point(MachineSource& source, const MachineRequest& request) {
                               ? named_mode(device, configuration, request.mode, "--mode")
                               : default_mode(device, configuration);
   source.point = mode.point;
+  source.mode = mode;
   for (const std::string& note : mode.notes)
     source.notes.push_back(mode.point.label.empty() ? note : mode.point.label + ": " + note);
 }
@@ -118,9 +119,7 @@ MachineSource file_source(const std::string& path, const MachineRequest& request
               "give a file of 'ridgeline measure' or of 'ridgeline calibrate'");
 }
 
-}  // namespace
-
-MachineSource machine_source(const MachineRequest& request) {
+MachineSource found_source(const MachineRequest& request) {
   const std::string word = request.on;
   if (catalog::names_device(word)) return device_source(named_device(word, "--on"), request);
   if (!word.empty()) return file_source(word, request);
@@ -129,6 +128,15 @@ MachineSource machine_source(const MachineRequest& request) {
   if (const catalog::Device here = this_device(identity); here.gpu)
     return device_source(here, request);
   return file_source(require_newest_cpu_profile(), request);
+}
+
+}  // namespace
+
+MachineSource machine_source(const MachineRequest& request) {
+  MachineSource source = found_source(request);
+  if (request.board_offset_w)
+    set_parameter(source.model, {"board_offset_w", *request.board_offset_w, Source::assumed});
+  return source;
 }
 
 bool has_gpu(const MachineModel& model) {

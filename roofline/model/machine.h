@@ -10,15 +10,17 @@
 #include "base/machine_model.h"
 #include "base/operating_point.h"
 #include "devices/catalog/catalog.h"
+#include "devices/modes/mode_space.h"
 
 namespace ridgeline {
 
 // What a user says of the machine; empty is the default.
 struct MachineRequest {
-  std::string on;              // a name of the catalog, a fitted model or a profile
-  std::string mode;            // a label or caps
-  std::string jetpack;         // a release
-  std::optional<int> threads;  // of a profile's rows
+  std::string on;                          // a name of the catalog, a fitted model or a profile
+  std::string mode;                        // a label or caps
+  std::string jetpack;                     // a release
+  std::optional<int> threads;              // of a profile's rows
+  std::optional<double> board_offset_w{};  // power of the carrier board, to be added
 };
 
 struct MachineSource {
@@ -26,6 +28,7 @@ struct MachineSource {
   MachineModel model;  // with what is believed of software
   std::optional<KnownDevice> known;
   OperatingPoint point;            // of --mode, else the default
+  std::optional<DeviceMode> mode;  // the same of a known device
   std::vector<std::string> notes;  // what was rounded or is not known
 };
 

@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/text_table.h"
 #include "cli/command.h"
-#include "cli/global_options.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"

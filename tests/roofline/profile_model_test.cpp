@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/profile.h"
-#include "roofline/ceilings/ceilings_of.h"
+#include "roofline/ceilings/datasheet.h"
 #include "roofline/model/priors.h"
 #include "tests/base/error_line.h"
 #include "tests/support/paths.h"
@@ -28,7 +28,7 @@ TEST(ProfileModel, RatesComeBackAsCeilings) {
   const Profile profile = example_profile();
   const ProfileMode& mode = profile.modes.front();
   const ProfiledMachine machine = profiled_machine(profile, mode);
-  const Ceilings ceilings = ceilings_of(with_priors(machine.model), machine.point);
+  const Ceilings ceilings = model_ceilings(with_priors(machine.model), machine.point);
   const int threads = *machine.point.cpu_cores;
   bool found = false;
   for (const Peak& peak : ceilings.peaks)

@@ -8,7 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/commands/verify_counters.h"
+#include "base/json.h"
+#include "report/counters.h"
 #include "tests/kernels/cuda/test_gpu.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -215,24 +216,24 @@ TEST_F(Cupti, EveryKernelDoesWhatItDeclares) {
             << kernel.setup.kernel->name << " " << quantity.declared << " " << *quantity.measured;
       }
     }
-    EXPECT_EQ(cli::judge_verification(verification), ExitCode::ok);
+    EXPECT_EQ(judge_verification(verification), ExitCode::ok);
   }
 }
 
 TEST_F(Cupti, WorkThatIsNotDeclaredIsAnError) {
   const cuda::Verification verification = verified(counted_orin("fma_fp32_8"), {"fp32"});
   try {
-    cli::judge_verification(verification);
+    judge_verification(verification);
     ADD_FAILURE() << "nothing thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.cause(), "counters differ from what is declared: fma_fp32_8 (FP32 FLOP)");
     EXPECT_EQ(error.code(), ExitCode::error);
   }
-  EXPECT_THAT(cli::verification_text(verification, 120),
+  EXPECT_THAT(verification_text(verification, 120),
               AllOf(HasSubstr("fma_fp32_8"), HasSubstr("2.0000"), HasSubstr("differs by more")));
-  const Json json = cli::verification_json(verification, test_orin().facts);
+  const Json json = verification_json(verification, test_orin().facts);
   EXPECT_THAT(schema_violations(json, "counter_verification.schema.json"), IsEmpty());
-  EXPECT_THAT(cli::verification_csv(verification), HasSubstr("fma_fp32_8,flop_fp32,"));
+  EXPECT_THAT(verification_csv(verification), HasSubstr("fma_fp32_8,flop_fp32,"));
 }
 
 TEST_F(Cupti, WhatIsForbiddenOrInUseHasAFix) {
@@ -270,8 +271,8 @@ TEST_F(Cupti, AMetricThatTheGpuLacksIsARowWithTheReason) {
     EXPECT_TRUE(quantities[0].measured);
     EXPECT_FALSE(quantities[1].measured);
     EXPECT_EQ(quantities[1].why, "this GPU or CUPTI has no " + metric);
-    EXPECT_EQ(cli::judge_verification(verification), ExitCode::ok);
-    const Json json = cli::verification_json(verification, test_orin().facts);
+    EXPECT_EQ(judge_verification(verification), ExitCode::ok);
+    const Json json = verification_json(verification, test_orin().facts);
     EXPECT_THAT(schema_violations(json, "counter_verification.schema.json"), IsEmpty());
   }
 }
@@ -299,7 +300,7 @@ TEST_F(Cupti, AFailedLaunchAndALostDeviceKeepWhatIsThere) {
   const cuda::Verification failed = verified(settings, {"fp32"});
   EXPECT_THAT(failed.kernels.front().failure, HasSubstr("too many resources"));
   EXPECT_EQ(failed.kernels.back().failure, "");
-  EXPECT_EQ(cli::judge_verification(failed), ExitCode::incomplete);
+  EXPECT_EQ(judge_verification(failed), ExitCode::incomplete);
   settings.fail_launch = 0;
   settings.lost_after_s = 1e-3;
   const cuda::Verification lost = verified(settings);

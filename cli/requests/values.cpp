@@ -1,35 +1,32 @@
 // Every quantity must carry its unit: 10 may be milliseconds to one and seconds to another.
-#include "cli/requests/quantity_option.h"
+#include "cli/requests/values.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 
-#include "base/text.h"
+#include "analyzer/graph/shape.h"
 #include "base/units.h"
 
 namespace ridgeline::cli {
-
-std::optional<std::string> word_of(const Options& options, const char* name) {
-  if (!options.has(name)) return std::nullopt;
-  return options.text(name);
-}
 
 std::string as_typed(const char* name, const std::string& value) {
   return fmt::format("--{} {}", name, value);
 }
 
+std::string required_word(const Options& options, const std::string& what,
+                          const std::string& example) {
+  const std::vector<std::string> words = positional(options);
+  if (words.empty()) throw usage_error({}, what, "write for example ridgeline " + example);
+  return words.front();
+}
+
 std::vector<std::string> list_of(const std::string& text, const std::string& where) {
-  std::vector<std::string> words;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(',', begin);
-    words.push_back(text.substr(begin, end - begin));
-    if (words.back().empty()) throw usage_error(where, "a value of the list is empty");
-    if (end == std::string::npos) return words;
-    begin = end + 1;
-  }
+  std::vector<std::string> words = split(text, ',');
+  for (const std::string& word : words)
+    if (word.empty()) throw usage_error(where, "a value of the list is empty");
+  return words;
 }
 
 void require_unit(const std::string& text, const std::string& where, const char* units) {
@@ -80,6 +77,21 @@ double watts_of(const std::string& text, const std::string& where) {
 double joules_of(const std::string& text, const std::string& where, const char* units) {
   require_unit(text, where, units);
   return positive(parse_joules(text, where), where);
+}
+
+std::int64_t count_option(const Options& options, const char* name, std::int64_t least,
+                          std::int64_t fallback) {
+  const auto text = options.word(name);
+  return text ? dimension(*text, as_typed(name, *text), least) : fallback;
+}
+
+std::int64_t dimension(const std::string& text, const std::string& where, std::int64_t least) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, fault] = std::from_chars(text.data(), end, value);
+  if (fault != std::errc() || rest != end || value < least || value > max_dimension)
+    throw usage_error(where, fmt::format("{} is not a number from {} to 2^40", quote(text), least));
+  return value;
 }
 
 }  // namespace ridgeline::cli

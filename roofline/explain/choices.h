@@ -1,11 +1,11 @@
 // What could be changed about a run on a machine: modes, clocks, batches, types, runtimes.
-// Lists only; what a change gains is roofline/explain/advice.h's.
+// Lists only; what a change gains is computed in advice.h.
 #pragma once
 
-#include "cli/requests/machine.h"
 #include "roofline/explain/advice.h"
+#include "roofline/model/machine.h"
 
-namespace ridgeline::cli {
+namespace ridgeline {
 
 // `fixed_dtype`: the network's types are its own.
 Choices choices_for(const MachineSource& source, const Setting& now, bool fixed_dtype);
@@ -14,4 +14,4 @@ Choices choices_for(const MachineSource& source, const Setting& now, bool fixed_
 // one that it has units for.
 DType runnable_dtype(const MachineModel& model, DType dtype);
 
-}  // namespace ridgeline::cli
+}  // namespace ridgeline

@@ -1,15 +1,16 @@
-// All contents are made before the first file is written: a failure leaves nothing half done.
-#include "cli/written_answer.h"
+// The contents of all files are made before the first is written: a failure leaves nothing half
+// done.
+#include "cli/answer.h"
 
 #include <fmt/format.h>
 
 #include <ostream>
+#include <sstream>
 #include <utility>
 
 #include "base/atomic_file.h"
 
 namespace ridgeline::cli {
-namespace {}  // namespace
 
 void check_answer_files(const Options& options, const std::vector<const char*>& names) {
   bool taken = flag(options, "json") || flag(options, "csv");
@@ -24,11 +25,15 @@ void check_answer_files(const Options& options, const std::vector<const char*>& 
   }
 }
 
-ExitCode write_answer(const WrittenAnswer& answer, const Options& options, Console& console) {
+void write_answer(const Answer& answer, const Options& options, Console& console) {
   std::vector<std::pair<std::string, std::string>> files;  // path, content
-  for (const AnswerFile& file : answer.files)
-    if (const std::string path = options.text_or_empty(file.option); !path.empty())
-      files.emplace_back(path, file.content());
+  for (const AnswerFile& file : answer.files) {
+    const std::string path = options.text_or_empty(file.option);
+    if (path.empty()) continue;
+    std::ostringstream content;
+    file.content(content);
+    files.emplace_back(path, std::move(content).str());
+  }
   bool is_answered = false;
   for (const auto& [path, content] : files) {
     if (path == "-") {
@@ -38,15 +43,23 @@ ExitCode write_answer(const WrittenAnswer& answer, const Options& options, Conso
       write_file_atomically(path, content);
     }
   }
-  if (!is_answered)
-    console.out << (flag(options, "json")  ? answer.json()
-                    : flag(options, "csv") ? answer.csv()
-                                           : answer.text());
+  if (!is_answered) {
+    const Form& form = flag(options, "json")  ? answer.json
+                       : flag(options, "csv") ? answer.csv
+                       : flag(options, "md")  ? answer.markdown
+                                              : answer.text;
+    form(console.out);
+  }
   if (flag(options, "csv"))
-    for (const std::string& note : answer.notes) console.talk("note: " + note);
+    for (const std::string& line : answer.beside_csv) console.talk(line);
   for (const auto& file : files)
     if (file.first != "-") console.talk("wrote " + file.first);
-  return ExitCode::ok;
+}
+
+std::vector<std::string> as_notes(const std::vector<std::string>& notes) {
+  std::vector<std::string> lines;
+  for (const std::string& note : notes) lines.push_back("note: " + note);
+  return lines;
 }
 
 }  // namespace ridgeline::cli

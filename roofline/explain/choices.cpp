@@ -1,6 +1,6 @@
 // Modes and clocks are those of the catalog; the number of SMs stays, since changing it takes a
 // reboot and stock modes are listed by themselves.
-#include "cli/requests/explain_choices.h"
+#include "roofline/explain/choices.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "devices/modes/mode_space.h"
 #include "roofline/model/units_for.h"
 
-namespace ridgeline::cli {
+namespace ridgeline {
 namespace {
 
 constexpr std::int64_t batch_factors[] = {2, 4, 8, 16, 32, 64};
@@ -65,4 +65,4 @@ DType runnable_dtype(const MachineModel& model, DType dtype) {
   return dtype;
 }
 
-}  // namespace ridgeline::cli
+}  // namespace ridgeline

@@ -1,0 +1,91 @@
+// The rows of the formats, and the choice among them.
+#include "analyzer/frontend.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "analyzer/onnx/import.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/text.h"
+
+namespace ridgeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+Network read_onnx(const std::string& path, const ReadOptions& options) {
+  const onnx::ModelFile file(path);
+  onnx::Import imported = onnx::import_graph(file, options);
+  return {std::move(imported.graph),
+          {path, "onnx", imported.producer, imported.ir_version, imported.opsets, file.bytes()},
+          imported.batch,
+          std::move(imported.warnings)};
+}
+
+constexpr FrontEnd rows[] = {
+    {"onnx", ".onnx", [](std::string_view) { return true; }, read_onnx},
+};
+
+// The first bytes of a plain file. Nothing of a pipe, which can be read only once.
+std::string beginning(const std::string& path) {
+  constexpr std::streamsize most = 4096;
+  std::error_code fault;
+  if (!fs::is_regular_file(path, fault)) return {};
+  std::string bytes(most, '\0');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(bytes.data(), most);
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  return bytes;
+}
+
+const FrontEnd& front_end_for(const std::string& path) {
+  constexpr const FrontEnd& last = rows[std::size(rows) - 1];
+  if constexpr (std::size(rows) == 1) return last;
+  const std::string bytes = beginning(path);
+  const auto found = std::find_if(std::begin(rows), std::end(rows),
+                                  [&](const FrontEnd& row) { return row.recognizes(bytes); });
+  return found == std::end(rows) ? last : *found;
+}
+
+// The files in a path's folder that a mistyped path may have meant.
+std::string hint(const std::string& path) {
+  const fs::path given(path);
+  const fs::path folder = given.has_parent_path() ? given.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code fault;
+  for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end;
+       entry.increment(fault))
+    if (std::any_of(std::begin(rows), std::end(rows), [&](const FrontEnd& row) {
+          return entry->path().extension() == row.extension;
+        }))
+      names.push_back(entry->path().filename().string());
+  std::sort(names.begin(), names.end());
+  if (const auto near = nearest(given.filename().string(), names))
+    return "did you mean " + quote((given.parent_path() / *near).string()) + "?";
+  return "MODEL is the path of an ONNX file";
+}
+
+}  // namespace
+
+Graph& Network::graph() {
+  if (Graph* graph = std::get_if<Graph>(&content)) return *graph;
+  throw Error(source.path, "lists the kernels of one runtime, not the layers of a network");
+}
+
+std::span<const FrontEnd> front_ends() { return rows; }
+
+Network read_network(const std::string& path, const ReadOptions& options) {
+  std::error_code fault;
+  if (!fs::exists(path, fault) && !fault) throw Error(path, "no such file", hint(path));
+  return front_end_for(path).read(path, options);
+}
+
+bool has_model_extension(std::string_view word) {
+  return std::any_of(std::begin(rows), std::end(rows), [&](const FrontEnd& row) {
+    return word.find(row.extension) != std::string_view::npos;
+  });
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,311 @@
+// Each fact of training is given, measured in a profile, or assumed from published epochs; the plan
+// says which.
+#include "cli/requests/plan_problem.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/profile.h"
+#include "base/units.h"
+#include "devices/modes/mode_space.h"
+#include "planner/training/measured_input.h"
+#include "roofline/explain/choices.h"
+#include "workloads/network_variants.h"
+#include "workloads/registry.h"
+
+namespace ridgeline::cli {
+namespace {
+
+// The dataset of the published epochs that the other assumed facts come from, and their minibatch.
+constexpr Dataset usual_dataset{23080, 121e3};
+constexpr const char* usual_dataset_text = "GLD-23k: 23,080 images of 121 kB";
+constexpr std::int64_t usual_minibatch = 16;
+
+void set_dataset(const InputRequest& input, TrainingRun& run) {
+  run.dataset = usual_dataset;
+  if (!input.samples) {
+    run.sources.dataset = usual_dataset_text;
+    run.sources.assumed.push_back(
+        fmt::format("--dataset is not given: {} is assumed", usual_dataset_text));
+    return;
+  }
+  run.dataset.samples = input.samples->value;
+  run.sources.dataset = input.samples->text;
+  if (input.bytes_per_sample)
+    run.dataset.bytes_per_sample = *input.bytes_per_sample;
+  else
+    run.sources.assumed.push_back(fmt::format(
+        "{} does not say how large a sample is: {} is assumed ({})", input.samples->text,
+        format_si(usual_dataset.bytes_per_sample, "B"), usual_dataset_text));
+}
+
+bool names_profile(const std::string& word) {
+  std::error_code fault;
+  return word.ends_with(".json") || word.find('/') != std::string::npos ||
+         std::filesystem::is_regular_file(word, fault);
+}
+
+// A medium by name, or the rows of a profile; its decoding is returned where it has any.
+std::optional<Decoding> set_storage(const InputRequest& input, TrainingRun& run) {
+  StorageMedium& storage = run.sources.storage;
+  std::optional<Decoding> decoding;
+  if (!input.storage) {
+    storage = storage_medium("ssd");
+    run.sources.assumed.push_back("--storage is not given: ssd is assumed (" + storage.origin +
+                                  ")");
+  } else if (!names_profile(*input.storage)) {
+    storage = storage_medium(*input.storage, fmt::format("--storage {}", *input.storage));
+  } else {
+    const Profile profile = load_profile(*input.storage);
+    const std::string name = std::filesystem::path(*input.storage).filename().string();
+    const auto medium = measured_medium(profile, name);
+    if (!medium)
+      throw Error(*input.storage, "has no rows of storage, both of a long file and of samples",
+                  "measure them: ridgeline measure --only storage,decode --path DIR",
+                  ExitCode::incomplete);
+    storage = *medium;
+    decoding = measured_decoding(profile, name);
+  }
+  run.pipeline.medium = storage.cost;
+  return decoding;
+}
+
+void set_decoding(const InputRequest& input, const std::optional<Decoding>& measured,
+                  TrainingRun& run) {
+  const double bytes = run.dataset.bytes_per_sample;
+  if (input.decode_clocks) {
+    run.pipeline.decode_clocks = input.decode_clocks->value;
+    run.sources.decode = input.decode_clocks->text;
+  } else if (measured) {
+    run.pipeline.decode_clocks = measured->clocks_per_byte * bytes;
+    run.sources.decode = measured->origin;
+  } else {
+    run.pipeline.decode_clocks = usual_decode_clocks_per_byte * bytes;
+    run.sources.decode = fmt::format(
+        "{} clocks of a core per byte, PyTorch's image pipeline on Xavier NX (HiPC SRS 2021)",
+        usual_decode_clocks_per_byte);
+    run.sources.assumed.push_back("--decode is not given: " + run.sources.decode + " are assumed");
+  }
+}
+
+// Where CPU and GPU share the memory, what is not taken holds samples.
+void set_memory(const InputRequest& input, const MachineSource& machine, TrainingRun& run) {
+  double& bytes = run.pipeline.free_memory_bytes;
+  if (input.free_memory_bytes) {
+    bytes = input.free_memory_bytes->value;
+    run.sources.memory = input.free_memory_bytes->text;
+    return;
+  }
+  const auto memory = find_parameter(machine.model, "memory_bytes");
+  const bool is_shared =
+      machine.known ? !machine.known->device.cpu.empty() : !has_gpu(machine.model);
+  if (!memory || !is_shared) {
+    run.sources.memory = "nothing is known of the host's memory";
+    run.sources.assumed.push_back(
+        "--free-memory is not given and nothing is known of the host's memory: no sample is taken "
+        "to stay in its page cache");
+    return;
+  }
+  const double whole = machine.model.parameters[*memory].mean;
+  bytes = std::max(0.0, whole - usual_memory_taken_bytes);
+  run.sources.memory =
+      fmt::format("{} less {} for system and framework, as on Xavier NX (HiPC SRS 2021)",
+                  format_si(whole, "B"), format_si(usual_memory_taken_bytes, "B"));
+}
+
+void set_workers(const InputRequest& input, const MachineSource& machine, TrainingRun& run) {
+  if (input.workers)
+    run.pipeline.workers = *input.workers;
+  else
+    run.sources.assumed.push_back(
+        "--workers is not given: the training process loads by itself, PyTorch's default");
+  run.pipeline.cores = std::max(1, machine.point.cpu_cores.value_or(run.pipeline.workers + 1));
+  if (!machine.point.cpu_cores)
+    run.sources.assumed.push_back(
+        fmt::format("nothing is known of the host: {} cores at the clock of usual servers are "
+                    "assumed, and their power is not counted",
+                    run.pipeline.cores));
+}
+
+TrainingRun training_input(const InputRequest& input, const MachineSource& machine) {
+  TrainingRun run;
+  set_dataset(input, run);
+  const auto measured = set_storage(input, run);
+  set_decoding(input, measured, run);
+  set_memory(input, machine, run);
+  set_workers(input, machine, run);
+  if (input.strict && !run.sources.assumed.empty())
+    throw Error("--strict", fmt::format("{}", fmt::join(run.sources.assumed, "; ")),
+                "give them, or leave --strict out", ExitCode::incomplete);
+  return run;
+}
+
+TrainingRun training_run(const PlanRequest& request, const MachineSource& machine) {
+  TrainingRun run = training_input(request.input, machine);
+  if (!has_gpu(machine.model) && run.pipeline.workers > 0)
+    run.sources.assumed.push_back("loaders are taken not to slow down training on the same cores");
+  run.epochs = request.epochs;
+  return run;
+}
+
+ConcurrentRun concurrent_run(const PlanRequest& request, const MachineSource& machine) {
+  ConcurrentRun run;
+  run.stream = request.stream;
+  if (request.input.samples)
+    run.input = training_input(request.input, machine);
+  else if (request.input.strict)
+    throw Error("--strict", "--dataset is not given: samples to train with are taken to be at hand",
+                "give --dataset, or leave --strict out", ExitCode::incomplete);
+  return run;
+}
+
+CandidateModes modes_for(const PlanRequest& request, const MachineSource& machine) {
+  if (machine.known)
+    return candidate_modes(machine.known->device, machine.known->configuration, *machine.mode,
+                           request.modes);
+  if (!request.needs_modes.empty())
+    throw usage_error(request.needs_modes, machine.name + " has one mode, as it was measured");
+  return single_mode(machine.point);
+}
+
+// The mode of --why among those of the problem; one beside the grid is added to be compared with.
+std::size_t index_of_why(const std::string& text, const MachineSource& machine,
+                         CandidateModes& modes) {
+  if (!machine.known)
+    throw usage_error("--why", machine.name + " has one mode, as it was measured");
+  const auto& [device, configuration] = *machine.known;
+  const DeviceMode mode = named_mode(device, configuration, text, "--why");
+  const auto same = [&](const CandidateMode& other) {
+    OperatingPoint a = other.point, b = mode.point;
+    a.label = b.label = "";
+    return a == b;
+  };
+  const auto found = std::find_if(modes.modes.begin(), modes.modes.end(), same);
+  const auto index = static_cast<std::size_t>(found - modes.modes.begin());
+  if (found == modes.modes.end()) modes.modes.push_back({mode.point, mode.reach, false, false});
+  return index;
+}
+
+void add_all(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
+// One variant per batch and type, those left out that the machine cannot hold.
+std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runtime,
+                                     PlanProblem& problem) {
+  const MachineModel& model = problem.model;
+  const std::string& word = planned.network.word;
+  const bool own_types = !find_workload(word);
+  const auto memory = find_parameter(model, "memory_bytes");
+  std::vector<PlanVariant> variants;
+  const auto note_once = [&](const std::string& note) {
+    if (std::find(problem.notes.begin(), problem.notes.end(), note) == problem.notes.end())
+      problem.notes.push_back(note);
+  };
+  NetworkRequest first = planned.network;
+  if (!planned.batches.empty()) first.batch = planned.batches.front();
+  if (!planned.dtypes.empty()) first.dtype = planned.dtypes.front();
+  NetworkVariants networks(first, planned.training);
+  const NetworkVariant& given = networks.as_given(runtime);
+  for (const DType wanted : planned.dtypes.empty() ? std::vector{given.dtype} : planned.dtypes) {
+    const DType dtype = own_types ? wanted : runnable_dtype(model, wanted);
+    if (dtype != wanted)
+      note_once(fmt::format("{} has no units for {}: predicted as {}", problem.machine,
+                            to_string(wanted), to_string(dtype)));
+    for (const std::int64_t batch :
+         planned.batches.empty() ? std::vector{given.batch} : planned.batches) {
+      const NetworkVariant& network = networks.with(batch, dtype, runtime);
+      for (const std::string& warning : network.warnings) note_once(warning);
+      const double bytes = least_memory_bytes(network.demands);
+      if (memory && bytes > model.parameters[*memory].mean) {
+        note_once(fmt::format("batch {} in {} is left out: it needs {} at least", batch,
+                              to_string(dtype), format_bytes(bytes)));
+        continue;
+      }
+      const bool known = std::any_of(variants.begin(), variants.end(), [&](const auto& other) {
+        return other.batch == batch && other.dtype == dtype;
+      });
+      if (known) continue;
+      variants.push_back(
+          {std::make_shared<const NetworkLoad>(network_load(network.demands, runtime)), batch,
+           dtype});
+    }
+  }
+  if (variants.empty())
+    throw Error(word, "does not fit into the memory of " + problem.machine,
+                "give a smaller --batch or a narrower --dtype", ExitCode::infeasible);
+  return variants;
+}
+
+void set_training(const PlanRequest& request, const MachineSource& machine, PlannedNetwork& planned,
+                  PlanProblem& problem) {
+  problem.training = training_run(request, machine);
+  add_all(problem.notes, problem.training.sources.assumed);
+  // A minibatch that people train with, for networks that take any.
+  if (!planned.batches.empty() || !find_workload(planned.network.word)) return;
+  planned.batches = {usual_minibatch};
+  problem.notes.push_back(
+      fmt::format("--batch is not given: minibatches of {} are assumed", usual_minibatch));
+}
+
+std::string file_name(const std::string& word) {
+  return std::filesystem::path(word).filename().string();
+}
+
+// Every variant of inference beside every minibatch of training.
+void add_trained(const PlannedNetwork& trained, PlanProblem& problem) {
+  ConcurrentRun& run = problem.concurrent;
+  run.network = file_name(trained.network.word);
+  std::vector<PlanVariant> both;
+  for (const PlanVariant& step : variants_of(trained, run.runtime, problem)) {
+    run.dtype = step.dtype;
+    for (PlanVariant variant : problem.variants) {
+      variant.trained = step.load;
+      variant.minibatch = step.batch;
+      both.push_back(variant);
+    }
+  }
+  problem.variants = std::move(both);
+  if (run.input)
+    add_all(problem.notes, run.input->sources.assumed);
+  else
+    problem.notes.push_back("no --dataset: samples to train with are taken to be at hand");
+  const double jitter_s = run.stream.jitter_s;
+  problem.notes.push_back(fmt::format(
+      "requests are taken to come evenly{}; switching between the networks to cost nothing",
+      jitter_s > 0 ? ", at most " + format_seconds(jitter_s) + " early or late" : ""));
+}
+
+}  // namespace
+
+PlanSetup plan_setup(const PlanRequest& request) {
+  const MachineSource machine = machine_source(request.machine);
+  PlanSetup setup;
+  setup.device = machine.known;
+  PlanProblem& problem = setup.problem;
+  problem.notes = machine.notes;
+  problem.scenario = request.scenario;
+  problem.model = machine.model;
+  problem.machine = machine.name;
+  problem.network = file_name(request.run.network.word);
+  // What a network is deployed with, or trained with.
+  const bool deployed = request.scenario != Scenario::training && has_gpu(machine.model);
+  const Runtime runtime =
+      request.runtime.value_or(deployed ? Runtime::tensorrt : Runtime::torch_eager);
+  problem.conditions.runtime = runtime;
+  problem.candidates = modes_for(request, machine);
+  PlannedNetwork planned = request.run;
+  if (request.scenario == Scenario::training) set_training(request, machine, planned, problem);
+  if (request.scenario == Scenario::concurrent)
+    problem.concurrent = concurrent_run(request, machine);
+  problem.variants = variants_of(planned, runtime, problem);
+  if (request.trained) add_trained(*request.trained, problem);
+  if (!request.why.empty())
+    setup.options.why = index_of_why(request.why, machine, problem.candidates);
+  return setup;
+}
+
+}  // namespace ridgeline::cli

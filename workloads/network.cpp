@@ -1,0 +1,86 @@
+// A name without a file behind it is a workload; everything else is a file.
+#include "workloads/network.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "analyzer/fusion/fold_batch_norm.h"
+#include "base/error.h"
+#include "workloads/registry.h"
+
+namespace ridgeline {
+namespace {
+
+[[noreturn]] void refuse_option(std::string_view option, const std::string& word,
+                                std::string_view kind) {
+  throw usage_error(fmt::format("--{}", option),
+                    fmt::format("has no meaning for {}, which is {}", word, kind));
+}
+
+void refuse_options_of_files(const NetworkRequest& request) {
+  const ReadOptions& reading = request.reading;
+  const auto refuse = [&](const char* option, bool is_given) {
+    if (is_given) refuse_option(option, request.word, "a network known by name");
+  };
+  refuse("shape", !reading.shapes.empty());
+  refuse("dim", !reading.dims.empty());
+  refuse("assume-dim", reading.assumed_dim.has_value());
+  refuse("branch", reading.branch != Branch::larger);
+  refuse("trips", !reading.trips.empty());
+}
+
+void refuse_options_of_workloads(const NetworkRequest& request) {
+  for (const auto& [option, name] : TokenTable<WorkloadOption>::rows)
+    if (option == WorkloadOption::dtype ? request.dtype.has_value()
+                                        : is_given(request.options, option))
+      refuse_option(name, request.word, "a file with its own");
+}
+
+Network build_network(const NetworkRequest& request) {
+  const Workload workload = workload_named(request.word);
+  if (!request.shares_options) refuse_options_of_files(request);
+  WorkloadOptions wanted = request.options;
+  if (request.dtype) wanted.dtype = workload_dtype(*request.dtype);
+  if (request.form == NetworkForm::as_given)
+    wanted.batch = request.batch;
+  else if (request.word == "lstm" && !wanted.seq)
+    wanted.seq = 1;  // its export leaves the sequence free, as it does the batch
+  const Settings settings = resolve(workload, wanted);
+  Graph graph = build_workload(workload, settings);
+  if (request.form == NetworkForm::as_exported) graph = fold_batch_norm(std::move(graph));
+  Network network{std::move(graph), {}, settings.batch, {}};
+  network.source.path = request.word;
+  network.source.format = "workload";
+  network.source.producer = fmt::format("{}, {}", workload.source, std::string(workload.address));
+  for (const auto& [option, value] : chosen(workload.options, settings))
+    network.source.options.emplace_back(to_string(option), value);
+  return network;
+}
+
+Network read_file(const NetworkRequest& request) {
+  if (!request.shares_options) refuse_options_of_workloads(request);
+  ReadOptions reading = request.reading;
+  reading.batch = request.batch;
+  if (request.form == NetworkForm::as_exported) {
+    reading.batch.reset();
+    if (!reading.assumed_dim) reading.assumed_dim = 1;
+    reading.absorb_quantization = false;
+  }
+  return read_network(request.word, reading);
+}
+
+}  // namespace
+
+bool is_file(const NetworkRequest& request) {
+  const std::string& word = request.word;
+  std::error_code fault;
+  return word.find('/') != std::string::npos || has_model_extension(word) ||
+         (!find_workload(word) && std::filesystem::exists(word, fault));
+}
+
+Network load_network(const NetworkRequest& request) {
+  return is_file(request) ? read_file(request) : build_network(request);
+}
+
+}  // namespace ridgeline
