@@ -28,7 +28,8 @@ TEST(ProfileModel, RatesComeBackAsCeilings) {
   const Profile profile = example_profile();
   const ProfileMode& mode = profile.modes.front();
   const ProfiledMachine machine = profiled_machine(profile, mode);
-  const Ceilings ceilings = model_ceilings(with_priors(machine.model), machine.point);
+  const Ceilings ceilings =
+      model_ceilings(with_priors(machine.model), machine.point, Runtime::torch_eager);
   const int threads = *machine.point.cpu_cores;
   bool found = false;
   for (const Peak& peak : ceilings.peaks)
