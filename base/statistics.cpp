@@ -27,6 +27,10 @@ double median_of_sorted(const std::vector<double>& samples) {
   return samples[middle - 1] / 2 + samples[middle] / 2;
 }
 
+double quantile_of_sorted(const std::vector<double>& samples, double q) {
+  return samples[static_cast<std::size_t>(q * static_cast<double>(samples.size() - 1) + 0.5)];
+}
+
 // P(X ≥ k) for X ~ Binomial(n, p), 0 < p < 1. Terms are relative to the largest, from which the
 // recurrence walks outwards: no logarithms of factorials, no underflow.
 double binomial_at_least(std::size_t n, double p, std::size_t k) {
@@ -78,11 +82,7 @@ double median_absolute_deviation(std::span<const double> samples) {
 double quantile(std::span<const double> samples, double q) {
   const std::vector<double> values = sorted(samples);
   if (!(q >= 0 && q <= 1)) throw Error("statistics", "a quantile outside 0 … 1");
-  const double position = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  if (below + 1 == values.size()) return values[below];
-  const double weight = position - static_cast<double>(below);
-  return values[below] * (1 - weight) + values[below + 1] * weight;
+  return quantile_of_sorted(values, q);
 }
 
 double relative_standard_error(std::span<const double> samples) {
@@ -111,6 +111,13 @@ SampleInterval bootstrap_median_interval(std::span<const double> samples, double
 Estimate median_estimate(std::span<const double> samples, Source source) {
   const SampleInterval interval = bootstrap_median_interval(samples);
   return {median(samples), interval.low, interval.high, source};
+}
+
+Estimate interval_of_draws(double value, std::span<const double> draws, Source source) {
+  if (draws.empty()) return exact(value, source);
+  const std::vector<double> values = sorted(draws);
+  return {value, std::min(value, quantile_of_sorted(values, 0.05)),
+          std::max(value, quantile_of_sorted(values, 0.95)), source};
 }
 
 FittedLine theil_sen(std::span<const double> x, std::span<const double> y) {

@@ -178,8 +178,9 @@ std::optional<Saving> saving_against(Chooser& chooser, const Objective& objectiv
     if (std::isfinite(other_draws[i].energy_j) && std::isfinite(chosen_draws[i].energy_j))
       drawn.push_back(1 - chosen_draws[i].energy_j / other_draws[i].energy_j);
   if (drawn.empty()) return saving;
-  saving.energy_low = std::min(*saving.energy, quantile(drawn, 0.05));
-  saving.energy_high = std::max(*saving.energy, quantile(drawn, 0.95));
+  const Estimate interval = interval_of_draws(*saving.energy, drawn, Source::predicted);
+  saving.energy_low = interval.low;
+  saving.energy_high = interval.high;
   return saving;
 }
 

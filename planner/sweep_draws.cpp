@@ -155,9 +155,7 @@ Estimate SweepDraws::estimate(std::size_t row, const Objective& objective,
   std::vector<double> drawn;
   for (const Service& service : services(row, objective))
     if (const double one = quantity(service); std::isfinite(one)) drawn.push_back(one);
-  if (drawn.empty()) return exact(value, Source::predicted);
-  return {value, std::min(value, quantile(drawn, 0.05)), std::max(value, quantile(drawn, 0.95)),
-          Source::predicted};
+  return interval_of_draws(value, drawn, Source::predicted);
 }
 
 }  // namespace ridgeline

@@ -97,18 +97,11 @@ std::optional<EnergyTerms> drawn_terms(const Ceilings& draw, const Peak& like) {
   return terms;
 }
 
-// Value from the terms, 5 and 95 % quantiles from the draws.
-Estimate estimate(double value, std::vector<double> drawn, Source source) {
-  if (drawn.empty()) return exact(value, source);
-  return {value, std::min(value, quantile(drawn, 0.05)), std::max(value, quantile(drawn, 0.95)),
-          source};
-}
-
 Estimate spread(const std::function<double(const EnergyTerms&)>& function, const EnergyTerms& terms,
                 const std::vector<EnergyTerms>& draws, Source source) {
   std::vector<double> drawn;
   for (const EnergyTerms& each : draws) drawn.push_back(function(each));
-  return estimate(function(terms), std::move(drawn), source);
+  return interval_of_draws(function(terms), drawn, source);
 }
 
 // None where the function has no value for the terms, or for a draw.
@@ -119,7 +112,7 @@ std::optional<Estimate> spread_optional(
   std::vector<double> drawn;
   for (const EnergyTerms& each : draws)
     if (const auto value = function(each)) drawn.push_back(*value);
-  return estimate(*function(terms), std::move(drawn), source);
+  return interval_of_draws(*function(terms), drawn, source);
 }
 
 EnergyRoof roof_of(const Inputs& inputs, const OperatingPoint& point,
@@ -229,7 +222,7 @@ EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceil
     for (const Ceilings& draw : draws)
       if (draw.idle_power) drawn.push_back(draw.idle_power->power_w);
     roofline.idle_power_w =
-        estimate(ceilings.idle_power->power_w, std::move(drawn), ceilings.idle_power->source);
+        interval_of_draws(ceilings.idle_power->power_w, drawn, ceilings.idle_power->source);
   }
   choose_main(roofline, options.dtype);
   return roofline;

@@ -6,23 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/statistics.h"
 #include "roofline/model/step.h"
 
 namespace ridgeline {
 namespace {
 
-// Draws of one quantity; the interval always holds the value itself.
 Estimate estimate_of(double value, std::vector<double>& draws) {
-  Estimate estimate = exact(value, Source::predicted);
-  if (draws.empty()) return estimate;
   centre_on(value, draws);
-  std::sort(draws.begin(), draws.end());
-  const auto at = [&](double quantile) {
-    return draws[static_cast<std::size_t>(quantile * static_cast<double>(draws.size() - 1) + 0.5)];
-  };
-  estimate.low = std::min(value, at(0.05));
-  estimate.high = std::max(value, at(0.95));
-  return estimate;
+  return interval_of_draws(value, draws, Source::predicted);
 }
 
 double energy_of(const Step& step, const StepRow& row) {

@@ -3,7 +3,6 @@
 // machine has no units for is computed in the next wider one.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 
 #include "base/tokens.h"

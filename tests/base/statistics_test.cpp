@@ -31,13 +31,24 @@ TEST(Statistics, Medians) {
   EXPECT_EQ(median_absolute_deviation(Samples{1, 1, 2, 2, 4, 6, 9}), 1);
 }
 
-TEST(Statistics, QuantilesOfTypeSeven) {
+TEST(Statistics, QuantilesAreSamples) {
   const Samples samples{10, 20, 30, 40};
   EXPECT_EQ(quantile(samples, 0), 10);
   EXPECT_EQ(quantile(samples, 1), 40);
-  EXPECT_EQ(quantile(samples, 0.5), 25);
-  EXPECT_DOUBLE_EQ(quantile(samples, 0.1), 13);
+  EXPECT_EQ(quantile(samples, 0.5), 30);
+  EXPECT_EQ(quantile(samples, 0.1), 10);
+  EXPECT_EQ(quantile(samples, 0.2), 20);
   EXPECT_EQ(quantile(Samples{5}, 0.3), 5);
+}
+
+TEST(Statistics, IntervalOfDraws) {
+  Samples draws;
+  for (int i = 100; i >= 0; --i) draws.push_back(i);
+  EXPECT_EQ(interval_of_draws(50, draws, Source::predicted),
+            (Estimate{50, 5, 95, Source::predicted}));
+  EXPECT_EQ(interval_of_draws(2, draws, Source::fitted), (Estimate{2, 2, 95, Source::fitted}));
+  EXPECT_EQ(interval_of_draws(99, draws, Source::fitted), (Estimate{99, 5, 99, Source::fitted}));
+  EXPECT_EQ(interval_of_draws(7, {}, Source::assumed), exact(7, Source::assumed));
 }
 
 TEST(Statistics, RelativeStandardError) {

@@ -29,7 +29,7 @@ TEST(ProfileModel, RatesComeBackAsCeilings) {
   const ProfileMode& mode = profile.modes.front();
   const ProfiledMachine machine = profiled_machine(profile, mode);
   const Ceilings ceilings =
-      model_ceilings(with_priors(machine.model), machine.point, Runtime::torch_eager);
+      model_ceilings(with_priors(machine.model), machine.point, Runtime::onnxruntime);
   const int threads = *machine.point.cpu_cores;
   bool found = false;
   for (const Peak& peak : ceilings.peaks)
