@@ -1,11 +1,10 @@
-// A calibration as text and as JSON: what moved, what was refused and why.
-#include "validation/calibration.h"
+// The moved parameters as a table, then refused rows and notes.
+#include "report/calibration.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "base/json.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -26,30 +25,7 @@ bool worth_showing(const MovedParameter& moved) {
              (1 - least) * moved.before.sigma / std::abs(moved.before.mean);
 }
 
-Json moved_to_json(const MovedParameter& moved) {
-  return {{"parameter", moved.name},
-          {"prior_mean", moved.before.mean},
-          {"prior_sigma", moved.before.sigma},
-          {"prior_source", to_string(moved.before.source)},
-          {"mean", moved.mean},
-          {"sigma", moved.sigma},
-          {"source", to_string(moved.source)}};
-}
-
-Json refused_to_json(const Observation& refused) {
-  return {{"name", describe(refused)}, {"reason", refused.refused}};
-}
-
 }  // namespace
-
-Json to_json(const Calibration& calibration) {
-  return {{"schema", "ridgeline.calibration/1"},
-          {"device", calibration.model.device},
-          {"used", calibration.used},
-          {"moved", array_of(calibration.moved, moved_to_json)},
-          {"refused", array_of(calibration.refused, refused_to_json)},
-          {"notes", calibration.notes}};
-}
 
 std::string calibration_text(const Calibration& calibration, int width) {
   std::string text = fmt::format("{}: {} measured value{} used\n\n", calibration.model.device,
@@ -81,6 +57,16 @@ std::string calibration_text(const Calibration& calibration, int width) {
     text +=
         wrap(fmt::format("refused: {}: {}", describe(refused), refused.refused), width, 2) + "\n";
   for (const std::string& note : calibration.notes) text += wrap("note: " + note, width, 2) + "\n";
+  return text;
+}
+
+std::string suggestion_text(const Suggestion& suggestion, int width) {
+  const auto line = [&](const char* head, const NextProbe& probe) {
+    return wrap(fmt::format("{}: {}: {}", head, probe.point.label, probe.why), width, 2) + "\n";
+  };
+  std::string text = line("measure next", suggestion.any);
+  if (suggestion.stock && suggestion.stock->point != suggestion.any.point)
+    text += line("of the stock modes", *suggestion.stock);
   return text;
 }
 

@@ -1,5 +1,5 @@
-// The numbers for people: the verdict first, then where it comes from, then what was left out.
-#include "validation/validation.h"
+// The text has the totals first, then the scores by key, the worst rows and what was skipped.
+#include "report/validation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/csv.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -34,9 +35,14 @@ std::string counted(int count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-class Text {
+std::string csv_cell(const std::optional<double>& value) {
+  return value ? csv_number(*value) : std::string();
+}
+
+class ValidationText {
  public:
-  Text(const Validation& validation, int width) : validation_(validation), width_(width) {}
+  ValidationText(const Validation& validation, int width)
+      : validation_(validation), width_(width) {}
 
   std::string run() {
     heading();
@@ -213,7 +219,62 @@ class Text {
 }  // namespace
 
 std::string validation_text(const Validation& validation, int width) {
-  return Text(validation, width).run();
+  return ValidationText(validation, width).run();
+}
+
+std::string validation_csv(const Validation& validation) {
+  std::string csv = csv_row({"line",
+                             "source",
+                             "device",
+                             "mode",
+                             "model",
+                             "options",
+                             "batch",
+                             "dtype",
+                             "runtime",
+                             "task",
+                             "bound",
+                             "measured_time_s",
+                             "time_s",
+                             "time_low_s",
+                             "time_high_s",
+                             "time_error",
+                             "measured_power_w",
+                             "power_w",
+                             "power_low_w",
+                             "power_high_w",
+                             "measured_energy_j",
+                             "energy_j"});
+  for (const ScoredRow& row : validation.rows) {
+    const Observation& measured = row.observation;
+    const Forecast& predicted = row.forecast;
+    const auto part = [](const std::optional<Estimate>& estimate, double Estimate::*member) {
+      return estimate ? csv_number((*estimate).*member) : std::string();
+    };
+    csv += csv_row({std::to_string(measured.line),
+                    measured.source,
+                    measured.device,
+                    row.mode,
+                    measured.network,
+                    measured.options,
+                    std::to_string(measured.batch),
+                    std::string(to_string(measured.dtype)),
+                    std::string(to_string(measured.conditions.runtime)),
+                    std::string(to_string(measured.task)),
+                    std::string(to_string(predicted.bound)),
+                    csv_number(measured.time_s),
+                    csv_number(predicted.time_s.value),
+                    csv_number(predicted.time_s.low),
+                    csv_number(predicted.time_s.high),
+                    csv_number(time_error(row)),
+                    csv_cell(measured.power_w),
+                    part(predicted.power_w, &Estimate::value),
+                    part(predicted.power_w, &Estimate::low),
+                    part(predicted.power_w, &Estimate::high),
+                    csv_cell(row.energy_j()),
+                    part(predicted.energy_j, &Estimate::value)});
+  }
+  return csv;
 }
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Judge the rows, fit what is left, tell what moved.
+// Refuses implausible rows, fits the others, lists the parameters that moved.
 #include "validation/calibration.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "validation/judgement.h"
+#include "base/json.h"
+#include "validation/plausibility.h"
 
 namespace ridgeline {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 // Less than this is rounding.
 constexpr double least_move = 1e-3;
 
-// The fit's word on what it changed, with what was believed before.
+// Notes the prior of each fitted parameter in the posterior; returns those that changed.
 std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineModel& prior) {
   std::vector<MovedParameter> moved;
   for (std::size_t i = 0; i < posterior.parameters.size(); ++i) {
@@ -36,13 +37,27 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
   return moved;
 }
 
-// As the model's file will have it: without the table's place, and without a sensor that read
-// nothing.
+// As the model's file has it: without the place in a table, and without a kind of power if none was
+// read.
 Observation as_kept(Observation observation) {
   observation.line = 0;
   observation.source.clear();
   if (!observation.power_w) observation.conditions.power_kind = {};
   return observation;
+}
+
+Json moved_to_json(const MovedParameter& moved) {
+  return {{"parameter", moved.name},
+          {"prior_mean", moved.before.mean},
+          {"prior_sigma", moved.before.sigma},
+          {"prior_source", to_string(moved.before.source)},
+          {"mean", moved.mean},
+          {"sigma", moved.sigma},
+          {"source", to_string(moved.source)}};
+}
+
+Json refused_to_json(const Observation& refused) {
+  return {{"name", describe(refused)}, {"reason", refused.refused}};
 }
 
 }  // namespace
@@ -60,23 +75,24 @@ Calibration calibrate(const MachineModel& model, const std::vector<Observation>&
   all.insert(all.end(), rows.begin(), rows.end());
 
   Calibration result;
-  std::vector<const Observation*> believed;
+  std::vector<const Observation*> plausible;
   std::vector<std::size_t> places;  // of these in `all`
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Forecast forecast = predictor.forecast(prior, all[i], Detail::value);
-    all[i].refused = judge(all[i], forecast, predictor.least_time_s(prior, all[i])).reason;
+    all[i].refused =
+        check_plausibility(all[i], forecast, predictor.least_time_s(prior, all[i])).reason;
     if (all[i].refused.empty()) {
-      believed.push_back(&all[i]);
+      plausible.push_back(&all[i]);
       places.push_back(i);
     } else {
       result.refused.push_back(all[i]);
     }
   }
-  if (believed.empty())
+  if (plausible.empty())
     throw Error({}, all.empty() ? "no row was measured"
                                 : "no row can be used: " + result.refused.front().refused);
 
-  FitResult fitted = predictor.fit(prior, believed);
+  FitResult fitted = predictor.fit(prior, plausible);
   for (const auto& [i, reason] : fitted.refused) {
     all[places[i]].refused = reason;
     result.refused.push_back(all[places[i]]);
@@ -110,6 +126,15 @@ Calibration calibrate(const MachineModel& model, const MachineModel& profiled) {
     ++result.used;
   }
   return result;
+}
+
+Json to_json(const Calibration& calibration) {
+  return {{"schema", "ridgeline.calibration/1"},
+          {"device", calibration.model.device},
+          {"used", calibration.used},
+          {"moved", array_of(calibration.moved, moved_to_json)},
+          {"refused", array_of(calibration.refused, refused_to_json)},
+          {"notes", calibration.notes}};
 }
 
 }  // namespace ridgeline

@@ -1,17 +1,13 @@
-// Calibration: what is believed of a machine, corrected by a few measured runs on it.
-// Who predicts and fits is handed in (validation/run.h); rows that cannot be true are refused with
-// the reason, and the model keeps what was believed before and what was measured.
+// Calibration: the model of a machine, corrected by a few measured runs on it. Rows that cannot be
+// true are refused with the reason; the model keeps its prior and the runs.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json_fwd.h"
 #include "base/machine_model.h"
-#include "roofline/model/fit.h"
-#include "validation/measurement_table.h"
-#include "validation/run.h"
+#include "validation/predictor.h"
 
 namespace ridgeline {
 
@@ -23,7 +19,7 @@ struct MovedParameter {
   double sigma = 0;
   Source source = Source::fitted;
 
-  // How far the mean moved, in sigmas of what was believed; 0 where that was taken for a fact.
+  // How far the mean moved, in sigmas of the prior; 0 if the prior was a fact.
   double sigmas() const;
 };
 
@@ -35,15 +31,14 @@ struct Calibration {
   std::vector<std::string> notes;
 };
 
-// `model` may have been calibrated before: then its own observations count again, and the fit
-// starts from what was believed before all of them. An Error where no row is left to fit.
+// `model` may have been calibrated before: then the fit starts again from its prior, with its own
+// observations and the new rows. An Error if no row is left to fit.
 Calibration calibrate(const MachineModel& model, const std::vector<Observation>& rows,
                       const Predictor& predictor);
 
-// The same with a profile, which states rates themselves: they take the place of what was believed.
+// With a profile, whose measured rates replace those of the prior.
 Calibration calibrate(const MachineModel& model, const MachineModel& profiled);
 
 Json to_json(const Calibration& calibration);
-std::string calibration_text(const Calibration& calibration, int width);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// What is believed of a device when rows are held out: the prior itself, or one that was refitted
-// to every row but those of the net, or of the device, that is scored.
+// Cross-validation: the models that may predict a row when other rows are held out. A model is the
+// prior itself, or one refitted without the network, or the device, that is scored.
 #pragma once
 
 #include <map>
@@ -8,51 +8,55 @@
 #include <utility>
 #include <vector>
 
-#include "validation/run.h"
+#include "validation/predictor.h"
 
 namespace ridgeline {
 
+// The prior of each machine of a table, computed once.
+class MachinePriors {
+ public:
+  explicit MachinePriors(const Predictor& predictor) : predictor_(predictor) {}
+
+  // Valid as long as this object. An Error says why there is none.
+  const MachineModel& of(const Observation& row);
+
+ private:
+  const Predictor& predictor_;
+  std::map<std::string, MachineModel> priors_;  // by machine_key()
+};
+
 class Folds {
  public:
-  Folds(std::span<const Observation> rows, const Predictor& predictor, const std::string& held_out)
-      : rows_(rows), predictor_(predictor), held_out_(held_out) {}
+  // `held_out` is "", "model" or "device".
+  Folds(std::span<const Observation> rows, MachinePriors& priors, const Predictor& predictor,
+        std::string held_out)
+      : rows_(rows), priors_(priors), predictor_(predictor), held_out_(std::move(held_out)) {}
 
   // The model that may predict this row. An Error says why there is none.
   const MachineModel& model_for(const Observation& row);
 
-  // Rows with equal names share a model.
-  std::string name_of_fold(const Observation& row) const;
+  // Rows of one fold share a model.
+  std::string fold_name(const Observation& row) const;
   int fits() const { return fits_; }
 
  private:
-  MachineModel without_device(const Observation& row);
-  // Refitted to the rows of its machine, without those of one net.
-  MachineModel fitted(const Observation& of, const std::string& without);
-  // The same before it is held to what was believed; kept.
-  const MachineModel& fit_alone(const Observation& of, const std::string& without);
+  MachineModel refit_without_device(const Observation& row);
+  // To the rows of the same machine, without those of one network.
+  MachineModel refit_without_network(const Observation& row, const std::string& network);
+  // The same before uncertainty is limited to that of the prior.
+  const MachineModel& wide_fit(const Observation& row, const std::string& without);
   // Parameters that no row of the machine depends on: a refit need not try them.
-  const std::vector<bool>& idle_parameters(const std::string& machine, const MachineModel& model);
+  const std::vector<bool>& unused_parameters(const std::string& machine, const MachineModel& model);
 
   std::span<const Observation> rows_;
+  MachinePriors& priors_;
   const Predictor& predictor_;
-  std::string held_out_;  // "", "model" or "device"
-  std::map<std::string, MachineModel> models_;
+  std::string held_out_;
+  std::map<std::string, MachineModel> models_;    // by name of the fold
   std::map<std::string, MachineModel> teachers_;  // machines, fitted to all their rows
-  std::map<std::string, std::vector<bool>> idle_;
-  std::map<std::pair<std::string, std::string>, MachineModel> alone_;  // by machine and net
+  std::map<std::string, std::vector<bool>> unused_;
+  std::map<std::pair<std::string, std::string>, MachineModel> wide_fits_;  // by machine and network
   int fits_ = 0;
 };
-
-// The same belief with `factor` times the standard deviations: what rows say then counts.
-MachineModel widened(MachineModel model, double factor);
-
-// The same belief with the chosen parameters taken for certain, and with their doubt again.
-MachineModel held(MachineModel model, const std::vector<bool>& parameters);
-MachineModel released(MachineModel model, const std::vector<bool>& parameters,
-                      const MachineModel& believed);
-
-// What the rows did not teach is known no worse than it was believed. But where `all` rows teach a
-// parameter and these do not, the belief came from the rows that are held out: then it is doubted.
-MachineModel no_wider(MachineModel fitted, const MachineModel& believed, const MachineModel& all);
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Keys are compared as the table spells them; the clocks of a mode within a read-back's tolerance.
+// Keys are compared as spelt in the table, the clocks of a mode within a read-back's tolerance.
 #include "validation/groups.h"
 
 #include <fmt/format.h>
@@ -27,16 +27,16 @@ bool near(const OperatingPoint& a, const OperatingPoint& b) {
          near(a.memory_hz, b.memory_hz) && near(cpu_clock(a), cpu_clock(b));
 }
 
-// What repeats of one run have in common: the group, whoever measured it.
-GroupKey run_of(const Observation& row) {
-  GroupKey key = group_of(row);
+// Repeats of one run are equal in all but the source.
+GroupKey run_key(const Observation& row) {
+  GroupKey key = group_key(row);
   key.source.clear();
   return key;
 }
 
 }  // namespace
 
-GroupKey net_of(const Observation& row) {
+GroupKey network_key(const Observation& row) {
   return {row.source,
           row.device,
           row.network,
@@ -47,14 +47,14 @@ GroupKey net_of(const Observation& row) {
           0};
 }
 
-GroupKey group_of(const Observation& row) {
-  GroupKey key = net_of(row);
+GroupKey group_key(const Observation& row) {
+  GroupKey key = network_key(row);
   key.batch = row.batch;
   return key;
 }
 
-std::string name_of(const GroupKey& key) {
-  std::string text = key.model;
+std::string describe(const GroupKey& key) {
+  std::string text = key.network;
   if (!key.options.empty()) text += " " + key.options;
   if (key.batch > 0) text += fmt::format(" batch {}", key.batch);
   text += fmt::format(" {} {}", key.dtype, to_string(key.runtime));
@@ -68,7 +68,7 @@ std::vector<std::string> mode_names(std::span<const Observation> rows) {
   std::vector<std::pair<const OperatingPoint*, std::vector<const OperatingPoint*>*>> own;
   for (const Observation& row : rows) {
     const OperatingPoint& point = row.conditions.point;
-    auto& known = points[{run_of(row), point.label}];
+    auto& known = points[{run_key(row), point.label}];
     const auto same = std::find_if(known.begin(), known.end(), [&](const OperatingPoint* other) {
       return near(point, *other);
     });
@@ -81,18 +81,18 @@ std::vector<std::string> mode_names(std::span<const Observation> rows) {
   return names;
 }
 
-std::map<GroupKey, Indices> groups_of(std::span<const Observation> rows,
-                                      GroupKey (*key)(const Observation&)) {
+std::map<GroupKey, Indices> group_by(GroupKey (*key)(const Observation&),
+                                     std::span<const Observation> rows) {
   std::map<GroupKey, Indices> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) groups[key(rows[i])].push_back(i);
   return groups;
 }
 
-std::vector<Indices> replicates_of(std::span<const Observation> rows,
-                                   std::span<const std::string> modes) {
+std::vector<Indices> find_replicates(std::span<const Observation> rows,
+                                     std::span<const std::string> modes) {
   std::map<std::pair<GroupKey, std::string>, Indices> sets;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    sets[{run_of(rows[i]), modes[i]}].push_back(i);
+    sets[{run_key(rows[i]), modes[i]}].push_back(i);
   }
   std::vector<Indices> repeated;
   for (auto& [key, indices] : sets)

@@ -1,5 +1,5 @@
 // Which rows of a table belong together: groups that differ in the mode alone, the batches of one
-// net, and repeats of the same run.
+// network, and repeats of the same run.
 #pragma once
 
 #include <compare>
@@ -9,38 +9,38 @@
 #include <string>
 #include <vector>
 
-#include "validation/measurement_table.h"
+#include "base/observation.h"
 
 namespace ridgeline {
 
-// What is equal within a group; a net is a group of any batch (0).
+// What rows of a group have in common.
 struct GroupKey {
-  std::string source, device, model, options, dtype;
+  std::string source, device, network, options, dtype;
   Runtime runtime = Runtime::ideal;
   Task task = Task::inference;
-  std::int64_t batch = 0;
+  std::int64_t batch = 0;  // 0: any
 
   auto operator<=>(const GroupKey&) const = default;
 };
 
-GroupKey group_of(const Observation& row);
-GroupKey net_of(const Observation& row);  // without the batch
+GroupKey group_key(const Observation& row);    // equal in everything but the mode
+GroupKey network_key(const Observation& row);  // and the batch
 
-// "gpt2 seq=512 batch 8 bf16 torch-eager, energaizer-dvfs"
-std::string name_of(const GroupKey& key);
+// "gpt2 seq=512 batch 8 bf16 torch-eager on a100-40gb-pcie, energaizer-dvfs"
+std::string describe(const GroupKey& key);
 
-// The mode of each row by name: its label; and where one label stands for points of the same run
-// that differ by more than a read-back does (5 %), the label with the clocks behind it.
+// The mode of each row by name: its label. If one label stands for points of the same run that
+// differ by more than a read-back does (5 %), the label with the clocks.
 std::vector<std::string> mode_names(std::span<const Observation> rows);
 
 using Indices = std::vector<std::size_t>;
 
 // Indices of the rows by key, each list in the order of the file.
-std::map<GroupKey, Indices> groups_of(std::span<const Observation> rows,
-                                      GroupKey (*key)(const Observation&));
+std::map<GroupKey, Indices> group_by(GroupKey (*key)(const Observation&),
+                                     std::span<const Observation> rows);
 
 // Sets of two rows or more that are equal in everything but the source. `modes` names their modes.
-std::vector<Indices> replicates_of(std::span<const Observation> rows,
-                                   std::span<const std::string> modes);
+std::vector<Indices> find_replicates(std::span<const Observation> rows,
+                                     std::span<const std::string> modes);
 
 }  // namespace ridgeline

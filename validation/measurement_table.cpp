@@ -1,14 +1,17 @@
-// Cells are read by the names of their columns. What is wrong in one cell would be wrong in a
-// model fitted to it, so nothing is guessed: a cell is understood, or named.
+// Reads cells by the names of their columns. Nothing is guessed, because a wrong cell would bend
+// the model that is fitted to it: a cell is either understood or reported.
 #include "validation/measurement_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -17,7 +20,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "devices/machine/identification.h"
-#include "validation/measured_point.h"
+#include "devices/modes/mode_space.h"
 #include "workloads/registry.h"
 
 namespace ridgeline {
@@ -25,7 +28,7 @@ namespace {
 
 constexpr std::string_view required_columns[] = {"model", "batch", "dtype", "runtime", "time_ms"};
 
-// Thrown and caught within this file: the row is understood, and of no use.
+// Thrown and caught within this file: the row is understood but cannot be compared.
 struct Skip {
   std::string reason;
 };
@@ -36,10 +39,127 @@ std::string or_did_you_mean(std::string what, std::string_view word,
   return what;
 }
 
+// A clock as its column has it.
+std::string in_mhz(double hz) { return csv_number(hz / 1e6); }
+
+// The operating point as a row states it; clocks in Hz.
+struct StatedPoint {
+  std::string label;
+  std::optional<int> gpu_units, cpu_cores;
+  std::optional<double> gpu_hz, memory_hz, cpu_hz;
+};
+
+// A clock with the device's highest.
+struct StatedClock {
+  const char* column;
+  std::optional<double> stated;
+  std::optional<double> ceiling;
+};
+
+std::optional<double> highest(const std::vector<double>& clocks) {
+  if (clocks.empty()) return std::nullopt;
+  return *std::max_element(clocks.begin(), clocks.end());
+}
+
+std::array<StatedClock, 3> stated_clocks(const StatedPoint& stated,
+                                         const OperatingPoint& ceilings) {
+  return {{{"gpu_mhz", stated.gpu_hz, ceilings.gpu_hz},
+           {"memory_mhz", stated.memory_hz, ceilings.memory_hz},
+           {"cpu_mhz", stated.cpu_hz, highest(ceilings.cpu_hz)}}};
+}
+
+// No processor's clock is outside this range, whatever the catalog knows of its ceiling.
+constexpr double slowest_hz = 10e6, fastest_hz = 20e9;
+
+std::string wrong_unit(const StatedClock& clock) {
+  if (!clock.stated) return {};
+  const double least = clock.ceiling ? *clock.ceiling / 200 : slowest_hz;
+  const double most = clock.ceiling ? *clock.ceiling * 20 : fastest_hz;
+  if (*clock.stated > least && *clock.stated < most) return {};
+  const bool is_large = *clock.stated >= most;
+  // 1300500 is kHz, 1300500000 is Hz.
+  const char* unit = !is_large ? "GHz" : *clock.stated < most * 1000 ? "kHz" : "Hz";
+  return fmt::format("{} {} looks like {}, about {} times {} (the column is in MHz{})",
+                     clock.column, in_mhz(*clock.stated), unit,
+                     unit[0] == 'k'   ? "1000"
+                     : unit[0] == 'H' ? "1000000"
+                                      : "1/1000",
+                     clock.ceiling ? "what the device can do" : "what a clock can be",
+                     clock.ceiling ? fmt::format(", the device reaches {}", in_mhz(*clock.ceiling))
+                                   : std::string());
+}
+
+// A device with the ceilings of its newest configuration, against which rows are read.
+class MeasuredDevice {
+ public:
+  explicit MeasuredDevice(const catalog::Device& device) : device_(device) {
+    const catalog::Configuration& configuration = catalog::configuration(device);
+    ceilings_ = resolve(device, configuration, {}).point;
+    for (const DeviceMode& mode : stock_modes(device, configuration))
+      stock_points_.push_back(mode.point);
+    default_point_ = ceilings_;
+    if (configuration.modes.empty())
+      default_point_.cap_w = default_mode(device, configuration).point.cap_w;
+  }
+
+  const catalog::Device& device() const { return device_; }
+
+  // "… looks like kHz, about 1000 times what the device can do …"; empty if every unit is right.
+  std::string wrong_clock_unit(const StatedPoint& stated) const {
+    for (const StatedClock& clock : stated_clocks(stated, ceilings_))
+      if (std::string text = wrong_unit(clock); !text.empty()) return text;
+    return {};
+  }
+
+  // Why the device cannot run there: "gpu_mhz 1500 is above the 1300.5 of …"; empty if it can.
+  std::string out_of_range(const StatedPoint& stated) const {
+    // Read-backs differ from the catalog by a rounding, and boards by a step.
+    constexpr double tolerance = 1.05;
+    for (const StatedClock& clock : stated_clocks(stated, ceilings_))
+      if (clock.stated && clock.ceiling && *clock.stated > *clock.ceiling * tolerance)
+        return fmt::format("{} {} is above the {} of {}", clock.column, in_mhz(*clock.stated),
+                           in_mhz(*clock.ceiling), device_.id);
+    const auto too_many = [&](const char* column, std::optional<int> count,
+                              std::optional<int> most) {
+      return count && most && *count > *most
+                 ? fmt::format("{} {}: {} has {}", column, *count, device_.id, *most)
+                 : std::string();
+    };
+    const std::string units = too_many("gpu_units", stated.gpu_units, ceilings_.gpu_units);
+    return units.empty() ? too_many("cpu_cores", stated.cpu_cores, ceilings_.cpu_cores) : units;
+  }
+
+  // With all knobs. Locked clocks were read back, so no power cap acts on them.
+  OperatingPoint point(const StatedPoint& stated, bool locked) const {
+    OperatingPoint point = unstated(stated.label);
+    if (stated.gpu_units) point.gpu_units = stated.gpu_units;
+    if (stated.gpu_hz) point.gpu_hz = stated.gpu_hz;
+    if (stated.memory_hz) point.memory_hz = stated.memory_hz;
+    if (stated.cpu_hz) point.cpu_hz = {*stated.cpu_hz};
+    if (stated.cpu_cores) point.cpu_cores = stated.cpu_cores;
+    if (locked && stated.gpu_hz) point.cap_w.reset();
+    point.label = stated.label.empty() ? request_text(point) : stated.label;
+    return point;
+  }
+
+ private:
+  const OperatingPoint& unstated(const std::string& label) const {
+    for (const OperatingPoint& point : stock_points_)
+      if (point.label == label) return point;
+    return default_point_;
+  }
+
+  const catalog::Device& device_;
+  OperatingPoint ceilings_;
+  std::vector<OperatingPoint> stock_points_;
+  OperatingPoint default_point_;  // of a label that is no stock mode's
+};
+
 class TableReader {
  public:
   TableReader(std::string_view text, const std::string& name, const MeasurementOptions& options)
       : rows_(parse_csv(text, name)), name_(name), options_(options) {
+    table_.file = name;
     read_header();
     for (const auto& [column, unused] : options_.where)
       if (!columns_.count(column))
@@ -47,7 +167,6 @@ class TableReader {
   }
 
   MeasurementTable run() {
-    MeasurementTable table{name_, {}, {}};
     for (std::size_t i = 1; i < rows_.size(); ++i) {
       row_ = &rows_[i];
       if (row_->cells.size() != rows_.front().cells.size())
@@ -56,12 +175,12 @@ class TableReader {
                                 rows_.front().cells.size()));
       if (!is_wanted()) continue;
       try {
-        table.rows.push_back(observation());
+        table_.rows.push_back(observation());
       } catch (const Skip& skip) {
-        table.skipped.push_back({row_->line, skip.reason});
+        table_.skipped.push_back({row_->line, skip.reason});
       }
     }
-    return table;
+    return std::move(table_);
   }
 
  private:
@@ -150,12 +269,17 @@ class TableReader {
     const std::string& word = columns_.count("device") ? cell("device") : options_.device;
     const auto known = devices_.find(word);
     if (known != devices_.end()) return known->second;
-    if (!catalog::find(word)) {
+    const catalog::IndexRow* entry = catalog::find(word);
+    if (!entry) {
       std::vector<std::string> ids;
       for (const catalog::IndexRow& row : catalog::index()) ids.emplace_back(row.id);
       throw Skip{or_did_you_mean("no device " + quote(word) + " in the catalog", word, ids)};
     }
-    return devices_.emplace(word, named_device(word, place("device"))).first->second;
+    const std::string id(entry->id);
+    auto loaded = table_.devices.find(id);
+    if (loaded == table_.devices.end())
+      loaded = table_.devices.emplace(id, named_device(word, place("device"))).first;
+    return devices_.emplace(word, loaded->second).first->second;
   }
 
   Conditions conditions(const MeasuredDevice& device) const {
@@ -168,7 +292,7 @@ class TableReader {
         known_word("power_kind", is_card ? PowerKind::board : PowerKind::module);
     const StatedPoint stated{cell("mode"),     units("gpu_units"),  units("cpu_cores"),
                              clock("gpu_mhz"), clock("memory_mhz"), clock("cpu_mhz")};
-    if (const std::string unit = device.wrong_unit(stated); !unit.empty())
+    if (const std::string unit = device.wrong_clock_unit(stated); !unit.empty())
       throw Error(fmt::format("{}:{}", name_, row_->line), unit);
     if (const std::string range = device.out_of_range(stated); !range.empty()) throw Skip{range};
     conditions.point = device.point(stated, conditions.locked);
@@ -178,9 +302,10 @@ class TableReader {
   // Resolved here once, so that a network that cannot be built is reported with its row.
   WorkloadOptions workload_options() const {
     const std::string& model = cell("model");
-    if (!find_workload(model)) {
+    const std::optional<Workload> workload = find_workload(model);
+    if (!workload) {
       std::vector<std::string> names;
-      for (const Workload& workload : all_workloads()) names.emplace_back(workload.name);
+      for (const Workload& known : all_workloads()) names.emplace_back(known.name);
       throw Skip{or_did_you_mean("no network " + quote(model), model, names)};
     }
     if (cell("batch").empty()) throw Skip{"no batch is stated"};
@@ -190,14 +315,14 @@ class TableReader {
       WorkloadOptions options = ridgeline::parse_options(cell("options"));
       set_option(options, WorkloadOption::batch, cell("batch"));
       set_option(options, WorkloadOption::dtype, cell("dtype"));
-      resolve(workload_named(model), options);
+      resolve(*workload, options);
       return options;
     } catch (const Error& error) {
       throw Skip{model + " cannot be built so: " + error.what()};
     }
   }
 
-  // Cells that must be numbers come first: a row that is skipped may not hide a broken one.
+  // Cells that must be numbers come first: a broken cell in a skipped row is still an error.
   Observation observation() {
     Observation row;
     row.line = row_->line;
@@ -225,7 +350,8 @@ class TableReader {
   const std::string& name_;
   const MeasurementOptions& options_;
   std::map<std::string, std::size_t, std::less<>> columns_;
-  std::map<std::string, MeasuredDevice> devices_;
+  MeasurementTable table_;
+  std::map<std::string, MeasuredDevice> devices_;  // by id or alias
   const CsvRow* row_ = nullptr;
 };
 

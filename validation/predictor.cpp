@@ -1,13 +1,14 @@
-// Binds the model's functions; networks are built once for all of them.
+// Binds the functions of roofline/model. Networks, devices and the profile are read once for all.
 #include "validation/predictor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
-#include "base/json.h"
+#include "analyzer/lowering/lowering.h"
+#include "analyzer/training/training.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
 #include "devices/catalog/model.h"
@@ -16,16 +17,19 @@
 #include "roofline/model/predict.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/profile_model.h"
-#include "validation/measured_load.h"
+#include "workloads/registry.h"
 
 namespace ridgeline {
 namespace {
 
-Forecast forecast_of(const Prediction& prediction) {
-  return {prediction.time_s, prediction.power_w, prediction.energy_j, prediction.bound};
+WorkloadOptions workload_options(const Observation& row) {
+  WorkloadOptions options = parse_options(row.options);
+  set_option(options, WorkloadOption::batch, std::to_string(row.batch));
+  set_option(options, WorkloadOption::dtype, to_string(row.dtype));
+  return options;
 }
 
-// Believed of every device: the row of the priors that names none.
+// Its prior is a row that names no device.
 bool is_shared(const Parameter& parameter) {
   const auto rows = prior_rows();
   return std::any_of(rows.begin(), rows.end(), [&](const PriorRow& row) {
@@ -33,17 +37,13 @@ bool is_shared(const Parameter& parameter) {
   });
 }
 
-// Processors by their number of cores that work, from one profile that is read when asked for.
-class ProfiledCores {
+// A CPU with some of its cores at work, from one profile that is read when first needed.
+class ProfiledCpu {
  public:
-  explicit ProfiledCores(std::string path) : path_(std::move(path)) {}
+  explicit ProfiledCpu(std::string path) : path_(std::move(path)) {}
 
   const ProfiledMachine& with(int cores) {
-    if (!profile_) {
-      const std::string path = path_.empty() ? require_newest_cpu_profile() : path_;
-      const Json json = read_json_file(path);
-      profile_ = profile_from_json(file_cursor(json, path));
-    }
+    if (!profile_) profile_ = load_profile(path_.empty() ? require_newest_cpu_profile() : path_);
     const auto known = machines_.find(cores);
     if (known != machines_.end()) return known->second;
     return machines_.emplace(cores, profiled_machine(*profile_, profile_->modes.front(), cores))
@@ -56,21 +56,22 @@ class ProfiledCores {
   std::map<int, ProfiledMachine> machines_;
 };
 
-// A device of the catalog, or this machine as its profile has it.
+// Where a row ran: a device of the catalog, or a CPU as its profile has it.
 class Machines {
  public:
-  explicit Machines(std::string profile) : profiled_(std::move(profile)) {}
+  Machines(LoadedDevices devices, std::string cpu_profile)
+      : devices_(std::move(devices)), profiled_(std::move(cpu_profile)) {}
 
   MachineModel prior(const Observation& row) {
-    if (is_processor(row.device))
+    if (is_cpu(row.device))
       return with_priors(profiled_.with(row.conditions.point.cpu_cores.value_or(0)).model);
-    return with_priors(catalog::machine_model(catalog::load(row.device)));
+    return with_priors(catalog::machine_model(devices_.at(row.device)));
   }
 
-  // With the clock that the profile was measured at, where the row states none.
+  // A CPU runs at the clock of the profile unless the row states one.
   Conditions conditions(const Observation& row) {
     Conditions conditions = row.conditions;
-    if (!is_processor(row.device)) return conditions;
+    if (!is_cpu(row.device)) return conditions;
     OperatingPoint& point = conditions.point;
     const OperatingPoint& measured = profiled_.with(point.cpu_cores.value_or(0)).point;
     if (point.cpu_hz.empty()) point.cpu_hz = measured.cpu_hz;
@@ -79,31 +80,49 @@ class Machines {
   }
 
  private:
-  bool is_processor(const std::string& device) {
-    const auto known = is_processor_.find(device);
-    if (known != is_processor_.end()) return known->second;
-    const bool is = catalog::find(device) && catalog::load(device).kind == catalog::Kind::cpu;
-    return is_processor_.emplace(device, is).first->second;
+  bool is_cpu(const std::string& device) const {
+    const auto found = devices_.find(device);
+    return found != devices_.end() && found->second.kind == catalog::Kind::cpu;
   }
 
-  ProfiledCores profiled_;
-  std::map<std::string, bool> is_processor_;
+  LoadedDevices devices_;
+  ProfiledCpu profiled_;
 };
 
 }  // namespace
 
-Predictor model_predictor(const std::string& profile) {
-  const auto loads = std::make_shared<MeasuredLoads>();
-  const auto machines = std::make_shared<Machines>(profile);
+std::string machine_key(const Observation& row) {
+  const OperatingPoint& point = row.conditions.point;
+  if (point.gpu_units || point.gpu_hz || !point.cpu_cores) return row.device;
+  return fmt::format("{} with {} cores", row.device, *point.cpu_cores);
+}
+
+const NetworkLoad& NetworkLoads::of(const Observation& row) {
+  const Runtime runtime = row.conditions.runtime;
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}", row.network, row.options, row.batch,
+                  to_string(row.dtype), to_string(runtime), to_string(row.task));
+  const auto known = loads_.find(key);
+  if (known != loads_.end()) return known->second;
+  Graph graph = build_workload(row.network, workload_options(row));
+  if (row.task == Task::training) graph = train(graph, {}).graph;
+  return loads_.emplace(key, network_load(lower(graph, runtime), runtime)).first->second;
+}
+
+Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile) {
+  const auto loads = std::make_shared<NetworkLoads>();
+  const auto machines = std::make_shared<Machines>(std::move(devices), cpu_profile);
   Predictor predictor;
   predictor.prior = [machines](const Observation& row) { return machines->prior(row); };
   predictor.forecast = [=](const MachineModel& model, const Observation& row, Detail detail) {
     PredictOptions options;
     options.rows = RowDetail::none;
     if (detail == Detail::value) options.draws = 0;
-    return forecast_of(predict(model, loads->of(row), machines->conditions(row), options));
+    const Prediction prediction =
+        predict(model, loads->of(row), machines->conditions(row), options);
+    return Forecast{prediction.time_s, prediction.power_w, prediction.energy_j, prediction.bound};
   };
-  predictor.fit = [=](const MachineModel& prior, Measurements rows) {
+  predictor.fit = [=](const MachineModel& prior, Observations rows) {
     std::vector<Observation> observations;
     std::vector<const NetworkLoad*> networks;
     for (const Observation* row : rows) {

@@ -1,4 +1,5 @@
-// Modes of a group in the order of predicted speed; batches of a net in their own.
+// Modes of a group are ranked by predicted speed, batches of a network by size. What to measure
+// next is where the predicted interval is widest, because there parameter draws disagree most.
 #include "validation/probes.h"
 
 #include <fmt/format.h>
@@ -6,27 +7,33 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
+
+#include "base/json.h"
+#include "base/units.h"
+#include "devices/modes/mode_grid.h"
+#include "devices/modes/mode_space.h"
 
 namespace ridgeline {
 namespace {
 
-class Planner {
+class ProbeChooser {
  public:
-  Planner(std::span<const Observation> rows, std::span<const std::string> modes,
-          std::span<const double> times, const ValidationOptions& options)
-      : rows_(rows), modes_(modes), times_(times), options_(options) {}
+  ProbeChooser(std::span<const Observation> rows, std::span<const std::string> modes,
+               std::span<const double> times_s, const ValidationOptions& options)
+      : rows_(rows), modes_(modes), times_s_(times_s), options_(options) {}
 
-  ProbePlan run() {
-    for (const auto& [key, net] : groups_of(rows_, net_of)) {
+  ChosenProbes run() {
+    for (const auto& [key, net] : group_by(network_key, rows_)) {
       std::set<std::string> seen;
       for (const std::size_t i : net) seen.insert(modes_[i]);
       const bool has_one_mode = seen.size() == 1;
       if (options_.probes > 0 && has_one_mode)
-        plan_batches(net);
+        choose_batches(net);
       else
-        for (auto& [batch, group] : by_batch(net)) plan_modes(group);
+        for (auto& [batch, group] : by_batch(net)) choose_modes(group);
     }
-    return std::move(plan_);
+    return std::move(chosen_);
   }
 
  private:
@@ -37,13 +44,13 @@ class Planner {
   }
 
   void skip(const Indices& group, const std::string& reason) {
-    for (const std::size_t i : group) plan_.skipped.push_back({rows_[i].line, reason});
+    for (const std::size_t i : group) chosen_.skipped.push_back({rows_[i].line, reason});
   }
 
   // The modes of a group, the fastest first.
   std::vector<std::string> ranked_modes(const Indices& group) const {
     std::map<std::string, double> time;
-    for (const std::size_t i : group) time.emplace(modes_[i], times_[i]);
+    for (const std::size_t i : group) time.emplace(modes_[i], times_s_[i]);
     std::vector<std::string> ranked;
     for (const auto& [mode, unused] : time) ranked.push_back(mode);
     std::stable_sort(ranked.begin(), ranked.end(),
@@ -51,7 +58,7 @@ class Planner {
     return ranked;
   }
 
-  void plan_modes(const Indices& group) {
+  void choose_modes(const Indices& group) {
     const std::vector<std::string> ranked = ranked_modes(group);
     std::set<std::string> probed;
     if (!options_.probe_modes.empty()) {
@@ -62,7 +69,7 @@ class Planner {
       }
     } else {
       const auto count = static_cast<std::size_t>(options_.probes);
-      for (const std::size_t place : spread(std::min(count, ranked.size()), ranked.size()))
+      for (const std::size_t place : evenly_spaced(std::min(count, ranked.size()), ranked.size()))
         probed.insert(ranked[place]);
     }
     if (probed.size() == ranked.size())
@@ -71,11 +78,11 @@ class Planner {
     ProbeTrial trial;
     for (const std::size_t i : group)
       (probed.count(modes_[i]) ? trial.probes : trial.scored).push_back(i);
-    plan_.trials.push_back(std::move(trial));
+    chosen_.trials.push_back(std::move(trial));
   }
 
-  // One mode only: what is known at some batches is to tell the others.
-  void plan_batches(const Indices& net) {
+  // For a network with one mode only.
+  void choose_batches(const Indices& net) {
     const auto groups = by_batch(net);
     std::vector<std::int64_t> batches;
     for (const auto& [batch, unused] : groups) batches.push_back(batch);
@@ -85,22 +92,97 @@ class Planner {
                                    batches.size(), batches.size() == 1 ? "batch" : "batches"));
     ProbeTrial trial;
     std::set<std::int64_t> probed;
-    for (const std::size_t place : spread(count, batches.size())) probed.insert(batches[place]);
+    for (const std::size_t place : evenly_spaced(count, batches.size()))
+      probed.insert(batches[place]);
     for (const std::size_t i : net)
       (probed.count(rows_[i].batch) ? trial.probes : trial.scored).push_back(i);
-    plan_.trials.push_back(std::move(trial));
+    chosen_.trials.push_back(std::move(trial));
   }
 
   std::span<const Observation> rows_;
   std::span<const std::string> modes_;
-  std::span<const double> times_;
+  std::span<const double> times_s_;
   const ValidationOptions& options_;
-  ProbePlan plan_;
+  ChosenProbes chosen_;
+};
+
+// Equal clocks, whatever the label and the cap.
+bool same_clocks(OperatingPoint a, OperatingPoint b) {
+  a.label.clear();
+  b.label.clear();
+  a.cap_w.reset();
+  b.cap_w.reset();
+  return a == b;
+}
+
+// The two ends of an axis.
+template <class Value>
+std::vector<std::size_t> ends(const std::vector<Value>& axis) {
+  return axis.size() < 2 ? std::vector<std::size_t>{0}
+                         : std::vector<std::size_t>{0, axis.size() - 1};
+}
+
+// Of the mask with most SMs: others are stock modes anyway, and need a reboot.
+void add_corners(std::vector<ProbeCandidate>& candidates, const ModeGrid& grid) {
+  if (grid.masks.empty()) return;
+  const MaskGrid& axes = grid.masks.front();
+  for (const std::size_t gpu : ends(axes.gpu_hz))
+    for (const std::size_t memory : ends(axes.memory_hz))
+      for (const std::size_t cpu : ends(axes.cpu_hz)) {
+        OperatingPoint point = point_at(
+            grid, {0, axes.cpu_cores.empty() ? 0 : axes.cpu_cores.size() - 1, cpu, gpu, memory});
+        point.label = request_text(point);
+        const bool known = std::any_of(candidates.begin(), candidates.end(), [&](const auto& each) {
+          return same_clocks(each.point, point);
+        });
+        if (!known) candidates.push_back({std::move(point), false});
+      }
+}
+
+double relative_width(const Estimate& estimate) {
+  return estimate.low > 0 ? estimate.high / estimate.low - 1 : 0;
+}
+
+// The widest interval of the candidates so far.
+class WidestInterval {
+ public:
+  void add(const OperatingPoint& point, const Forecast& forecast) {
+    ++candidates_;
+    const double time = relative_width(forecast.time_s);
+    const double power = forecast.power_w ? relative_width(*forecast.power_w) : 0;
+    if (widest_ && std::max(time, power) <= widest_->width) return;
+    widest_ = NextProbe{point, forecast, std::max(time, power), {}, 0};
+    power_is_wider_ = power > time;
+  }
+
+  std::optional<NextProbe> take() {
+    if (!widest_) return std::nullopt;
+    widest_->candidates = candidates_;
+    widest_->why = reason(*widest_);
+    return std::move(widest_);
+  }
+
+ private:
+  std::string reason(const NextProbe& probe) const {
+    const Estimate& wide = power_is_wider_ ? *probe.forecast.power_w : probe.forecast.time_s;
+    const auto text = [&](double value) {
+      return power_is_wider_ ? format_si(value, "W") : format_seconds(value);
+    };
+    return fmt::format(
+        "{} there may be anything from {} to {}, the widest interval of {} modes; "
+        "bound by {}",
+        power_is_wider_ ? "power" : "time", text(wide.low), text(wide.high), probe.candidates,
+        to_string(probe.forecast.bound));
+  }
+
+  std::optional<NextProbe> widest_;
+  std::size_t candidates_ = 0;
+  bool power_is_wider_ = false;
 };
 
 }  // namespace
 
-std::vector<std::size_t> spread(std::size_t k, std::size_t n) {
+std::vector<std::size_t> evenly_spaced(std::size_t k, std::size_t n) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < k; ++i) {
     // Rounded, so that the middle of an even number is one of the two in the middle.
@@ -110,9 +192,46 @@ std::vector<std::size_t> spread(std::size_t k, std::size_t n) {
   return places;
 }
 
-ProbePlan plan_probes(std::span<const Observation> rows, std::span<const std::string> modes,
-                      std::span<const double> times, const ValidationOptions& options) {
-  return Planner(rows, modes, times, options).run();
+ChosenProbes choose_probes(std::span<const Observation> rows, std::span<const std::string> modes,
+                           std::span<const double> times_s, const ValidationOptions& options) {
+  return ProbeChooser(rows, modes, times_s, options).run();
+}
+
+std::vector<ProbeCandidate> probe_candidates(const KnownDevice& known) {
+  std::vector<ProbeCandidate> candidates;
+  for (const DeviceMode& mode : stock_modes(known.device, known.configuration))
+    candidates.push_back({mode.point, true});
+  add_corners(candidates, full_grid(known.device, known.configuration));
+  return candidates;
+}
+
+std::optional<Suggestion> suggest_probe(const MachineModel& model, const Observation& run,
+                                        std::span<const ProbeCandidate> candidates,
+                                        std::span<const OperatingPoint> measured,
+                                        const Predictor& predictor) {
+  WidestInterval any, stock;
+  for (const auto& [point, is_stock] : candidates) {
+    const bool known = std::any_of(measured.begin(), measured.end(),
+                                   [&](const auto& each) { return same_clocks(each, point); });
+    if (known) continue;
+    Observation there = run;
+    there.conditions.point = point;
+    const Forecast forecast = predictor.forecast(model, there, Detail::interval);
+    any.add(point, forecast);
+    if (is_stock) stock.add(point, forecast);
+  }
+  std::optional<NextProbe> probe = any.take();
+  if (!probe) return std::nullopt;
+  return Suggestion{std::move(*probe), stock.take()};
+}
+
+Json probe_to_json(const NextProbe& probe) {
+  return {{"point", to_json(probe.point)},
+          {"time_s", to_json(probe.forecast.time_s)},
+          {"power_w", nullable(probe.forecast.power_w)},
+          {"bound", to_string(probe.forecast.bound)},
+          {"candidates", probe.candidates},
+          {"why", probe.why}};
 }
 
 }  // namespace ridgeline

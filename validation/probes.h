@@ -1,11 +1,15 @@
-// Which measured rows a prediction may look at, and which it is then scored on.
-// Probes are chosen by what is predicted without them, never by what was measured.
+// Where probes are chosen: of the rows of a table, those that a validation may fit; of the modes of
+// a board, the one that is most worth measuring next. Neither looks at what was measured there.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
+#include "base/machine_model.h"
+#include "roofline/model/machine.h"
 #include "validation/groups.h"
 #include "validation/validation.h"
 
@@ -17,18 +21,49 @@ struct ProbeTrial {
   Indices scored;
 };
 
-struct ProbePlan {
+struct ChosenProbes {
   std::vector<ProbeTrial> trials;
   std::vector<SkippedRow> skipped;  // rows of groups that are too small
 };
 
 // Without probes every group is a trial. With k of them: the fastest and the slowest mode of a
-// group and others evenly between them (one: the fastest); a net with one mode only is probed at
-// batches, the smallest and the largest first. `times` are predicted, one per row.
-ProbePlan plan_probes(std::span<const Observation> rows, std::span<const std::string> modes,
-                      std::span<const double> times, const ValidationOptions& options);
+// group and others evenly between them (one: the fastest). A network with one mode only is probed
+// at batches, the smallest and the largest first. `times_s` are predicted, one per row.
+ChosenProbes choose_probes(std::span<const Observation> rows, std::span<const std::string> modes,
+                           std::span<const double> times_s, const ValidationOptions& options);
 
-// k of n places in order: the first, the last, then evenly between them; one of them is the first.
-std::vector<std::size_t> spread(std::size_t k, std::size_t n);
+// k of n places in order: the first, the last and others evenly between them; one: the first.
+std::vector<std::size_t> evenly_spaced(std::size_t k, std::size_t n);
+
+struct ProbeCandidate {
+  OperatingPoint point;
+  bool is_stock = false;
+};
+
+// The stock modes, and the corners of the grid of clocks.
+std::vector<ProbeCandidate> probe_candidates(const KnownDevice& known);
+
+// The mode where the model is least certain.
+struct NextProbe {
+  OperatingPoint point;
+  Forecast forecast;           // there
+  double width = 0;            // the wider of the intervals of time and power: high/low − 1
+  std::string why;             // "time there may be anything from 12 ms to 31 ms, …"
+  std::size_t candidates = 0;  // that were compared
+};
+
+struct Suggestion {
+  NextProbe any;
+  std::optional<NextProbe> stock;  // of the stock modes
+};
+
+// `run` is the run to measure; its mode is ignored. Modes in `measured` are left out; nothing if no
+// other is left.
+std::optional<Suggestion> suggest_probe(const MachineModel& model, const Observation& run,
+                                        std::span<const ProbeCandidate> candidates,
+                                        std::span<const OperatingPoint> measured,
+                                        const Predictor& predictor);
+
+Json probe_to_json(const NextProbe& probe);
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Means over rows for errors, means over groups for orders and choices.
+// Errors are means over rows, orders and choices means over groups.
 #include "validation/score.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "validation/groups.h"
 
 namespace ridgeline {
 namespace {
@@ -81,7 +82,7 @@ std::vector<double> means_of(const std::vector<ModeMeans>& modes, Member member)
 Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
   const std::vector<ModeMeans> modes = modes_of(group);
   Ranking ranking;
-  ranking.name = name_of(key);
+  ranking.name = describe(key);
   ranking.line = group.front()->observation.line;
   ranking.modes = static_cast<int>(modes.size());
   const std::vector<double> predicted = means_of(modes, &ModeMeans::predicted_time);
@@ -105,7 +106,7 @@ Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
   return ranking;
 }
 
-std::string value_of(std::string_view key, const ScoredRow& row) {
+std::string key_value(std::string_view key, const ScoredRow& row) {
   const Observation& measured = row.observation;
   if (key == "source") return measured.source;
   if (key == "device") return measured.device;
@@ -135,30 +136,20 @@ double time_error(const ScoredRow& row) {
   return (row.forecast.time_s.value - row.observation.time_s) / row.observation.time_s;
 }
 
-std::vector<std::size_t> worst_rows(const Validation& validation, std::size_t count) {
-  std::vector<std::size_t> order(validation.rows.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::abs(time_error(validation.rows[a])) > std::abs(time_error(validation.rows[b]));
-  });
-  order.resize(std::min(order.size(), count));
-  return order;
-}
-
 std::optional<double> kendall_tau(std::span<const double> measured,
                                   std::span<const double> predicted,
                                   const std::vector<bool>& probed) {
   const auto is_probed = [&](std::size_t i) { return i < probed.size() && probed[i]; };
-  int told_apart = 0, agreement = 0;
+  int distinct = 0, agreement = 0;
   for (std::size_t i = 0; i < measured.size(); ++i)
     for (std::size_t j = i + 1; j < measured.size(); ++j) {
       if (measured[i] == measured[j] || (is_probed(i) && is_probed(j))) continue;
-      ++told_apart;
+      ++distinct;
       if (predicted[i] == predicted[j]) continue;
       agreement += (measured[i] < measured[j]) == (predicted[i] < predicted[j]) ? 1 : -1;
     }
-  if (told_apart == 0) return std::nullopt;
-  return static_cast<double>(agreement) / told_apart;
+  if (distinct == 0) return std::nullopt;
+  return static_cast<double>(agreement) / distinct;
 }
 
 LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted) {
@@ -173,7 +164,7 @@ LeastChoice choose_least(std::span<const double> measured, std::span<const doubl
 
 std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows) {
   std::map<GroupKey, std::vector<const ScoredRow*>> groups;
-  for (const ScoredRow* row : rows) groups[group_of(row->observation)].push_back(row);
+  for (const ScoredRow* row : rows) groups[group_key(row->observation)].push_back(row);
   std::vector<Ranking> rankings;
   for (const auto& [key, group] : groups)
     if (!all_probed(group)) rankings.push_back(rank(key, group));
@@ -182,7 +173,11 @@ std::vector<Ranking> rank_groups(std::span<const ScoredRow* const> rows) {
   return rankings;
 }
 
-Score score_of(std::span<const ScoredRow* const> rows) {
+Score score_rows(std::span<const ScoredRow* const> rows) {
+  return score_rows(rows, rank_groups(rows));
+}
+
+Score score_rows(std::span<const ScoredRow* const> rows, std::span<const Ranking> rankings) {
   Errors time, power, energy;
   for (const ScoredRow* row : rows) {
     if (row->probed) continue;
@@ -194,7 +189,6 @@ Score score_of(std::span<const ScoredRow* const> rows) {
       energy.add(*row->forecast.energy_j, *joule);
   }
   std::vector<double> taus, regrets, hits;
-  const std::vector<Ranking> rankings = rank_groups(rows);
   for (const Ranking& ranking : rankings) {
     if (ranking.kendall_tau) taus.push_back(*ranking.kendall_tau);
     if (!ranking.energy_regret) continue;
@@ -230,7 +224,7 @@ std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
                                                     std::span<const ScoredRow* const> rows) {
   std::vector<std::pair<std::string, std::vector<const ScoredRow*>>> parts;
   for (const ScoredRow* row : rows) {
-    const std::string value = value_of(key, *row);
+    const std::string value = key_value(key, *row);
     auto found = std::find_if(parts.begin(), parts.end(),
                               [&](const auto& part) { return part.first == value; });
     if (found == parts.end()) {
@@ -245,7 +239,7 @@ std::vector<std::pair<std::string, Score>> score_by(std::string_view key,
     });
   std::vector<std::pair<std::string, Score>> scores;
   for (const auto& [value, part] : parts)
-    if (!all_probed(part)) scores.emplace_back(value, score_of(part));
+    if (!all_probed(part)) scores.emplace_back(value, score_rows(part));
   return scores;
 }
 
@@ -254,7 +248,7 @@ ReplicateNoise replicate_noise(std::span<const Observation> rows,
   const auto difference = [](double a, double b) { return std::abs(a - b) / ((a + b) / 2); };
   ReplicateNoise noise;
   std::vector<double> times, powers;
-  for (const Indices& set : replicates_of(rows, modes)) {
+  for (const Indices& set : find_replicates(rows, modes)) {
     ++noise.sets;
     for (std::size_t i = 0; i < set.size(); ++i)
       for (std::size_t j = i + 1; j < set.size(); ++j) {

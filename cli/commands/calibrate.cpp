@@ -13,10 +13,11 @@
 #include "cli/answer.h"
 #include "cli/requests/machine.h"
 #include "cli/requests/values.h"
+#include "report/calibration.h"
 #include "roofline/model/profile_model.h"
 #include "validation/calibration.h"
-#include "validation/next_probe.h"
 #include "validation/predictor.h"
+#include "validation/probes.h"
 #include "workloads/registry.h"
 
 namespace ridgeline::cli {
@@ -92,12 +93,6 @@ Observation wanted_run(const MachineModel& model, const Options& options) {
   return row;
 }
 
-// Of all candidates, and of those that need no mode of one's own.
-struct Suggestion {
-  NextProbe any;
-  std::optional<NextProbe> stock;
-};
-
 Suggestion suggestion(const MachineModel& model, const MachineSource& source,
                       const Options& options, const Predictor& predictor) {
   if (!source.known)
@@ -107,30 +102,12 @@ Suggestion suggestion(const MachineModel& model, const MachineSource& source,
   for (const Observation& observation : model.observations)
     measured.push_back(observation.conditions.point);
   const Observation row = wanted_run(model, options);
-  const auto probe = next_probe(model, row, probe_candidates(*source.known), measured, predictor);
-  if (!probe)
+  const auto suggested =
+      suggest_probe(model, row, probe_candidates(*source.known), measured, predictor);
+  if (!suggested)
     throw Error(model.device, "every candidate mode was measured already", {},
                 ExitCode::infeasible);
-  return {*probe, next_probe(model, row, stock_candidates(*source.known), measured, predictor)};
-}
-
-std::string suggestion_text(const Suggestion& suggestion, int width) {
-  const auto line = [&](const char* head, const NextProbe& probe) {
-    return wrap(fmt::format("{}: {}: {}", head, probe.point.label, probe.why), width, 2) + "\n";
-  };
-  std::string text = line("measure next", suggestion.any);
-  if (suggestion.stock && suggestion.stock->point != suggestion.any.point)
-    text += line("of the stock modes", *suggestion.stock);
-  return text;
-}
-
-Json probe_to_json(const NextProbe& probe) {
-  return {{"point", to_json(probe.point)},
-          {"time_s", to_json(probe.forecast.time_s)},
-          {"power_w", nullable(probe.forecast.power_w)},
-          {"bound", to_string(probe.forecast.bound)},
-          {"candidates", probe.candidates},
-          {"why", probe.why}};
+  return *suggested;
 }
 
 ExitCode run_calibrate(const Options& options, Console& console) {
@@ -144,7 +121,9 @@ ExitCode run_calibrate(const Options& options, Console& console) {
     throw usage_error("--output", "nothing was measured that could be written");
   check_answer_files(options, {"output"});
   const MachineSource source = machine_source(machine_request(options));
-  const Predictor predictor = model_predictor();
+  LoadedDevices devices;
+  if (source.known) devices.emplace(source.known->device.id, source.known->device);
+  const Predictor predictor = model_predictor(std::move(devices));
   std::optional<Calibration> calibration;
   if (!words.empty()) calibration = calibrated(words.front(), source, predictor, console);
   const MachineModel& model = calibration ? calibration->model : source.model;

@@ -12,8 +12,8 @@
 #include "cli/requests/values.h"
 #include "plots/figures/validation.h"
 #include "plots/renderers/svg.h"
+#include "report/validation.h"
 #include "validation/predictor.h"
-#include "validation/run.h"
 #include "validation/validation.h"
 
 namespace ridgeline::cli {
@@ -87,8 +87,9 @@ ExitCode run_validate(const Options& options, Console& console) {
   const ValidationOptions chosen = validation_options(options);
   check_answer_files(options, {"svg"});
   const std::vector<std::string> filter = comma_words(options, "where");
-  Validation validation = validate(read_measurement_table(path, measurement_options(filter)),
-                                   model_predictor(options.text_or_empty("profile")), chosen);
+  MeasurementTable table = read_measurement_table(path, measurement_options(filter));
+  const Predictor predictor = model_predictor(table.devices, options.text_or_empty("profile"));
+  Validation validation = validate(std::move(table), predictor, chosen);
   validation.filter = filter;
   Answer answer;
   answer.text = [&](std::ostream& out) { out << validation_text(validation, console.width); };

@@ -1,16 +1,15 @@
 // `ridgeline validate` as a person uses it: forms, refusals and exit codes on small tables, and the
-// published tables where a tester has them ($RIDGELINE_DATA/measurements/tables).
+// published tables where a tester has them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <string>
 
 #include "base/json.h"
 #include "base/text_file.h"
 #include "base/text_table.h"
+#include "tests/support/measured_tables.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -169,13 +168,6 @@ TEST_F(ValidateCommand, KeepsTheRowsThatAreAskedFor) {
   EXPECT_EQ(result["where"], Json({"mode=30W", "mode=50W"}));
 }
 
-// The folder of the published tables, or "" where a tester has none.
-std::string tables_folder() {
-  const char* data = std::getenv("RIDGELINE_DATA");
-  const std::string folder = std::string(data ? data : "") + "/measurements/tables";
-  return data && std::filesystem::exists(folder) ? folder : "";
-}
-
 Json validated(const std::string& table, const std::string& filter) {
   const ProcessResult result = run_ridgeline({"validate", table, "--where", filter, "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -185,10 +177,9 @@ Json validated(const std::string& table, const std::string& filter) {
 }
 
 TEST(ValidateTables, PublishedRowsAreScoredOrHaveAReason) {
-  const std::string folder = tables_folder();
-  if (folder.empty())
-    GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no folder measurements/tables";
-  const Json jetsons = validated(folder + "/mlperf_jetson.csv", "runtime=tensorrt");
+  const std::string table = measured_table("mlperf_jetson.csv");
+  if (table.empty()) GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no table of Jetsons";
+  const Json jetsons = validated(table, "runtime=tensorrt");
   EXPECT_EQ(jetsons["rows"], 24);
   EXPECT_EQ(jetsons["skipped"].size(), 30U);
   EXPECT_EQ(jetsons["replicates"]["sets"], 4);
@@ -196,10 +187,9 @@ TEST(ValidateTables, PublishedRowsAreScoredOrHaveAReason) {
 
 // Out of memory, idle power, and a time all the same: the roof knows better.
 TEST(ValidateTables, ARunThatFailedContradictsTheRoof) {
-  const std::string folder = tables_folder();
-  if (folder.empty())
-    GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no folder measurements/tables";
-  const Json card = validated(folder + "/nvidia_gpus_dvfs.csv", "device=a10-24gb");
+  const std::string table = measured_table("nvidia_gpus_dvfs.csv");
+  if (table.empty()) GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no table of graphics cards";
+  const Json card = validated(table, "device=a10-24gb");
   EXPECT_EQ(card["rows"], 46);
   ASSERT_EQ(card["skipped"].size(), 1U);
   EXPECT_EQ(card["skipped"][0]["line"], 36);

@@ -8,10 +8,8 @@
 #include <memory>
 
 #include "planner/choice.h"
-#include "tests/support/gpu_table.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/measured_tables.h"
 #include "validation/groups.h"
-#include "validation/measured_load.h"
 #include "validation/measurement_table.h"
 #include "validation/predictor.h"
 
@@ -40,10 +38,10 @@ bool is_in_order(const std::vector<const Observation*>& by_clock) {
 // Probes are the fastest and the slowest clock of the group, as predicted without them.
 Outcome plan_groups(const std::string& path, int probes) {
   const MeasurementTable table = read_measurement_table(path);
-  const Predictor predictor = model_predictor();
-  MeasuredLoads loads;
+  const Predictor predictor = model_predictor(table.devices);
+  NetworkLoads loads;
   Outcome outcome;
-  for (const auto& [key, rows] : groups_of(table.rows, group_of)) {
+  for (const auto& [key, rows] : group_by(group_key, table.rows)) {
     std::vector<const Observation*> measured;
     for (const std::size_t i : rows)
       if (table.rows[i].power_w) measured.push_back(&table.rows[i]);
@@ -87,7 +85,7 @@ Outcome plan_groups(const std::string& path, int probes) {
         outcome.kept += kept;
       }
       if (!kept)
-        std::cout << name_of(key) << ": " << slowdown << " allowed, "
+        std::cout << describe(key) << ": " << slowdown << " allowed, "
                   << choice.time_s / fastest_s - 1 << " measured at "
                   << choice.conditions.point.gpu_hz.value_or(0) / 1e6 << " MHz"
                   << (in_order ? "" : ", in no order of clocks") << '\n';
@@ -104,11 +102,8 @@ Outcome plan_groups(const std::string& path, int probes) {
 class PlannerRegret : public ::testing::TestWithParam<int> {};
 
 TEST_P(PlannerRegret, OnMeasuredClocks) {
-  if (gpu_table_file().empty())
-    GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no table of graphics cards";
-  const TemporaryDirectory directory;
-  const std::string path = directory.file("gpus.csv");
-  write_gpu_table(path);
+  const std::string path = measured_table("nvidia_gpus_dvfs.csv");
+  if (path.empty()) GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no table of graphics cards";
   const Outcome outcome = plan_groups(path, GetParam());
   ASSERT_GT(outcome.choices, 20);
   EXPECT_GE(outcome.kept_share(), 0.95);

@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
+#include "report/calibration.h"
 #include "tests/base/error_line.h"
 #include "tests/support/schema_validator.h"
-#include "validation/next_probe.h"
+#include "validation/probes.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -18,16 +20,20 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// Parameters of the model that stand for others here.
+constexpr const char* seconds_per_sample = "cuda_graph_node_s";
+constexpr const char* watts = "board_w";
+
 MachineModel prior_model() {
   return {"jetson-agx-orin-64gb",
-          {{"cuda_graph_s", 1e-3, Source::assumed},
-           {"soc_static_w", 20, Source::assumed},
+          {{seconds_per_sample, 1e-3, Source::assumed},
+           {watts, 20, Source::assumed},
            {"memory_bus_bytes", 32, Source::datasheet}},
           {1e-8, 0, 0, 0, 4, 0, 0, 0, 0}};
 }
 
 // The mean of what was measured; a row more than ten times off is an outlier.
-FitResult averaged(const MachineModel& prior, Measurements rows) {
+FitResult averaged(const MachineModel& prior, Observations rows) {
   FitResult result;
   result.model = prior;
   double time = 0, power = 0, used = 0;
@@ -42,8 +48,8 @@ FitResult averaged(const MachineModel& prior, Measurements rows) {
     ++used;
   }
   if (used == 0) return result;
-  result.model.parameters[0] = {"cuda_graph_s", time / used, Source::fitted};
-  result.model.parameters[1] = {"soc_static_w", power / used, Source::fitted};
+  result.model.parameters[0] = {seconds_per_sample, time / used, Source::fitted};
+  result.model.parameters[1] = {watts, power / used, Source::fitted};
   result.model.covariance = {1e-10, 0, 0, 0, 1, 0, 0, 0, 0};
   result.notes = {"fitted"};
   return result;
@@ -52,13 +58,13 @@ FitResult averaged(const MachineModel& prior, Measurements rows) {
 Predictor made_up_predictor() {
   Predictor predictor;
   predictor.forecast = [](const MachineModel& model, const Observation& row, Detail) {
-    const double time = mean_of(model, "cuda_graph_s") * static_cast<double>(row.batch);
+    const double time = mean_of(model, seconds_per_sample) * static_cast<double>(row.batch);
     // The slower the clock, the less is known.
     const double open = 2e9 / row.conditions.point.gpu_hz.value_or(1e9);
     Forecast forecast;
     forecast.time_s = {time, time / open, time * open, Source::predicted};
-    const double watts = mean_of(model, "soc_static_w");
-    forecast.power_w = Estimate{watts, watts * 0.9, watts * 1.1, Source::predicted};
+    const double power_w = mean_of(model, watts);
+    forecast.power_w = Estimate{power_w, power_w * 0.9, power_w * 1.1, Source::predicted};
     return forecast;
   };
   predictor.least_time_s = [](const MachineModel&, const Observation& row) {
@@ -95,7 +101,7 @@ TEST(Calibration, KeepsPriorAndObservations) {
   EXPECT_EQ(speed.prior, (PriorBelief{1e-3, 1e-4, Source::assumed}));
   EXPECT_FALSE(result.model.parameters[2].prior);  // a fact stays one
   ASSERT_EQ(result.moved.size(), 2u);
-  EXPECT_EQ(result.moved[0].name, "cuda_graph_s");  // ten sigmas
+  EXPECT_EQ(result.moved[0].name, seconds_per_sample);  // ten sigmas
   ASSERT_EQ(result.model.observations.size(), 2u);
   const Json json = to_json(result.model);
   EXPECT_EQ(json["observations"][0]["power_kind"], "wall");
@@ -161,12 +167,12 @@ TEST(Calibration, ARowFasterThanTheRoofIsAContradiction) {
 TEST(Calibration, AProfileTakesThePlaceOfWhatWasBelieved) {
   const MachineModel profiled{
       "board",
-      {{"cuda_graph_s", 3e-3, Source::measured}, {"memory_bytes", 1, Source::measured}},
+      {{seconds_per_sample, 3e-3, Source::measured}, {"idle_w", 1, Source::measured}},
       {1e-10, 0, 0, 0}};
   const Calibration result = calibrate(prior_model(), profiled);
-  EXPECT_EQ(mean_of(result.model, "cuda_graph_s"), 3e-3);
-  EXPECT_EQ(mean_of(result.model, "memory_bytes"), 1);
-  EXPECT_EQ(mean_of(result.model, "soc_static_w"), 20);
+  EXPECT_EQ(mean_of(result.model, seconds_per_sample), 3e-3);
+  EXPECT_EQ(mean_of(result.model, "idle_w"), 1);
+  EXPECT_EQ(mean_of(result.model, watts), 20);
   ASSERT_EQ(result.moved.size(), 1u);
   EXPECT_EQ(result.moved[0].before.mean, 1e-3);
 }
@@ -176,7 +182,7 @@ TEST(Calibration, TextAndJson) {
       calibrate(prior_model(), {run(1, 2e-3), run(2, 40e-3)}, made_up_predictor());
   const std::string text = calibration_text(result, 80);
   EXPECT_THAT(text, HasSubstr("1 measured value used"));
-  EXPECT_THAT(text, HasSubstr("cuda_graph_s"));
+  EXPECT_THAT(text, HasSubstr(seconds_per_sample));
   EXPECT_THAT(text, HasSubstr("refused: resnet50"));
   EXPECT_THAT(text, HasSubstr("note: fitted"));
   Json json = to_json(result);
@@ -192,28 +198,38 @@ OperatingPoint at(double hz) {
 }
 
 TEST(NextProbe, WhereLeastIsKnown) {
-  const std::vector<OperatingPoint> candidates{at(1e9), at(0.5e9), at(0.8e9)};
-  const auto probe = next_probe(prior_model(), run(1, 1e-3), candidates, {}, made_up_predictor());
-  ASSERT_TRUE(probe);
-  EXPECT_EQ(probe->point.gpu_hz, 0.5e9);
-  EXPECT_EQ(probe->candidates, 3u);
-  EXPECT_EQ(probe->why,
+  const std::vector<ProbeCandidate> candidates{
+      {at(1e9), true}, {at(0.5e9), false}, {at(0.8e9), true}};
+  const auto first =
+      suggest_probe(prior_model(), run(1, 1e-3), candidates, {}, made_up_predictor());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->any.point.gpu_hz, 0.5e9);
+  EXPECT_EQ(first->any.candidates, 3u);
+  ASSERT_TRUE(first->stock);
+  EXPECT_EQ(first->stock->point.gpu_hz, 0.8e9);
+  EXPECT_EQ(first->stock->candidates, 2u);
+  EXPECT_EQ(first->any.why,
             "time there may be anything from 250 µs to 4.00 ms, the widest interval of 3 modes; "
             "bound by memory");
+  std::vector<OperatingPoint> measured{at(0.5e9)};
   const auto next =
-      next_probe(prior_model(), run(1, 1e-3), candidates, {at(0.5e9)}, made_up_predictor());
+      suggest_probe(prior_model(), run(1, 1e-3), candidates, measured, made_up_predictor());
   ASSERT_TRUE(next);
-  EXPECT_EQ(next->point.gpu_hz, 0.8e9);
+  EXPECT_EQ(next->any.point.gpu_hz, 0.8e9);
+  measured = {at(0.5e9), at(0.8e9), at(1e9)};
   EXPECT_FALSE(
-      next_probe(prior_model(), run(1, 1e-3), candidates, candidates, made_up_predictor()));
+      suggest_probe(prior_model(), run(1, 1e-3), candidates, measured, made_up_predictor()));
 }
 
 TEST(NextProbe, StockModesAndCorners) {
   const catalog::Device device = catalog::load("jetson-agx-orin-64gb");
-  const auto points = probe_candidates({device, device.configurations.front()});
+  const auto candidates = probe_candidates({device, device.configurations.front()});
   // Four stock modes, of which MAXN is one of the eight corners.
-  EXPECT_EQ(points.size(), 11u);
-  for (const OperatingPoint& point : points) EXPECT_FALSE(point.label.empty());
+  EXPECT_EQ(candidates.size(), 11u);
+  EXPECT_EQ(std::count_if(candidates.begin(), candidates.end(),
+                          [](const ProbeCandidate& each) { return each.is_stock; }),
+            4);
+  for (const ProbeCandidate& each : candidates) EXPECT_FALSE(each.point.label.empty());
 }
 
 }  // namespace

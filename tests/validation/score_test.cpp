@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "validation/groups.h"
 #include "validation/probes.h"
 
 namespace ridgeline {
@@ -83,7 +84,7 @@ TEST(Score, ErrorsBiasAndCoverage) {
   const std::vector<ScoredRow> rows{scored(scored_run("A", 1.0, 10), 1.1, 12),   //
                                     scored(scored_run("B", 2.0, 5), 1.6, 5.25),  //
                                     scored(scored_run("C", 4.0), 4.2)};
-  const Score score = score_of(pointers(rows));
+  const Score score = score_rows(pointers(rows));
   EXPECT_EQ(score.rows, 3);
   EXPECT_EQ(score.groups, 1);
   EXPECT_DOUBLE_EQ(*score.time_mape, (0.1 + 0.2 + 0.05) / 3);
@@ -105,7 +106,7 @@ TEST(Score, ChoiceByEnergyOverGroups) {
                                     scored(scored_run("B", 2, 4, "x"), 2, 6),  // chooses A: +25 %
                                     scored(scored_run("A", 1, 10, "y"), 1, 10),
                                     scored(scored_run("B", 2, 4, "y"), 2, 4)};
-  const Score score = score_of(pointers(rows));
+  const Score score = score_rows(pointers(rows));
   EXPECT_EQ(score.choice_groups, 2);
   EXPECT_DOUBLE_EQ(*score.energy_regret_mean, 0.125);
   EXPECT_DOUBLE_EQ(*score.energy_regret_max, 0.25);
@@ -120,7 +121,7 @@ TEST(Score, RepeatsOfAModeCountOnce) {
   const std::vector<ScoredRow> rows{scored(scored_run("A", 1), 1), scored(scored_run("A", 3), 1),
                                     scored(scored_run("B", 1.5), 0.5)};
   // A takes 2 on average, B 1.5: the order is right.
-  EXPECT_EQ(score_of(pointers(rows)).kendall_tau, 1);
+  EXPECT_EQ(score_rows(pointers(rows)).kendall_tau, 1);
 }
 
 TEST(Score, ProbesCountForTheOrderOfModesAlone) {
@@ -128,18 +129,18 @@ TEST(Score, ProbesCountForTheOrderOfModesAlone) {
                               scored(scored_run("B", 2, 10), 2, 10),
                               scored(scored_run("C", 3, 10), 3, 10)};
   rows[0].probed = true;
-  const Score score = score_of(pointers(rows));
+  const Score score = score_rows(pointers(rows));
   EXPECT_EQ(score.rows, 2);
   EXPECT_EQ(score.time_mape, 0);
   EXPECT_DOUBLE_EQ(*score.kendall_tau, -1.0 / 3);
   EXPECT_EQ(score.energy_regret_mean, 0);
   EXPECT_THAT(score_by("mode", pointers(rows)), SizeIs(2));
   for (ScoredRow& row : rows) row.probed = true;
-  EXPECT_EQ(score_of(pointers(rows)), Score{});
+  EXPECT_EQ(score_rows(pointers(rows)), Score{});
 }
 
 TEST(Score, NothingIsNoNumber) {
-  const Score score = score_of({});
+  const Score score = score_rows({});
   EXPECT_EQ(score, Score{});
 }
 
@@ -151,7 +152,7 @@ RC_GTEST_PROP(Score, PartsAddUpToTheWhole, ()) {
     rows.push_back(
         scored(scored_run(i % 2 ? "A" : "B", 1.0 + static_cast<double>(i), {}, sources[i % 3]),
                1.0 + std::abs(std::fmod(errors[i], 100.0))));
-  const Score total = score_of(pointers(rows));
+  const Score total = score_rows(pointers(rows));
   for (const std::string_view key : score_keys()) {
     int count = 0;
     double sum = 0;
@@ -185,7 +186,7 @@ TEST(Groups, ReplicatesAreEqualInAllButTheSource) {
                                       scored_run("A", 1.0, {}, "x", 4)};
   const std::vector<std::string> modes = mode_names(rows);
   EXPECT_THAT(modes, ElementsAre("A", "A", "B", "A"));
-  EXPECT_THAT(replicates_of(rows, modes), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(find_replicates(rows, modes), ElementsAre(ElementsAre(0, 1)));
   const ReplicateNoise noise = replicate_noise(rows, modes);
   EXPECT_EQ(noise.sets, 1);
   EXPECT_NEAR(*noise.time, 0.1 / 1.05, 1e-12);
@@ -204,18 +205,18 @@ TEST(Groups, OneLabelForDifferentClocksIsMoreThanOneMode) {
   EXPECT_EQ(modes[2], "MaxQ gpu=900MHz");
 }
 
-TEST(Probes, SpreadTakesTheEndsFirst) {
-  EXPECT_THAT(spread(0, 5), IsEmpty());
-  EXPECT_THAT(spread(1, 5), ElementsAre(0));
-  EXPECT_THAT(spread(2, 5), ElementsAre(0, 4));
-  EXPECT_THAT(spread(3, 5), ElementsAre(0, 2, 4));
-  EXPECT_THAT(spread(5, 5), ElementsAre(0, 1, 2, 3, 4));
+TEST(Probes, EvenlySpacedPlacesHaveBothEnds) {
+  EXPECT_THAT(evenly_spaced(0, 5), IsEmpty());
+  EXPECT_THAT(evenly_spaced(1, 5), ElementsAre(0));
+  EXPECT_THAT(evenly_spaced(2, 5), ElementsAre(0, 4));
+  EXPECT_THAT(evenly_spaced(3, 5), ElementsAre(0, 2, 4));
+  EXPECT_THAT(evenly_spaced(5, 5), ElementsAre(0, 1, 2, 3, 4));
 }
 
-ProbePlan plan(const std::vector<Observation>& rows, const ValidationOptions& options) {
+ChosenProbes chosen(const std::vector<Observation>& rows, const ValidationOptions& options) {
   std::vector<double> times;
   for (const Observation& row : rows) times.push_back(row.time_s);
-  return plan_probes(rows, mode_names(rows), times, options);
+  return choose_probes(rows, mode_names(rows), times, options);
 }
 
 TEST(Probes, FastestAndSlowestModeOfEachGroup) {
@@ -225,13 +226,13 @@ TEST(Probes, FastestAndSlowestModeOfEachGroup) {
                                       scored_run("D", 4),
                                       scored_run("A", 5, {}, "other"),
                                       scored_run("B", 6, {}, "other")};
-  const ProbePlan two = plan(rows, {.probes = 2});
+  const ChosenProbes two = chosen(rows, {.probes = 2});
   ASSERT_THAT(two.trials, SizeIs(1));
   EXPECT_THAT(two.trials[0].probes, ElementsAre(2, 3));
   EXPECT_THAT(two.trials[0].scored, ElementsAre(0, 1));
   ASSERT_THAT(two.skipped, SizeIs(2));
   EXPECT_EQ(two.skipped[0].reason, "its group has 2 modes, all of them probes");
-  const ProbePlan none = plan(rows, {});
+  const ChosenProbes none = chosen(rows, {});
   ASSERT_THAT(none.trials, SizeIs(2));
   EXPECT_THAT(none.trials[0].probes, IsEmpty());
   EXPECT_THAT(none.skipped, IsEmpty());
@@ -241,7 +242,7 @@ TEST(Probes, NamedModes) {
   const std::vector<Observation> rows{scored_run("A", 1), scored_run("B", 2), scored_run("C", 3),
                                       scored_run("A", 1, {}, "other"),
                                       scored_run("B", 1, {}, "other")};
-  const ProbePlan named = plan(rows, {.probe_modes = {"C", "A"}});
+  const ChosenProbes named = chosen(rows, {.probe_modes = {"C", "A"}});
   ASSERT_THAT(named.trials, SizeIs(1));
   EXPECT_THAT(named.trials[0].scored, ElementsAre(1));
   ASSERT_THAT(named.skipped, SizeIs(2));
@@ -252,11 +253,11 @@ TEST(Probes, ANetWithOneModeIsProbedAtItsSmallestAndLargestBatch) {
   const std::vector<Observation> rows{
       scored_run("A", 1, {}, "x", 4), scored_run("A", 2, {}, "x", 64),
       scored_run("A", 3, {}, "x", 1), scored_run("A", 4, {}, "x", 16)};
-  const ProbePlan two = plan(rows, {.probes = 2});
+  const ChosenProbes two = chosen(rows, {.probes = 2});
   ASSERT_THAT(two.trials, SizeIs(1));
   EXPECT_THAT(two.trials[0].probes, ElementsAre(1, 2));
   EXPECT_THAT(two.trials[0].scored, ElementsAre(0, 3));
-  const ProbePlan four = plan(rows, {.probes = 4});
+  const ChosenProbes four = chosen(rows, {.probes = 4});
   EXPECT_THAT(four.trials, IsEmpty());
   EXPECT_THAT(four.skipped, SizeIs(4));
 }
@@ -269,7 +270,7 @@ RC_GTEST_PROP(Probes, EveryRowIsProbeOrScoredOrSkippedOnce, ()) {
   for (const auto& [mode, source, batch] : shape)
     rows.push_back(scored_run(std::string(1, static_cast<char>('A' + mode)), 1 + mode, {},
                               std::to_string(source), batch));
-  const ProbePlan made = plan(rows, {.probes = probes});
+  const ChosenProbes made = chosen(rows, {.probes = probes});
   std::size_t count = made.skipped.size();
   for (const ProbeTrial& trial : made.trials) {
     RC_ASSERT(!trial.scored.empty());

@@ -1,6 +1,6 @@
-// Validation against a truth that is made up: time = a/f + b, power = board + c·f. What a predictor
-// knows of a, b and c is known here too, so every error can be told beforehand.
-#include "validation/run.h"
+// Validation against a made-up truth: time = a/f + b, power = board + c·f. The test knows what the
+// predictor knows of a, b and c, and so every error in advance.
+#include "validation/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text_table.h"
+#include "report/validation.h"
 #include "tests/support/schema_validator.h"
-#include "validation/offsets.h"
+#include "validation/board_offset.h"
 
 namespace ridgeline {
 namespace {
@@ -26,6 +27,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr double board_w = 6;
+// A parameter of the model that stands for a factor on time here.
+constexpr const char* time_factor = "cpu_dram_efficiency";
 
 double true_time(const Observation& row) {
   const double work = row.network == "large" ? 4e9 : 1e9;
@@ -49,10 +52,10 @@ Observation run(std::string model, double gpu_hz, std::int64_t batch = 1) {
   return row;
 }
 
-MachineModel belief() {
+MachineModel prior_model() {
   MachineModel model;
   model.device = "board";
-  model.parameters = {{"cuda_graph_s", 1.2, Source::assumed, {}},
+  model.parameters = {{time_factor, 1.2, Source::assumed, {}},
                       {"board_offset_w", 1, Source::assumed, {}}};
   model.covariance = {0.04, 0, 0, 1};
   return model;
@@ -62,11 +65,11 @@ MachineModel belief() {
 Predictor made_up() {
   Predictor predictor;
   predictor.prior = [](const Observation& row) {
-    if (row.device == "unknown") throw Error("unknown", "nothing is believed of this device");
-    return belief();
+    if (row.device == "unknown") throw Error("unknown", "no prior for this device");
+    return prior_model();
   };
   predictor.forecast = [](const MachineModel& model, const Observation& row, Detail detail) {
-    const double factor = mean_of(model, "cuda_graph_s");
+    const double factor = mean_of(model, time_factor);
     const double half = detail == Detail::value ? 0 : 0.25;
     const auto around = [&](double value) {
       return Estimate{value, value * (1 - half), value * (1 + half), Source::predicted};
@@ -79,7 +82,7 @@ Predictor made_up() {
     forecast.bound = BoundBy::compute;
     return forecast;
   };
-  predictor.fit = [](const MachineModel& prior, Measurements rows) {
+  predictor.fit = [](const MachineModel& prior, Observations rows) {
     double factor = 0;
     for (const Observation* row : rows)
       factor += row->time_s / true_time(*row) / static_cast<double>(rows.size());
@@ -91,7 +94,7 @@ Predictor made_up() {
   predictor.least_time_s = [](const MachineModel&, const Observation& row) {
     return 0.5 * true_time(row);
   };
-  predictor.is_shared = [](const Parameter& parameter) { return parameter.name == "cuda_graph_s"; };
+  predictor.is_shared = [](const Parameter& parameter) { return parameter.name == time_factor; };
   return predictor;
 }
 
@@ -107,7 +110,7 @@ std::vector<Observation> both_nets() {
 
 MeasurementTable table_of(std::vector<Observation> rows) { return {"t.csv", std::move(rows), {}}; }
 
-TEST(Validate, WithoutProbesTheErrorIsThatOfTheBelief) {
+TEST(Validate, WithoutProbesTheErrorIsThatOfThePrior) {
   const Validation result = validate(table_of(both_nets()), made_up(), {});
   EXPECT_EQ(result.total.rows, 8);
   EXPECT_EQ(result.total.groups, 2);
@@ -164,7 +167,7 @@ TEST(Validate, GroupsThatAreTooSmallAreSkipped) {
 TEST(Validate, CrossValidationFitsTheOtherNets) {
   std::map<std::string, int> fitted;
   Predictor predictor = made_up();
-  predictor.fit = [&, fit = predictor.fit](const MachineModel& prior, Measurements rows) {
+  predictor.fit = [&, fit = predictor.fit](const MachineModel& prior, Observations rows) {
     EXPECT_DOUBLE_EQ(prior.covariance[0], 4);  // ten times wider
     for (const Observation* row : rows) {
       ++fitted[row->network];
@@ -185,12 +188,12 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
 TEST(Validate, RefitsLeaveAloneWhatNoRowDependsOn) {
   Predictor predictor = made_up();
   predictor.prior = [](const Observation&) {
-    MachineModel model = belief();
+    MachineModel model = prior_model();
     model.parameters.push_back({"idle_w", 3, Source::assumed, {}});
     model.covariance = {0.04, 0, 0, 0, 1, 0, 0, 0, 0.09};
     return model;
   };
-  predictor.fit = [fit = predictor.fit](const MachineModel& prior, Measurements rows) {
+  predictor.fit = [fit = predictor.fit](const MachineModel& prior, Observations rows) {
     EXPECT_EQ(prior.covariance[8], 0);
     return fit(prior, rows);
   };
@@ -260,7 +263,7 @@ TEST(Validate, WhatCannotBePredictedIsSkipped) {
   const Validation result = validate(table_of(rows), made_up(), {});
   EXPECT_EQ(result.total.rows, 7);
   ASSERT_THAT(result.skipped, SizeIs(1));
-  EXPECT_EQ(result.skipped[0].reason, "unknown: nothing is believed of this device");
+  EXPECT_EQ(result.skipped[0].reason, "unknown: no prior for this device");
 }
 
 TEST(Validate, EmptyTablesHaveNoNumbers) {
@@ -308,11 +311,11 @@ TEST(BoardOffset, IsTheMedianAboveThePrediction) {
   *rows[0].power_w += 50;  // an outlier of the log
   std::vector<const Observation*> all;
   for (const Observation& row : rows) all.push_back(&row);
-  const EstimatedOffset offset = estimate_board_offset(belief(), all, made_up());
+  const EstimatedOffset offset = estimate_board_offset(prior_model(), all, made_up());
   EXPECT_NEAR(offset.power_w, board_w, 1e-9);
   EXPECT_EQ(offset.rows, 4);
   for (Observation& row : rows) *row.power_w -= 2 * board_w;
-  EXPECT_EQ(estimate_board_offset(belief(), all, made_up()).power_w, 0);
+  EXPECT_EQ(estimate_board_offset(prior_model(), all, made_up()).power_w, 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A median, so that one outlier of a power log does not move every other row.
-#include "validation/offsets.h"
+// A median, so that one outlier in a power log does not move all other rows.
+#include "validation/board_offset.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 namespace ridgeline {
 namespace {
 
-// What is believed of rigs in general gives way to what is estimated of this one.
-constexpr std::string_view own_parameter = "board_offset_w", wall_parameter = "wall_offset_w";
+// The estimate for this rig replaces the priors for any rig.
+constexpr std::string_view board_parameter = "board_offset_w", wall_parameter = "wall_offset_w";
 
-void set_known(MachineModel& model, std::string_view name, double mean, double sigma) {
+void set_independent(MachineModel& model, std::string_view name, double mean, double sigma) {
   const auto index = find_parameter(model, name);
   if (!index) return;
   const std::size_t n = model.parameters.size();
@@ -30,7 +30,7 @@ bool needs_board_offset(const Observation& row) {
   return row.power_w && row.conditions.power_kind != PowerKind::board;
 }
 
-EstimatedOffset estimate_board_offset(const MachineModel& model, Measurements rows,
+EstimatedOffset estimate_board_offset(const MachineModel& model, Observations rows,
                                       const Predictor& predictor) {
   const MachineModel bare = without_board_offset(model);
   std::vector<double> above;
@@ -51,8 +51,8 @@ MachineModel without_board_offset(MachineModel model) {
 }
 
 MachineModel with_board_offset(MachineModel model, const EstimatedOffset& offset) {
-  set_known(model, own_parameter, offset.power_w, offset.sigma_w);
-  set_known(model, wall_parameter, 0, 0);
+  set_independent(model, board_parameter, offset.power_w, offset.sigma_w);
+  set_independent(model, wall_parameter, 0, 0);
   return model;
 }
 

@@ -1,0 +1,308 @@
+// In this order: skip implausible rows, choose probes, refit, predict, score. JSON has null for
+// numbers that are absent.
+#include "validation/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "validation/board_offset.h"
+#include "validation/folds.h"
+#include "validation/plausibility.h"
+#include "validation/probes.h"
+
+namespace ridgeline {
+namespace {
+
+class Validator {
+ public:
+  Validator(MeasurementTable table, const Predictor& predictor, const ValidationOptions& options)
+      : predictor_(predictor), options_(options), priors_(predictor) {
+    result_.file = table.file;
+    result_.options = options;
+    result_.skipped = std::move(table.skipped);
+    take_plausible(std::move(table.rows));
+  }
+
+  Validation run() {
+    const std::vector<std::string> modes = mode_names(rows_);
+    result_.noise = replicate_noise(rows_, modes);
+    chosen_ = choose_probes(rows_, modes, times_s_, options_);
+    result_.skipped.insert(result_.skipped.end(), chosen_.skipped.begin(), chosen_.skipped.end());
+    Folds folds(rows_, priors_, predictor_, options_.cross_validate);
+    for (const ProbeTrial& trial : chosen_.trials) predict_trial(trial, folds, modes);
+    report_offsets();
+    note_refits(folds.fits());
+    if (refused_ > 0)
+      result_.notes.push_back(fmt::format("{} probes were refused as outliers", refused_));
+    score();
+    return std::move(result_);
+  }
+
+ private:
+  // Rows that the model can predict and that can be true, with their times as predicted without
+  // probes.
+  void take_plausible(std::vector<Observation> rows) {
+    int suspected = 0;
+    std::optional<SkippedRow> first_suspicion;
+    for (Observation& row : rows) {
+      try {
+        const MachineModel& prior = priors_.of(row);
+        const Forecast forecast = predictor_.forecast(prior, row, Detail::value);
+        Plausibility checked =
+            check_plausibility(row, forecast, predictor_.least_time_s(prior, row));
+        if (checked.fault == Fault::none) {
+          times_s_.push_back(forecast.time_s.value);
+          rows_.push_back(std::move(row));
+          continue;
+        }
+        if (checked.fault == Fault::wrong_unit && suspected++ == 0)
+          first_suspicion = {row.line, checked.reason};
+        result_.skipped.push_back({row.line, std::move(checked.reason)});
+      } catch (const Error& error) {
+        result_.skipped.push_back({row.line, error.what()});
+      }
+    }
+    // One such row is a slip of the pen, most of them are a column in another unit.
+    if (first_suspicion && 2 * suspected > static_cast<int>(rows.size()))
+      throw Error(fmt::format("{}:{}", result_.file, first_suspicion->line),
+                  first_suspicion->reason,
+                  fmt::format("{} of {} rows look so", suspected, rows.size()));
+  }
+
+  std::vector<const Observation*> at(const Indices& indices) const {
+    std::vector<const Observation*> rows;
+    for (const std::size_t i : indices) rows.push_back(&rows_[i]);
+    return rows;
+  }
+
+  // The rows from which the offset of a rig is estimated: its probes, or all if none is probed.
+  std::vector<const Observation*> offset_rows(const Observation& of) const {
+    std::vector<const Observation*> rows;
+    const auto collect = [&](const Indices& indices) {
+      for (const std::size_t i : indices)
+        if (rows_[i].source == of.source && rows_[i].device == of.device &&
+            rows_[i].conditions.power_kind == of.conditions.power_kind)
+          rows.push_back(&rows_[i]);
+    };
+    for (const ProbeTrial& trial : chosen_.trials)
+      collect(has_probes() ? trial.probes : trial.scored);
+    return rows;
+  }
+
+  bool has_probes() const { return options_.probes > 0 || !options_.probe_modes.empty(); }
+
+  // The model of a fold with the offset of the row's rig, made once.
+  const MachineModel& model_for(const Observation& row, Folds& folds) {
+    const MachineModel& bare = folds.model_for(row);
+    if (row.conditions.power_kind == PowerKind::board) return bare;
+    const std::string name = fmt::format("{}\n{}\n{}", folds.fold_name(row), row.source,
+                                         to_string(row.conditions.power_kind));
+    const auto known = with_offset_.find(name);
+    if (known != with_offset_.end()) return known->second;
+    const EstimatedOffset offset = estimate_board_offset(bare, offset_rows(row), predictor_);
+    if (offset.rows > 0) offsets_[{row.source, row.device}].push_back(offset);
+    return with_offset_.emplace(name, offset.rows > 0 ? with_board_offset(bare, offset) : bare)
+        .first->second;
+  }
+
+  void predict_trial(const ProbeTrial& trial, Folds& folds, const std::vector<std::string>& modes) {
+    const Observation& first = rows_[trial.scored.front()];
+    try {
+      const MachineModel& prior = model_for(first, folds);
+      std::optional<FitResult> fit;
+      if (!trial.probes.empty()) {
+        fit = predictor_.fit(prior, at(trial.probes));
+        refused_ += static_cast<int>(fit->refused.size());
+      }
+      const auto predict = [&](std::size_t i, bool probed) {
+        return ScoredRow{rows_[i], modes[i],
+                         predictor_.forecast(fit ? fit->model : prior, rows_[i],
+                                             probed ? Detail::value : Detail::interval),
+                         probed};
+      };
+      for (const std::size_t i : trial.scored) result_.rows.push_back(predict(i, false));
+      for (const std::size_t i : trial.probes) result_.probes.push_back(predict(i, true));
+    } catch (const Error& error) {
+      for (const std::size_t i : trial.scored)
+        result_.skipped.push_back({rows_[i].line, error.what()});
+    }
+  }
+
+  // A rig has one offset per fold; the mean is reported.
+  void report_offsets() {
+    for (const auto& [rig, offsets] : offsets_) {
+      BoardOffset mean{rig.first, rig.second, 0, offsets.front().rows, has_probes()};
+      for (const EstimatedOffset& offset : offsets)
+        mean.power_w += offset.power_w / static_cast<double>(offsets.size());
+      result_.board_offsets.push_back(std::move(mean));
+    }
+  }
+
+  void note_refits(int refits) {
+    if (options_.cross_validate.empty()) {
+      result_.notes.emplace_back(
+          "priors as they are: rows that they were fitted on are scored too "
+          "(--cross-validate model leaves them out)");
+      return;
+    }
+    result_.notes.push_back(
+        fmt::format("priors refitted {} times, each without the {} that is scored", refits,
+                    options_.cross_validate == "model" ? "net" : "device"));
+  }
+
+  void score() {
+    const auto by_line = [](const auto& a, const auto& b) { return a.line < b.line; };
+    std::stable_sort(result_.skipped.begin(), result_.skipped.end(), by_line);
+    std::stable_sort(result_.rows.begin(), result_.rows.end(),
+                     [&](const ScoredRow& a, const ScoredRow& b) {
+                       return by_line(a.observation, b.observation);
+                     });
+    std::vector<const ScoredRow*> all;
+    for (const ScoredRow& row : result_.rows) all.push_back(&row);
+    for (const ScoredRow& row : result_.probes) all.push_back(&row);
+    result_.rankings = rank_groups(all);
+    result_.total = score_rows(all, result_.rankings);
+    for (const std::string_view key : score_keys())
+      result_.by.emplace_back(key, score_by(key, all));
+  }
+
+  const Predictor& predictor_;
+  const ValidationOptions& options_;
+  MachinePriors priors_;
+  std::vector<Observation> rows_;
+  std::vector<double> times_s_;  // predicted
+  ChosenProbes chosen_;
+  std::map<std::string, MachineModel> with_offset_;
+  std::map<std::pair<std::string, std::string>, std::vector<EstimatedOffset>> offsets_;
+  int refused_ = 0;
+  Validation result_;
+};
+
+Json to_json(const Score& score) {
+  return {{"rows", score.rows},
+          {"groups", score.groups},
+          {"time_mape", nullable(score.time_mape)},
+          {"bias", nullable(score.time_bias)},
+          {"coverage", nullable(score.time_coverage)},
+          {"interval_half_width", nullable(score.time_half_width)},
+          {"power_rows", score.power_rows},
+          {"power_mape", nullable(score.power_mape)},
+          {"power_bias", nullable(score.power_bias)},
+          {"power_coverage", nullable(score.power_coverage)},
+          {"energy_mape", nullable(score.energy_mape)},
+          {"energy_bias", nullable(score.energy_bias)},
+          {"energy_coverage", nullable(score.energy_coverage)},
+          {"ranked_groups", score.ranked_groups},
+          {"kendall_tau", nullable(score.kendall_tau)},
+          {"choice_groups", score.choice_groups},
+          {"energy_regret_mean", nullable(score.energy_regret_mean)},
+          {"energy_regret_max", nullable(score.energy_regret_max)},
+          {"best_mode_hit", nullable(score.best_mode_hit)}};
+}
+
+Json to_json(const ScoredRow& row) {
+  const Observation& measured = row.observation;
+  return {{"line", measured.line},
+          {"source", measured.source},
+          {"device", measured.device},
+          {"mode", row.mode},
+          {"point", to_json(measured.conditions.point)},
+          {"locked", measured.conditions.locked},
+          {"model", measured.network},
+          {"options", measured.options},
+          {"batch", measured.batch},
+          {"dtype", to_string(measured.dtype)},
+          {"runtime", to_string(measured.conditions.runtime)},
+          {"task", to_string(measured.task)},
+          {"measured_time_s", measured.time_s},
+          {"time_s", to_json(row.forecast.time_s)},
+          {"time_error", time_error(row)},
+          {"measured_power_w", nullable(measured.power_w)},
+          {"power_w", nullable(row.forecast.power_w)},
+          {"measured_energy_j", nullable(row.energy_j())},
+          {"energy_j", nullable(row.forecast.energy_j)},
+          {"bound", to_string(row.forecast.bound)}};
+}
+
+Json to_json(const Ranking& ranking) {
+  return {{"group", ranking.name},
+          {"line", ranking.line},
+          {"modes", ranking.modes},
+          {"bound", to_string(ranking.bound)},
+          {"kendall_tau", nullable(ranking.kendall_tau)},
+          {"chosen", ranking.energy_regret ? Json(ranking.chosen) : Json()},
+          {"best", ranking.energy_regret ? Json(ranking.best) : Json()},
+          {"energy_regret", nullable(ranking.energy_regret)}};
+}
+
+Json to_json(const BoardOffset& offset) {
+  return {{"source", offset.source},
+          {"device", offset.device},
+          {"power_w", offset.power_w},
+          {"rows", offset.rows},
+          {"from", offset.from_probes ? "probes" : "scored rows"}};
+}
+
+Json to_json(const SkippedRow& row) { return {{"line", row.line}, {"reason", row.reason}}; }
+
+Json scores_to_json(const std::vector<std::pair<std::string, Score>>& scores) {
+  Json json = Json::object();
+  for (const auto& [value, score] : scores) json[value] = to_json(score);
+  return json;
+}
+
+}  // namespace
+
+Validation validate(MeasurementTable table, const Predictor& predictor,
+                    const ValidationOptions& options) {
+  return Validator(std::move(table), predictor, options).run();
+}
+
+std::vector<std::size_t> worst_rows(const Validation& validation, std::size_t count) {
+  std::vector<std::size_t> order(validation.rows.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(time_error(validation.rows[a])) > std::abs(time_error(validation.rows[b]));
+  });
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+Json to_json(const Validation& validation) {
+  const ValidationOptions& options = validation.options;
+  Json json = {
+      {"schema", Validation::schema},
+      {"file", validation.file},
+      {"probes", options.probes},
+      {"probe_modes", options.probe_modes},
+      {"cross_validate", options.cross_validate.empty() ? Json() : Json(options.cross_validate)},
+      {"where", validation.filter}};
+  json.update(to_json(validation.total));
+  json["probe_rows"] = validation.probes.size();
+  json["replicates"] = {{"sets", validation.noise.sets},
+                        {"time", nullable(validation.noise.time)},
+                        {"power", nullable(validation.noise.power)}};
+  json["board_offsets"] =
+      array_of(validation.board_offsets, [](const BoardOffset& offset) { return to_json(offset); });
+  json["notes"] = validation.notes;
+  json["by"] = Json::object();
+  for (const auto& [key, scores] : validation.by) json["by"][key] = scores_to_json(scores);
+  json["skipped"] =
+      array_of(validation.skipped, [](const SkippedRow& row) { return to_json(row); });
+  json["rankings"] =
+      array_of(validation.rankings, [](const Ranking& ranking) { return to_json(ranking); });
+  json["worst"] = Json::array();
+  for (const std::size_t i : worst_rows(validation, 10))
+    json["worst"].push_back(validation.rows[i].observation.line);
+  json["scored"] = array_of(validation.rows, [](const ScoredRow& row) { return to_json(row); });
+  return json;
+}
+
+}  // namespace ridgeline
