@@ -14,7 +14,7 @@
 
 namespace ridgeline {
 
-// Whether a parameter tells what is peculiar to one network: a fit to several leaves it alone.
+// Whether a parameter is peculiar to one network: a fit to several leaves it alone.
 bool is_of_network(const Parameter& parameter);
 
 struct FitResult {

@@ -164,7 +164,7 @@ TEST(Calibration, ARowFasterThanTheRoofIsAContradiction) {
               HasSubstr("every row was refused: outlier"));
 }
 
-TEST(Calibration, AProfileTakesThePlaceOfWhatWasBelieved) {
+TEST(Calibration, AProfileReplacesThePrior) {
   const MachineModel profiled{
       "board",
       {{seconds_per_sample, 3e-3, Source::measured}, {"idle_w", 1, Source::measured}},

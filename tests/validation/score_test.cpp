@@ -1,4 +1,4 @@
-// Scores on rows whose answers are known by hand, and the properties that hold for any rows.
+// Scores of rows computed by hand, and properties that hold for any rows.
 #include "validation/score.h"
 
 #include <gmock/gmock.h>
