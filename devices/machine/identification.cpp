@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text_file.h"
+#include "devices/machine/clock_files.h"
 #include "devices/machine/this_machine.h"
 #include "devices/nvpmodel/configuration.h"
 #include "devices/nvpmodel/stated_mode.h"
@@ -134,26 +133,17 @@ struct Policy {
 
 // The kernel's clusters, in the order of their first cores.
 std::vector<Policy> read_policies(const SystemRoot& root) {
-  const std::string folder = "sys/devices/system/cpu/cpufreq/";
-  std::map<int, Policy> policies;
-  for (const std::string& name : names_in(root, folder)) {
-    int number = 0;
-    if (!name.starts_with("policy") ||
-        std::from_chars(name.data() + 6, name.data() + name.size(), number).ec != std::errc{})
-      continue;
-    const std::string path = folder + name + "/";
+  std::vector<Policy> policies;
+  for (const std::string& path : cpu_policy_folders(root)) {
     Policy policy;
     policy.cores =
         static_cast<int>(numbers_in(first_line(root, path + "related_cpus").value_or("")).size());
     policy.clocks = clocks_of(root, path + "scaling_available_frequencies", 1e3);
-    if (const auto khz = ridgeline::number(root, path + "cpuinfo_max_freq");
-        khz && !policy.clocks.ceiling_hz)
+    if (const auto khz = number(root, path + "cpuinfo_max_freq"); khz && !policy.clocks.ceiling_hz)
       policy.clocks.ceiling_hz = Fact{*khz * 1e3, this_machine};
-    policies[number] = std::move(policy);
+    policies.push_back(std::move(policy));
   }
-  std::vector<Policy> list;
-  for (auto& [number, policy] : policies) list.push_back(std::move(policy));
-  return list;
+  return policies;
 }
 
 std::vector<std::string> cpu_flags(const SystemRoot& root) {
@@ -265,11 +255,8 @@ void borrow_from_chip(Device& device) {
 }
 
 void read_gpu_clocks(Device& device, const SystemRoot& root) {
-  for (const std::string& name : names_in(root, "sys/class/devfreq"))
-    for (const char* unit : {".gpu", ".gm20b", ".gp10b", ".gv11b", ".ga10b", "gpu-gpc-0"})
-      if (name.ends_with(unit))
-        device.configurations.front().gpu =
-            clocks_of(root, "sys/class/devfreq/" + name + "/available_frequencies", 1);
+  if (const auto folder = gpu_clock_folder(root))
+    device.configurations.front().gpu = clocks_of(root, *folder + "available_frequencies", 1);
 }
 
 // A faulty file leaves the modes that it has; modes are not worth failing for here.

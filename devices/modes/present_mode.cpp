@@ -2,15 +2,14 @@
 // The label is nvpmodel's name without MODE_ where it is known, else "as found".
 #include "devices/modes/present_mode.h"
 
-#include <charconv>
 #include <cstdio>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/text.h"
+#include "devices/machine/clock_files.h"
 #include "devices/machine/system_files.h"
 #include "devices/nvpmodel/configuration.h"
 
@@ -35,18 +34,9 @@ std::optional<std::string> nvpmodel_name(const SystemRoot& root) {
 
 // The upper limit of each cluster, in the order of the kernel's policies.
 std::vector<double> cluster_clocks(const SystemRoot& root) {
-  const std::string folder = "sys/devices/system/cpu/cpufreq/";
-  std::map<int, double> clocks;  // by policy number: policy10 comes after policy2
-  for (const std::string& name : names_in(root, folder)) {
-    int policy = 0;
-    if (!name.starts_with("policy") ||
-        std::from_chars(name.data() + 6, name.data() + name.size(), policy).ec != std::errc{})
-      continue;
-    if (const auto khz = number(root, folder + name + "/scaling_max_freq"))
-      clocks[policy] = *khz * 1e3;
-  }
   std::vector<double> clocks_hz;
-  for (const auto& [policy, hz] : clocks) clocks_hz.push_back(hz);
+  for (const std::string& folder : cpu_policy_folders(root))
+    if (const auto khz = number(root, folder + "scaling_max_freq")) clocks_hz.push_back(*khz * 1e3);
   return clocks_hz;
 }
 
@@ -64,12 +54,9 @@ std::optional<int> online_cpus(const SystemRoot& root) {
   return count;
 }
 
-// The GPU of a Jetson; its directory is named after the unit: "17000000.ga10b".
 std::optional<double> gpu_clock(const SystemRoot& root) {
-  for (const std::string& name : names_in(root, "sys/class/devfreq"))
-    for (const char* unit : {".gpu", ".gm20b", ".gp10b", ".gv11b", ".ga10b", "gpu-gpc-0"})
-      if (name.ends_with(unit)) return number(root, "sys/class/devfreq/" + name + "/max_freq");
-  return std::nullopt;
+  const auto folder = gpu_clock_folder(root);
+  return folder ? number(root, *folder + "max_freq") : std::nullopt;
 }
 
 // The cap that nvpmodel sets on a Jetson's memory; 0 and -1 are none.
