@@ -1,4 +1,4 @@
-// Temporary file, fsync, rename: with every return code looked at.
+// Temporary file, fsync, rename: with every return code checked.
 // Plain POSIX, since streams neither sync nor say why they failed.
 #include "base/atomic_file.h"
 

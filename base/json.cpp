@@ -16,7 +16,7 @@ namespace ridgeline {
 namespace {
 
 // Our documents are about ten levels deep. Copying and dumping of Json values recurse, so text
-// that nests deeper is refused before it becomes a value.
+// that nests deeper is rejected before it becomes a value.
 constexpr std::size_t max_depth = 64;
 
 // Doubles hold every integer up to here; beyond it "1e300" would pass for an integer.
@@ -49,10 +49,10 @@ std::string parser_reason(std::string message) {
 }
 
 // Builds a Json value from parser events. The library's own builder has no depth limit, and looks
-// every key of an object up again, which is quadratic. Where a key is given twice the first counts.
-class Builder : public nlohmann::json_sax<Json> {
+// every key of an object up again, which is quadratic. If a key is given twice, the first counts.
+class JsonBuilder : public nlohmann::json_sax<Json> {
  public:
-  Builder(std::string_view document, const std::string& document_name)
+  JsonBuilder(std::string_view document, const std::string& document_name)
       : text_(document), name_(document_name) {}
 
   Json take() { return std::move(root_); }
@@ -245,7 +245,7 @@ void check_schema(const JsonCursor& document, std::string_view schema) {
 Json parse_json(std::string_view text, const std::string& name) {
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isspace(c); }))
     throw Error(name, "empty, needs JSON");
-  Builder builder(text, name);
+  JsonBuilder builder(text, name);
   Json::sax_parse(text.data(), text.data() + text.size(), &builder);
   return builder.take();
 }

@@ -1,4 +1,4 @@
-// Readers of quantities that refuse absurd values with the path of the value.
+// Readers of quantities that reject absurd values with the path of the value.
 // The bounds themselves are in the header.
 #include "base/limits.h"
 

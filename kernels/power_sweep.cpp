@@ -1,5 +1,5 @@
-// The share of a run's time that power may take, what is said where that is too little, and what a
-// row becomes that cannot keep its rate up.
+// The share of a run's time that power may take, the warning if that is too little, and the status
+// of a row that cannot keep its rate up.
 #include "kernels/power_sweep.h"
 
 #include <fmt/format.h>

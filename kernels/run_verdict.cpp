@@ -1,5 +1,5 @@
 // The reasons in order of what explains most: foreign load, unsteady rows, contradicting rows.
-// The first that holds is the verdict's.
+// The first that holds is the verdict.
 #include "kernels/run_verdict.h"
 
 #include <fmt/format.h>

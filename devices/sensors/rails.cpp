@@ -17,7 +17,7 @@ namespace {
 constexpr double usual_lag_s = 0.43;
 constexpr double shunt_step_v = 40e-6;  // of the INA3221's converter (TI SBOS576)
 
-void keep_if_it_answers(const SystemRoot& root, Rail rail, std::vector<Rail>& rails) {
+void keep_if_readable(const SystemRoot& root, Rail rail, std::vector<Rail>& rails) {
   if (rail.label.empty() || rail.label == "NC" || !read_w(root, rail)) return;
   rails.push_back(std::move(rail));
 }
@@ -36,7 +36,7 @@ void add_ina3221(const SystemRoot& root, const std::string& folder, std::vector<
     const auto millivolt = number(root, folder + rail.volt);
     if (microohm && *microohm > 0 && millivolt)
       rail.step_w = shunt_step_v / (1e-6 * *microohm) * 1e-3 * *millivolt;
-    keep_if_it_answers(root, std::move(rail), rails);
+    keep_if_readable(root, std::move(rail), rails);
   }
 }
 
@@ -48,7 +48,7 @@ void add_ina238(const SystemRoot& root, const std::string& folder, std::vector<R
   rail.watt = "power1_input";
   rail.watt_unit = 1e-6;
   rail.lag_s = usual_lag_s;
-  keep_if_it_answers(root, std::move(rail), rails);
+  keep_if_readable(root, std::move(rail), rails);
 }
 
 // "iio:device0" or, on some releases, "iio_device".
@@ -61,7 +61,7 @@ void add_iio(const SystemRoot& root, const std::string& folder, std::vector<Rail
     rail.watt = fmt::format("in_power{}_input", channel);
     rail.watt_unit = 1e-3;
     rail.lag_s = usual_lag_s;
-    keep_if_it_answers(root, std::move(rail), rails);
+    keep_if_readable(root, std::move(rail), rails);
   }
 }
 

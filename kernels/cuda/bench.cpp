@@ -206,8 +206,8 @@ DeviceBuffer Bench::allocate_elements(std::uint64_t wanted, MemoryKind kind) {
   return {};
 }
 
-// Three arrays of four times the L2 cache, in each kind of memory; less where memory is short, and
-// said so.
+// Three arrays of four times the L2 cache, in each kind of memory; less, with a warning, if memory
+// is short.
 void Bench::allocate() {
   const DeviceFacts& facts = gpu_.facts();
   const Grid largest{static_cast<std::uint32_t>(facts.multiprocessors) * 32,

@@ -20,7 +20,8 @@ bool from_dram(const Kernel& kernel) {
 
 Quantity flop_quantity(const Kernel& kernel) {
   const bool matrix = kernel.unit == Unit::matrix;
-  // Whether operations on zeros that sparsity skips are counted, nothing says; instructions are.
+  // Undocumented: whether counters include operations on zeros that sparsity skips. Instructions
+  // are counted.
   if (matrix && kernel.sparse) return Quantity::tensor_instructions;
   switch (kernel.dtype) {
     case DType::fp64:

@@ -1,5 +1,5 @@
-// The profiler of a build without CUPTI: it says so.
-// The table of counters, the comparison and the commands are there all the same.
+// The profiler of a build without CUPTI: every call reports that.
+// The table of counters, the comparison and the commands still exist.
 #include "base/error.h"
 #include "kernels/cuda/profiler.h"
 

@@ -33,7 +33,7 @@ class Host {
         "cuptiProfilerHostDeinitialize")(&end);
   }
 
-  // Asked for one by one: a name that cannot be added leaves the whole object unusable.
+  // Looked up one by one: a name that cannot be added leaves the whole object unusable.
   std::vector<std::string> unknown(const std::vector<std::string>& metrics) const {
     const auto properties =
         CuptiLibrary::instance().function<decltype(&cuptiProfilerHostGetMetricProperties)>(

@@ -1,4 +1,4 @@
-// The CUDA backend of a build without CUDA: it says so.
+// The CUDA backend of a build without CUDA: opening a GPU reports that.
 // Everything else of the backend is there: table, plan, statistics, tests.
 #include "kernels/cuda/gpu.h"
 

@@ -1,4 +1,4 @@
-// JPEG of a build without a library for it: it says so.
+// JPEG of a build without a library for it: every call reports that.
 #include "base/error.h"
 #include "kernels/input/jpeg.h"
 
