@@ -29,26 +29,41 @@ void JsonWriter::flush() {
   used_ = 0;
 }
 
+char* JsonWriter::room(std::size_t bytes) {
+  if (bytes > buffer_.size() - used_) flush();
+  return buffer_.data() + used_;
+}
+
 void JsonWriter::put(std::string_view bytes) {
-  if (bytes.size() > buffer_.size() - used_) {
+  if (bytes.size() > buffer_.size()) {
     flush();
-    if (bytes.size() > buffer_.size()) {
-      out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-      return;
-    }
+    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return;
   }
-  std::memcpy(buffer_.data() + used_, bytes.data(), bytes.size());
+  std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
   used_ += bytes.size();
+}
+
+void JsonWriter::put(char byte) {
+  *room(1) = byte;
+  ++used_;
 }
 
 void JsonWriter::start_line() {
   const std::size_t spaces = indent * depth_;
-  if (spaces + 2 > buffer_.size() - used_) flush();
-  char* at = buffer_.data() + used_;
-  if (!is_first_) *at++ = ',';
-  *at++ = '\n';
-  std::memset(at, ' ', spaces);
-  used_ = static_cast<std::size_t>(at + spaces - buffer_.data());
+  char* at = room(spaces + 2);
+  if (!is_first_) {
+    *at++ = ',';
+    ++used_;
+  }
+  if (in_row_) {
+    *at = ' ';
+    used_ += is_first_ ? 0 : 1;
+  } else {
+    *at = '\n';
+    std::memset(at + 1, ' ', spaces);
+    used_ += spaces + 1;
+  }
   is_first_ = false;
 }
 
@@ -59,7 +74,7 @@ void JsonWriter::start_value() {
 
 void JsonWriter::open(char bracket) {
   start_value();
-  put({&bracket, 1});
+  put(bracket);
   ++depth_;
   is_first_ = true;
 }
@@ -71,18 +86,30 @@ void JsonWriter::close(char bracket) {
     start_line();
   }
   is_first_ = false;
-  put({&bracket, 1});
+  put(bracket);
+}
+
+void JsonWriter::open_row() {
+  open('{');
+  in_row_ = true;
+}
+
+void JsonWriter::close_row() {
+  close('}');
+  in_row_ = false;
 }
 
 void JsonWriter::key(std::string_view name) {
   start_line();
-  put("\"");
-  put(name);
-  put("\": ");
+  char* at = room(name.size() + 4);
+  *at++ = '"';
+  std::memcpy(at, name.data(), name.size());
+  std::memcpy(at + name.size(), "\": ", 3);
+  used_ += name.size() + 4;
   after_key_ = true;
 }
 
-void JsonWriter::word(std::string_view value) {
+void JsonWriter::written(std::string_view value) {
   start_value();
   put(value);
 }
@@ -93,15 +120,15 @@ void JsonWriter::text(std::string_view value) {
     put(Json(value).dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
-  put("\"");
+  put('"');
   put(value);
-  put("\"");
+  put('"');
 }
 
 void JsonWriter::integer(std::int64_t value) {
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  word({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  written({digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 void JsonWriter::number(double value) {
@@ -109,7 +136,7 @@ void JsonWriter::number(double value) {
   // Not std::to_chars: it may find another of several shortest spellings.
   std::array<char, 64> digits;
   const char* end = nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value);
-  word({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  written({digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 void JsonWriter::tree(const Json& value) {
@@ -127,7 +154,7 @@ void JsonWriter::tree(const Json& value) {
 }
 
 void JsonWriter::finish() {
-  put("\n");
+  put('\n');
   flush();
 }
 

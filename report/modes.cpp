@@ -1,20 +1,36 @@
-// The stock modes as a table, the count of all others, and one mode in detail.
-// JSON is written with the long list at its end, so that the rows need not become Json values.
+// The stock modes as a table, the count of all others, one mode in detail, and every mode of the
+// grid, one line each. There are tens of thousands: the text of a value is made once per axis, not
+// once per row, and a mode that a stock mode equals bears its name.
 #include "report/modes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/text_table.h"
 #include "base/wrap.h"
-#include "report/mode_rows.h"
 
 namespace ridgeline {
 namespace {
+
+template <class Text>
+std::string cpu_text(const OperatingPoint& point, Text clock) {
+  std::string text;
+  const bool alike = std::all_of(point.cpu_hz.begin(), point.cpu_hz.end(),
+                                 [&](double hz) { return hz == point.cpu_hz.front(); });
+  for (const double hz : point.cpu_hz) {
+    text += (text.empty() ? "" : "/") + clock(hz);
+    if (alike) break;
+  }
+  return text;
+}
 
 constexpr char unclamped = '*';
 constexpr char off_table = '~';
@@ -148,6 +164,172 @@ std::string csv_line(const DeviceMode& mode) {
                   std::string(to_string(mode.reach))});
 }
 
+using Cells = std::vector<std::string>;
+
+// Text of every value, by mask where it depends on it. Cells of an unknown knob are one each.
+struct GridCells {
+  Cells mask;                // TPC_PG_MASK
+  Cells units;               //
+  std::vector<Cells> reach;  // by mask and cores
+  Cells cores, cpu, gpu, memory;
+  std::vector<std::size_t> clusters;  // by cores: how many are online with a known clock
+};
+
+template <class T, class Text>
+Cells cells_of(const std::vector<T>& axis, Text text, const char* unknown) {
+  Cells cells;
+  for (const T& value : axis) cells.push_back(text(value));
+  if (cells.empty()) cells.emplace_back(unknown);
+  return cells;
+}
+
+template <class Clock>
+GridCells grid_cells(const ModesListing& listing, Clock clock, const char* unknown) {
+  GridCells cells;
+  const ModeGrid& grid = listing.grid;
+  const auto number = [](const auto& value) { return std::to_string(value); };
+  for (const MaskGrid& mask : grid.masks) {
+    cells.mask.push_back(mask.tpc_pg_mask ? number(*mask.tpc_pg_mask) : unknown);
+    cells.units.push_back(mask.gpu_units ? number(*mask.gpu_units) : unknown);
+    Cells reach;
+    for (const int cores : mask.cpu_cores)
+      reach.emplace_back(to_string(reach_of(listing.device, grid, listing.from, mask, cores)));
+    if (reach.empty())
+      reach.emplace_back(
+          to_string(reach_of(listing.device, grid, listing.from, mask, std::nullopt)));
+    cells.reach.push_back(std::move(reach));
+  }
+  // A filter by SMs empties whole masks and leaves the axes alone: all masks share them.
+  const MaskGrid& axes = grid.masks.front();
+  cells.cores = cells_of(axes.cpu_cores, number, unknown);
+  cells.cpu = cells_of(axes.cpu_hz, clock, unknown);
+  cells.gpu = cells_of(axes.gpu_hz, clock, unknown);
+  cells.memory = cells_of(axes.memory_hz, clock, unknown);
+  for (std::size_t cores = 0; cores < cells.cores.size(); ++cores)
+    cells.clusters.push_back(point_at(grid, {0, cores, 0, 0, 0}).cpu_hz.size());
+  return cells;
+}
+
+// What sets a stock mode apart from the others of the grid.
+struct NameCells {
+  std::string name;
+  std::string cap_w;
+};
+
+// Calls row(index, cells of the name) for every mode, in order.
+template <class Row>
+void for_each_row(const ModesListing& listing, const char* no_cap, Row row) {
+  std::map<std::size_t, NameCells> named;  // by place among all modes
+  for (const DeviceMode& mode : listing.stock)
+    if (const auto position = position_of(listing.grid, mode)) {
+      const auto cap_w = stated_power_w(mode);
+      named.emplace(*position, NameCells{mode.point.label, cap_w ? csv_number(*cap_w) : no_cap});
+    }
+  const NameCells nameless{"", no_cap};
+  auto next = named.begin();
+  std::size_t position = 0;
+  for_each_mode(listing.grid, [&](const GridIndex& index) {
+    const bool is_named = next != named.end() && next->first == position;
+    row(index, is_named ? next->second : nameless);
+    if (is_named) ++next;
+    ++position;
+  });
+}
+
+// Asks for the memory of all rows once the first is there: a text of megabytes that grows is copied
+// again and again.
+template <class Row>
+void append_rows(const ModesListing& listing, std::string& text, Row row) {
+  const std::size_t begin = text.size();
+  bool is_first = true;
+  for_each_row(listing, "", [&](const GridIndex& index, const NameCells& mode) {
+    row(index, mode);
+    if (std::exchange(is_first, false))
+      text.reserve(begin + 3 * (text.size() - begin) / 2 * listing.grid.size());
+  });
+}
+
+// Every cell as wide as the widest, numbers to the right.
+std::size_t pad(Cells& cells, std::string_view title) {
+  std::size_t width = title.size();
+  for (const std::string& cell : cells) width = std::max(width, cell.size());
+  for (std::string& cell : cells) cell.insert(0, width - cell.size(), ' ');
+  return width;
+}
+
+// With a heading.
+void append_grid_text(const ModesListing& listing, std::string& text) {
+  GridCells cells = grid_cells(
+      listing, [](double hz) { return csv_number(hz / 1e6); }, "?");
+  std::size_t name_width = 4;
+  for (const DeviceMode& mode : listing.stock)
+    name_width = std::max(name_width, mode.point.label.size());
+  text += fmt::format("{:<{}}", "mode", name_width);
+  const auto head = [&](Cells& column, std::string_view title) {
+    text += fmt::format("  {:>{}}", title, pad(column, title));
+  };
+  head(cells.units, "SMs");
+  head(cells.gpu, "GPU MHz");
+  head(cells.memory, "EMC MHz");
+  head(cells.cpu, "CPU MHz");
+  head(cells.cores, "cores");
+  text += "  reach\n";
+  append_rows(listing, text, [&](const GridIndex& index, const NameCells& mode) {
+    text.append(mode.name).append(name_width - mode.name.size(), ' ');
+    for (const std::string* cell :
+         {&cells.units[index.mask], &cells.gpu[index.gpu], &cells.memory[index.memory],
+          &cells.cpu[index.cpu], &cells.cores[index.cores]})
+      text.append("  ").append(*cell);
+    text.append("  ").append(cells.reach[index.mask][index.cores]).append("\n");
+  });
+}
+
+void append_grid_csv(const ModesListing& listing, std::string& text) {
+  const GridCells cells = grid_cells(listing, hertz, "");
+  append_rows(listing, text, [&](const GridIndex& index, const NameCells& mode) {
+    text.append(mode.name);
+    for (const std::string* cell :
+         {&cells.mask[index.mask], &cells.units[index.mask], &cells.gpu[index.gpu],
+          &cells.memory[index.memory], &cells.cpu[index.cpu], &cells.cores[index.cores]})
+      text.append(",").append(*cell);
+    text.append(",")
+        .append(mode.cap_w)
+        .append(",")
+        .append(cells.reach[index.mask][index.cores])
+        .append("\n");
+  });
+}
+
+// One line per mode, so that the long list stays short.
+void write_grid(const ModesListing& listing, JsonWriter& writer) {
+  const GridCells cells = grid_cells(listing, hertz, "null");
+  const auto member = [&](std::string_view key, const std::string& value) {
+    writer.key(key);
+    writer.written(value);
+  };
+  writer.open_array();
+  for_each_row(listing, "null", [&](const GridIndex& index, const NameCells& mode) {
+    writer.open_row();
+    writer.key("name");
+    writer.text(mode.name);
+    member("tpc_pg_mask", cells.mask[index.mask]);
+    member("gpu_units", cells.units[index.mask]);
+    member("gpu_hz", cells.gpu[index.gpu]);
+    member("memory_hz", cells.memory[index.memory]);
+    writer.key("cpu_hz");
+    writer.open_array();
+    for (std::size_t i = 0; i < cells.clusters[index.cores]; ++i)
+      writer.written(cells.cpu[index.cpu]);
+    writer.close_array();
+    member("cpu_cores", cells.cores[index.cores]);
+    member("cap_w", mode.cap_w);
+    writer.key("reach");
+    writer.text(cells.reach[index.mask][index.cores]);
+    writer.close_row();
+  });
+  writer.close_array();
+}
+
 Json limit_json(std::optional<ClockLimit> limit) {
   return limit ? Json(to_string(*limit)) : Json();
 }
@@ -166,6 +348,16 @@ Json custom_json(const ModeGrid& grid) {
 }
 
 }  // namespace
+
+std::string megahertz(std::optional<double> hz) { return hz ? csv_number(*hz / 1e6) : ""; }
+
+std::string hertz(double hz) {
+  return hz == std::floor(hz) ? fmt::format("{:.0f}", hz) : csv_number(hz);
+}
+
+std::string cpu_megahertz(const OperatingPoint& point) { return cpu_text(point, megahertz); }
+
+std::string cpu_hertz(const OperatingPoint& point) { return cpu_text(point, hertz); }
 
 Json mode_json(const DeviceMode& mode) {
   Json json = to_json(mode.point);
@@ -213,7 +405,7 @@ std::string modes_csv(const ModesListing& listing) {
   return text;
 }
 
-std::string modes_json(const ModesListing& listing) {
+void write_modes_json(const ModesListing& listing, std::ostream& out) {
   const Json document = {
       {"schema", ModesListing::schema},
       {"device", listing.device.id},
@@ -228,14 +420,19 @@ std::string modes_json(const ModesListing& listing) {
       {"mode", listing.asked ? mode_json(*listing.asked) : Json()},
       {"nvpmodel", listing.block.empty() ? Json() : Json(listing.block)},
       {"notes", listing.grid.notes}};
-  std::string text = dump_json(document);
-  text.erase(text.rfind('\n', text.size() - 2));  // the closing brace
-  text += ",\n  \"modes\": ";
+  JsonWriter writer(out);
+  writer.open_object();
+  for (const auto& [key, value] : document.items()) {
+    writer.key(key);
+    writer.tree(value);
+  }
+  writer.key("modes");
   if (listing.lists_all)
-    append_grid_json(listing, text);
+    write_grid(listing, writer);
   else
-    text += "null";
-  return text += "\n}\n";
+    writer.null();
+  writer.close_object();
+  writer.finish();
 }
 
 }  // namespace ridgeline

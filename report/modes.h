@@ -2,6 +2,7 @@
 // What the modes are is found out in devices/; here they are only laid out.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +27,18 @@ struct ModesListing {
 
 std::string modes_text(const ModesListing& listing, int width);
 std::string modes_csv(const ModesListing& listing);
-std::string modes_json(const ModesListing& listing);
+void write_modes_json(const ModesListing& listing, std::ostream& out);
 
 Json mode_json(const DeviceMode& mode);  // one mode, as the lists have it
+
+// "1300.5", "612": MHz as tables show it; empty where unknown.
+std::string megahertz(std::optional<double> hz);
+
+// "612000000": whole numbers without an exponent.
+std::string hertz(double hz);
+
+// The CPU clock: one number where all clusters agree, else one for each: "1200/2000".
+std::string cpu_megahertz(const OperatingPoint& point);
+std::string cpu_hertz(const OperatingPoint& point);
 
 }  // namespace ridgeline

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/text_table.h"
 #include "base/wrap.h"
-#include "report/mode_rows.h"
 #include "report/modes.h"
 
 namespace ridgeline {

@@ -9,7 +9,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "report/mode_rows.h"
+#include "report/modes.h"
 #include "report/plan_training.h"
 
 namespace ridgeline {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/csv.h"
-#include "report/mode_rows.h"
+#include "report/modes.h"
 
 namespace ridgeline {
 namespace {

@@ -196,7 +196,7 @@ ExitCode list_modes(const std::string& name, const Options& options, Console& co
   answer.text = [&](std::ostream& out) {
     out << (wants_block ? listing.block : modes_text(listing, console.width));
   };
-  answer.json = [&](std::ostream& out) { out << modes_json(listing); };
+  answer.json = [&](std::ostream& out) { write_modes_json(listing, out); };
   answer.csv = [&](std::ostream& out) { out << modes_csv(listing); };
   write_answer(answer, options, console);
   if (wants_block && !flag(options, "json"))

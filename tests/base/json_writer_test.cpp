@@ -96,5 +96,30 @@ TEST(JsonWriter, TreesStandWhereTheyAreWritten) {
   EXPECT_EQ(out.str(), dump_json(Json{{"first", tree}, {"list", {tree, 7}}}));
 }
 
+TEST(JsonWriter, RowsTakeOneLineEach) {
+  std::ostringstream out;
+  JsonWriter writer(out);
+  writer.open_array();
+  for (const char* name : {"a\"", "b"}) {
+    writer.open_row();
+    writer.key("name");
+    writer.text(name);
+    writer.key("hz");
+    writer.open_array();
+    writer.written("612000000");
+    writer.integer(2);
+    writer.close_array();
+    writer.key("none");
+    writer.open_array();
+    writer.close_array();
+    writer.close_row();
+  }
+  writer.close_array();
+  writer.finish();
+  EXPECT_EQ(out.str(),
+            "[\n  {\"name\": \"a\\\"\", \"hz\": [612000000, 2], \"none\": []},\n"
+            "  {\"name\": \"b\", \"hz\": [612000000, 2], \"none\": []}\n]\n");
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
