@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/csv.h"
+#include "base/wrap.h"
 
 namespace ridgeline {
 namespace {
@@ -54,18 +55,6 @@ Character next_character(std::string_view text) {
     code = code << 6 | (byte & 0x3fu);
   }
   return {text.substr(0, length), code_point_width(code)};
-}
-
-// The longest beginning that fits.
-std::string_view head(std::string_view text, int width) {
-  std::size_t end = 0;
-  while (end < text.size()) {
-    const Character character = next_character(text.substr(end));
-    width -= character.width;
-    if (width < 0) break;
-    end += character.bytes.size();
-  }
-  return text.substr(0, end);
 }
 
 // The longest ending that fits.
@@ -288,21 +277,6 @@ void append_line(std::string& text, const Grid& grid, std::size_t line, const La
   text += '\n';
 }
 
-// Breaks at spaces where it can, anywhere where it must.
-std::vector<std::string> wrap(std::string_view text, int width) {
-  std::vector<std::string> lines;
-  while (display_width(text) > width) {
-    std::size_t end = std::max(head(text, width).size(), next_character(text).bytes.size());
-    const std::size_t space = text.substr(0, end + 1).rfind(' ');
-    if (space != std::string_view::npos && space > 0) end = space;
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  }
-  lines.emplace_back(text);
-  return lines;
-}
-
 std::string render_blocks(const Grid& grid, int width) {
   std::string text;
   for (std::size_t row = 1; row < grid.lines(); ++row) {
@@ -316,10 +290,10 @@ std::string render_blocks(const Grid& grid, int width) {
         text += title + value + "\n";
         continue;
       }
-      for (const std::string& part : wrap(title.substr(0, title.find_last_not_of(' ') + 1), width))
-        if (!part.empty()) text += part + "\n";
-      for (const std::string& part : wrap(value, std::max(width - gap, min_block_value)))
-        text += std::string(gap, ' ') + part + "\n";
+      if (!title.empty()) text += wrap(title, width, 0, 0, LongWord::broken) + "\n";
+      text += std::string(gap, ' ') +
+              wrap(value, std::max(width, gap + min_block_value), gap, gap, LongWord::broken) +
+              "\n";
     }
   }
   return text;
@@ -338,13 +312,30 @@ int display_width(std::string_view text) {
   return width;
 }
 
+std::string_view text_head(std::string_view text, int width) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const Character character = next_character(text.substr(end));
+    width -= character.width;
+    if (width < 0) break;
+    end += character.bytes.size();
+  }
+  return text.substr(0, end);
+}
+
 std::string elide_middle(std::string_view text, int width) {
   if (display_width(text) <= width) return std::string(text);
   if (width <= 0) return "";
   const int kept = width - 1;
   const std::string_view end = tail(text, kept / 2);
-  return std::string(head(text, kept - display_width(end))) + std::string(ellipsis) +
+  return std::string(text_head(text, kept - display_width(end))) + std::string(ellipsis) +
          std::string(end);
+}
+
+std::string printable(std::string text) {
+  for (char& c : text)
+    if ((c >= 0 && c < 32 && c != '\n') || c == 127) c = '?';
+  return text;
 }
 
 std::string render_text(const TextTable& table, int width) {
@@ -362,6 +353,23 @@ std::string render_text(const TextTable& table, int width) {
   for (std::size_t line = 0; line < grid.lines(); ++line)
     append_line(text, grid, line, layout, table.columns);
   return text;
+}
+
+void drop_columns(TextTable& table, int width, std::initializer_list<const char*> least_first) {
+  const auto too_wide = [&] {
+    constexpr int any_width = 1000;
+    const std::string drawn = render_text(table, any_width);
+    return display_width(drawn.substr(0, drawn.find('\n'))) > width;
+  };
+  for (const char* title : least_first) {
+    if (!too_wide()) return;
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const Column& each) { return each.title == title; });
+    if (column == table.columns.end()) continue;
+    const auto index = column - table.columns.begin();
+    table.columns.erase(column);
+    for (auto& row : table.rows) row.erase(row.begin() + index);
+  }
 }
 
 std::string render_markdown(const TextTable& table) {

@@ -2,6 +2,7 @@
 // Cells are finished text; numbers are formatted before they come here.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,22 @@ struct TextTable {
 // At most `width` columns wide: flexible columns shrink first, then spare ones go; where that is
 // not enough each row becomes a block of "title: value" lines.
 std::string render_text(const TextTable& table, int width);
+// Takes columns away, the first named first, until the table is at most `width` columns wide.
+void drop_columns(TextTable& table, int width, std::initializer_list<const char*> least_first);
+
 std::string render_markdown(const TextTable& table);
 std::string render_csv(const TextTable& table);
 
 // Terminal columns of UTF-8 text; a byte that is not UTF-8 counts as one.
 int display_width(std::string_view text);
 
+// The longest beginning that is at most `width` columns wide.
+std::string_view text_head(std::string_view text, int width);
+
 // "conv_1…_bn": at most `width` columns, the middle replaced by an ellipsis.
 std::string elide_middle(std::string_view text, int width);
+
+// Names come from files: nothing may steer the terminal. Line breaks stay.
+std::string printable(std::string text);
 
 }  // namespace ridgeline

@@ -1,36 +1,80 @@
-// Greedy line filling at blanks.
-// A word longer than the line stands alone on one that is too long: cutting names hides them.
+// Greedy line filling, word by word.
 #include "base/wrap.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/text_table.h"
 
 namespace ridgeline {
+namespace {
 
-std::string wrap(std::string_view text, int width, int indent, int column) {
-  std::string folded;
-  int at = column;
-  bool line_is_empty = true;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (word.empty()) continue;
-    const int length = display_width(word);
-    if (!line_is_empty && at + 1 + length > width) {
-      folded += '\n' + std::string(static_cast<std::size_t>(indent), ' ');
-      at = indent;
-      line_is_empty = true;
-    }
-    if (!line_is_empty) {
-      folded += ' ';
-      ++at;
-    }
-    folded += word;
-    at += length;
-    line_is_empty = false;
+std::vector<std::string> words_of(std::string_view text) {
+  constexpr std::string_view blanks = " \t\n\v\f\r";
+  std::vector<std::string> words;
+  for (std::size_t begin = text.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(blanks, begin), text.size());
+    words.emplace_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(blanks, end);
   }
-  return folded;
+  return words;
+}
+
+std::vector<std::string> broken(const std::vector<std::string>& words, int width) {
+  std::vector<std::string> pieces;
+  for (std::string_view word : words) {
+    while (display_width(word) > width) {
+      std::string_view piece = text_head(word, width);
+      if (piece.empty()) piece = text_head(word, 2);  // a character of two columns
+      pieces.emplace_back(piece);
+      word.remove_prefix(piece.size());
+    }
+    pieces.emplace_back(word);
+  }
+  return pieces;
+}
+
+// The first line may be shorter or longer than the others.
+template <class Measure>
+std::vector<std::string> fill(const std::vector<std::string>& words, double first_width,
+                              double width, const Measure& measure) {
+  std::vector<std::string> lines;
+  const double blank = measure(" ");
+  double used = 0;
+  for (const std::string& word : words) {
+    const double length = measure(word);
+    const double room = lines.size() == 1 ? first_width : width;
+    if (!lines.empty() && used + blank + length <= room) {
+      lines.back().append(" ").append(word);
+      used += blank + length;
+    } else {
+      lines.push_back(word);
+      used = length;
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string wrap(std::string_view text, int width, int indent, int column, LongWord long_word) {
+  std::vector<std::string> words = words_of(text);
+  if (long_word == LongWord::elided)
+    for (std::string& word : words) word = elide_middle(word, width - indent);
+  if (long_word == LongWord::broken) words = broken(words, std::max(1, width - indent));
+  return fmt::format("{}", fmt::join(fill(words, width - column, width - indent, display_width),
+                                     "\n" + std::string(static_cast<std::size_t>(indent), ' ')));
+}
+
+std::string paragraph(std::string_view text, int width) {
+  return wrap(text, width, 2, 0, LongWord::elided) + "\n";
+}
+
+std::vector<std::string> wrapped_lines(std::string_view text, double width,
+                                       const std::function<double(std::string_view)>& measure) {
+  return fill(words_of(text), width, width, measure);
 }
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// Figure: a plot as a value — axes, zones, series, labels, legend and caption.
-// It knows nothing of pixels or terminals; renderers are functions of it.
+// Figure: a picture as a value — a grid of panels with axes, zones, series and labels, and the
+// title, legend and caption around it. Renderers are functions of it; it has no pixels.
 #pragma once
 
 #include <string>
@@ -53,7 +53,9 @@ struct Series {
 enum class LabelPlace {
   right_margin,  // outside the frame at the height of the anchor
   along,         // on the line from anchor to end, in its direction
+  above_end,     // over a line that ends at the anchor
   beside,        // next to the anchor
+  above,         // over the anchor
   left_of,       // ends at the anchor, moves up where it is taken
   right_of,      // begins at the anchor, moves up where it is taken
 };
@@ -79,15 +81,30 @@ struct LegendEntry {
   Style style;
 };
 
-struct Figure {
-  std::string title;
-  std::string stamp;        // a warning about all of it, right below the title; mostly empty
-  std::string description;  // one or two sentences for those who cannot see the picture
+// One plot.
+struct Panel {
+  std::string title;  // of a small panel: "30W"
+  std::string note;   // below it: "8 SM, GPU 612 MHz, memory 3.2 GHz"
   Axis x;
   Axis y;
   std::vector<Zone> zones;
   std::vector<Series> series;
-  std::vector<Label> labels;
+  std::vector<Label> labels;  // of a small panel the more important first: later ones give way
+  double height = 1;          // relative to the large panels above and below
+};
+
+// Large panels fill the page. Small ones are many, for comparison: each has a title, and its text
+// is smaller.
+enum class PanelSize { large, small };
+
+struct Figure {
+  std::string title;
+  std::string stamp;          // a warning about all of it, right below the title; mostly empty
+  std::string description;    // one or two sentences for those who cannot see the picture
+  std::vector<Panel> panels;  // row by row; all have the same x axis, labelled at the bottom
+  int columns = 1;
+  PanelSize size = PanelSize::large;
+  bool shared_y = false;  // all have the same y axis, labelled at the left
   std::vector<LegendEntry> legend;
   std::string caption;  // device, mode, date, sources
 };

@@ -1,5 +1,5 @@
-// Separating axes for boxes; rounding errors below a thousandth of a unit are forgiven.
-// Convex shapes other than boxes are not needed and not here.
+// Data to screen on linear and logarithmic axes; boxes by the separating axis theorem, where
+// rounding errors below a thousandth of a unit are forgiven.
 #include "plots/geometry.h"
 
 #include <algorithm>
@@ -9,6 +9,12 @@ namespace ridgeline {
 namespace {
 
 constexpr double forgiven = 1e-3;
+
+// 0 at the low end of the axis, 1 at the high end.
+double position(const Axis& axis, double value) {
+  if (axis.scale == Scale::linear) return (value - axis.low) / (axis.high - axis.low);
+  return std::log(value / axis.low) / std::log(axis.high / axis.low);
+}
 
 // Whether the boxes are apart when seen along one direction.
 bool apart(const std::array<XY, 4>& a, const std::array<XY, 4>& b, XY direction) {
@@ -25,6 +31,10 @@ bool apart(const std::array<XY, 4>& a, const std::array<XY, 4>& b, XY direction)
 }
 
 }  // namespace
+
+double Viewport::screen_x(double value) const { return left + width * position(x, value); }
+
+double Viewport::screen_y(double value) const { return top + height * (1 - position(y, value)); }
 
 std::array<XY, 4> Box::corners() const {
   const XY u{along.x * width / 2, along.y * width / 2};

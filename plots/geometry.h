@@ -1,5 +1,5 @@
-// The little plane geometry that label layout needs: turned boxes and whether they touch.
-// Screen coordinates, y downwards.
+// Plane geometry of a picture: where data is on the screen, and turned boxes and whether they
+// touch. Screen y grows downwards; the length unit is the renderer's (pixel or terminal cell).
 #pragma once
 
 #include <array>
@@ -7,6 +7,23 @@
 #include "plots/figure.h"
 
 namespace ridgeline {
+
+// The rectangle of the screen that shows the data range of a panel. Nothing is clipped: a panel
+// keeps its data within its axes.
+struct Viewport {
+  double left = 0;
+  double top = 0;
+  double width = 1;
+  double height = 1;
+  Axis x;
+  Axis y;
+
+  double right() const { return left + width; }
+  double bottom() const { return top + height; }
+  double screen_x(double value) const;
+  double screen_y(double value) const;
+  XY screen(XY data) const { return {screen_x(data.x), screen_y(data.y)}; }
+};
 
 struct Box {
   XY center;

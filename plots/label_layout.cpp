@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/text_table.h"
 
@@ -17,16 +18,23 @@ struct Candidate {
   double cost = 0;
 };
 
-class Layout {
+class LabelLayout {
  public:
-  Layout(const Figure& figure, const Viewport& view, const LabelMetrics& metrics)
-      : figure_(figure), view_(view), metrics_(metrics) {
-    for (const Series& series : figure.series) add_obstacles(series);
+  LabelLayout(const Panel& panel, const Viewport& view, const LabelMetrics& metrics)
+      : panel_(panel), view_(view), metrics_(metrics) {
+    if (metrics.ranked) return;
+    for (const Series& series : panel.series) add_obstacles(series);
   }
 
   // Greedy placement depends on the order: several are tried, and the fullest picture with the
   // least cost counts.
   std::vector<PlacedLabel> run() {
+    if (metrics_.ranked) {
+      std::vector<std::size_t> as_given(panel_.labels.size());
+      std::iota(as_given.begin(), as_given.end(), std::size_t{0});
+      place_all(as_given);
+      return placed_;
+    }
     std::vector<PlacedLabel> best;
     double best_cost = 0;
     for (std::vector<std::size_t> order : first_orders()) {
@@ -63,11 +71,14 @@ class Layout {
   // from the left, from the right, from the top and as given.
   std::vector<std::vector<std::size_t>> first_orders() const {
     std::vector<std::size_t> fixed, points;
-    for (const LabelPlace place : {LabelPlace::left_of, LabelPlace::right_of, LabelPlace::along})
-      for (std::size_t i = 0; i < figure_.labels.size(); ++i)
-        if (figure_.labels[i].place == place) fixed.push_back(i);
-    for (std::size_t i = 0; i < figure_.labels.size(); ++i)
-      if (figure_.labels[i].place == LabelPlace::beside) points.push_back(i);
+    for (const LabelPlace place :
+         {LabelPlace::left_of, LabelPlace::right_of, LabelPlace::along, LabelPlace::above_end})
+      for (std::size_t i = 0; i < panel_.labels.size(); ++i)
+        if (panel_.labels[i].place == place) fixed.push_back(i);
+    for (std::size_t i = 0; i < panel_.labels.size(); ++i)
+      if (panel_.labels[i].place == LabelPlace::beside ||
+          panel_.labels[i].place == LabelPlace::above)
+        points.push_back(i);
     std::vector<std::vector<std::size_t>> orders;
     const auto add = [&](const auto& key) {
       std::stable_sort(points.begin(), points.end(),
@@ -77,16 +88,16 @@ class Layout {
     };
     add([](std::size_t i) { return static_cast<double>(i); });
     if (points.size() < 2) return orders;
-    add([&](std::size_t i) { return view_.screen(figure_.labels[i].anchor).x; });
-    add([&](std::size_t i) { return -view_.screen(figure_.labels[i].anchor).x; });
-    add([&](std::size_t i) { return view_.screen(figure_.labels[i].anchor).y; });
+    add([&](std::size_t i) { return view_.screen(panel_.labels[i].anchor).x; });
+    add([&](std::size_t i) { return -view_.screen(panel_.labels[i].anchor).x; });
+    add([&](std::size_t i) { return view_.screen(panel_.labels[i].anchor).y; });
     return orders;
   }
 
   // Returns those that found no place.
   std::vector<std::size_t> place_all(const std::vector<std::size_t>& order) {
     placed_.clear();
-    costs_.assign(figure_.labels.size(), 0);
+    costs_.assign(panel_.labels.size(), 0);
     place_margin();
     std::vector<std::size_t> left_out;
     for (const std::size_t index : order)
@@ -101,7 +112,7 @@ class Layout {
   }
 
   std::string text_of(std::size_t index) const {
-    const Label& label = figure_.labels[index];
+    const Label& label = panel_.labels[index];
     const bool shorten =
         label.place == LabelPlace::right_margin ? metrics_.short_margin : metrics_.short_inside;
     return shorten && !label.short_text.empty() ? label.short_text : label.text;
@@ -118,13 +129,13 @@ class Layout {
   // Right of the frame: one column, moved apart, joined to their lines by leaders.
   void place_margin() {
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < figure_.labels.size(); ++i)
-      if (figure_.labels[i].place == LabelPlace::right_margin) order.push_back(i);
+    for (std::size_t i = 0; i < panel_.labels.size(); ++i)
+      if (panel_.labels[i].place == LabelPlace::right_margin) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return figure_.labels[a].anchor.y > figure_.labels[b].anchor.y;
+      return panel_.labels[a].anchor.y > panel_.labels[b].anchor.y;
     });
     const auto line_y = [&](std::size_t index) {
-      return view_.screen_y(figure_.labels[index].anchor.y);
+      return view_.screen_y(panel_.labels[index].anchor.y);
     };
     std::vector<double> wanted;
     for (const std::size_t index : order) {
@@ -132,7 +143,8 @@ class Layout {
       wanted.push_back(metrics_.whole_steps ? std::floor(y) + 0.5 : y);
     }
     const double half = metrics_.line_height / 2;
-    auto heights = spread(wanted, metrics_.line_height, view_.top + half, view_.bottom() - half);
+    auto heights =
+        moved_apart(wanted, metrics_.line_height, view_.top + half, view_.bottom() - half);
     for (std::size_t k = 0; k < order.size(); ++k) {
       const double y = metrics_.whole_steps ? std::floor(heights[k]) + 0.5 : heights[k];
       const std::string text =
@@ -145,26 +157,30 @@ class Layout {
     }
   }
 
-  bool place_one(std::size_t index) {
-    const std::string text = text_of(index);
-    const double width = metrics_.width(text);
-    std::vector<Candidate> candidates;
-    switch (figure_.labels[index].place) {
+  std::vector<Candidate> places_for(const Label& label, double width) const {
+    switch (label.place) {
       case LabelPlace::along:
-        candidates = along(figure_.labels[index], width);
-        break;
+        return metrics_.ranked ? under(label, width) : along(label, width);
+      case LabelPlace::above_end:
+        return above_end(label, width);
       case LabelPlace::beside:
-        candidates = beside(figure_.labels[index], width);
-        break;
+        return metrics_.ranked ? at_corners(label, width) : beside(label, width);
+      case LabelPlace::above:
+        return at_corners(label, width);
       case LabelPlace::left_of:
-        candidates = upwards(figure_.labels[index], width, -1);
-        break;
+        return upwards(label, width, -1);
       case LabelPlace::right_of:
-        candidates = upwards(figure_.labels[index], width, +1);
-        break;
+        return upwards(label, width, +1);
       case LabelPlace::right_margin:
         break;
     }
+    return {};
+  }
+
+  bool place_one(std::size_t index) {
+    const std::string text = text_of(index);
+    const double width = metrics_.width(text);
+    std::vector<Candidate> candidates = places_for(panel_.labels[index], width);
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
     const Candidate* best = nullptr;
@@ -187,7 +203,7 @@ class Layout {
   void refine() {
     const std::vector<PlacedLabel> before = placed_;
     for (const PlacedLabel& old : before) {
-      if (figure_.labels[old.label].place == LabelPlace::right_margin) continue;
+      if (panel_.labels[old.label].place == LabelPlace::right_margin) continue;
       placed_.erase(std::find_if(placed_.begin(), placed_.end(), [&](const PlacedLabel& placed) {
         return placed.label == old.label;
       }));
@@ -251,6 +267,46 @@ class Layout {
                            steps * 0.5 + (side > 0 ? 2 : 0)});
       }
     }
+    return found;
+  }
+
+  // Under a line and near its foot: above it another may run, and at its top are the roofs.
+  std::vector<Candidate> under(const Label& label, double width) const {
+    const XY from = view_.screen(label.anchor), to = view_.screen(label.end);
+    const double length = std::hypot(to.x - from.x, to.y - from.y), offset = 2 * metrics_.gap;
+    if (length < width + 3 * metrics_.gap) return {};
+    const XY u{(to.x - from.x) / length, (to.y - from.y) / length};
+    const double at = std::max(0.3 * length, width / 2 + 2.5 * metrics_.gap);
+    return {{{{from.x + u.x * at - u.y * offset, from.y + u.y * at + u.x * offset},
+              width,
+              metrics_.line_height,
+              u},
+             {},
+             0}};
+  }
+
+  std::vector<Candidate> above_end(const Label& label, double width) const {
+    const XY end = view_.screen(label.anchor);
+    return {{snapped({{end.x - 1.25 * metrics_.gap - width / 2,
+                       end.y - 0.75 * metrics_.gap - metrics_.line_height / 2},
+                      width,
+                      metrics_.line_height}),
+             {},
+             0}};
+  }
+
+  // Off a corner of a point, or over it.
+  std::vector<Candidate> at_corners(const Label& label, double width) const {
+    const XY here = view_.screen(label.anchor);
+    const XY first = label.place == LabelPlace::above ? XY{0, -1.4} : XY{1, 1};
+    std::vector<Candidate> found;
+    for (const XY toward : {first, XY{-1, -1}, XY{1, -1}, XY{-1, 1}})
+      found.push_back({snapped({{here.x + toward.x * (1.5 * metrics_.gap + width / 2),
+                                 here.y + toward.y * (metrics_.gap + metrics_.line_height / 2)},
+                                width,
+                                metrics_.line_height}),
+                       {},
+                       static_cast<double>(found.size())});
     return found;
   }
 
@@ -323,7 +379,7 @@ class Layout {
     return box;
   }
 
-  const Figure& figure_;
+  const Panel& panel_;
   const Viewport& view_;
   const LabelMetrics& metrics_;
   std::vector<Box> lines_, markers_;
@@ -333,12 +389,13 @@ class Layout {
 
 }  // namespace
 
-std::vector<PlacedLabel> place_labels(const Figure& figure, const Viewport& view,
+std::vector<PlacedLabel> place_labels(const Panel& panel, const Viewport& view,
                                       const LabelMetrics& metrics) {
-  return Layout(figure, view, metrics).run();
+  return LabelLayout(panel, view, metrics).run();
 }
 
-std::vector<double> spread(std::vector<double> positions, double spacing, double low, double high) {
+std::vector<double> moved_apart(std::vector<double> positions, double spacing, double low,
+                                double high) {
   // With the k-th position shifted by −k·spacing the task is isotonic regression: neighbours in
   // the wrong order are pooled and share their mean.
   struct Block {

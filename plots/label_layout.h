@@ -1,5 +1,5 @@
-// Label layout: where each label of a figure goes, so that no two overlap and none leaves the
-// picture. Done once here for every renderer; it moves labels, never data.
+// Label layout: where each label of a panel goes, so that no two overlap and none leaves the
+// picture. Done here for every renderer; it moves labels, never data.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,6 @@
 
 #include "plots/figure.h"
 #include "plots/geometry.h"
-#include "plots/viewport.h"
 
 namespace ridgeline {
 
@@ -29,6 +28,9 @@ struct LabelMetrics {
   bool short_inside = false;  // short texts within the frame
   bool short_margin = false;  // short texts right of it
   bool whole_steps = false;   // labels stand on whole lines (terminal)
+  // Small panels: few places per label, no leaders, lines may be crossed, and a label gives way to
+  // those before it.
+  bool ranked = false;
 };
 
 // The line from a thing to its label.
@@ -41,7 +43,7 @@ struct Leader {
 };
 
 struct PlacedLabel {
-  std::size_t label = 0;  // index in the figure
+  std::size_t label = 0;  // index in the panel
   std::string text;
   Box box;
   std::optional<Leader> leader;  // absent where thing and label are next to each other
@@ -49,10 +51,11 @@ struct PlacedLabel {
 
 // A label that finds no free place is left out; margin labels always find one as long as their
 // number times the line height is at most the height of the frame.
-std::vector<PlacedLabel> place_labels(const Figure& figure, const Viewport& view,
+std::vector<PlacedLabel> place_labels(const Panel& panel, const Viewport& view,
                                       const LabelMetrics& metrics);
 
 // Moves ascending positions apart to at least `spacing`, as little as possible, within [low, high].
-std::vector<double> spread(std::vector<double> positions, double spacing, double low, double high);
+std::vector<double> moved_apart(std::vector<double> positions, double spacing, double low,
+                                double high);
 
 }  // namespace ridgeline

@@ -8,10 +8,11 @@
 #include <cmath>
 #include <set>
 
-#include "base/text_pieces.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "plots/figures/roofline.h"
+#include "report/roofline.h"
 #include "roofline/ceilings/names.h"
 
 namespace ridgeline {
@@ -82,12 +83,10 @@ std::string roofs_table(const EnergyRoofline& roofline, int width) {
     sources.insert(roof.joule_per_flop.source);
   }
   drop_columns(table, width, {"race to halt", "half", "peak W", "pJ/op", "peak"});
-  std::string from;
-  for (const Source source : sources)
-    from += (from.empty() ? "" : ", ") + std::string(to_string(source));
   return render_text(table, width) +
-         wrapped("time, energy, half: balance points in FLOP/byte; energy per operation: " + from,
-                 width) +
+         paragraph("time, energy, half: balance points in FLOP/byte; energy per operation: " +
+                       sources_text(sources),
+                   width) +
          "\n";
 }
 
@@ -130,16 +129,16 @@ std::string cap_sentence(const EnergyRoofline& roofline) {
 std::string energy_heading(const EnergyRoofline& roofline, int width) {
   const std::string stamp = stamp_text(roofline);
   return printable(
-      (stamp.empty() ? "" : wrapped(stamp, width)) +
-      wrapped(roofline.machine + "; mode: " + mode_text(roofline.mode) + "; " +
-                  (roofline.profile.empty() ? "time and energy on paper" : roofline.profile),
-              width));
+      (stamp.empty() ? "" : paragraph(stamp, width)) +
+      paragraph(roofline.machine + "; mode: " + mode_text(roofline.mode) + "; " +
+                    (roofline.profile.empty() ? "time and energy on paper" : roofline.profile),
+                width));
 }
 
 std::string energy_tables(const EnergyRoofline& roofline, int width) {
   std::string text = main_table(roofline, width) + roofs_table(roofline, width) +
-                     wrapped(race_sentence(roofline), width);
-  if (const std::string cap = cap_sentence(roofline); !cap.empty()) text += wrapped(cap, width);
+                     paragraph(race_sentence(roofline), width);
+  if (const std::string cap = cap_sentence(roofline); !cap.empty()) text += paragraph(cap, width);
   return printable(std::move(text));
 }
 
@@ -177,7 +176,7 @@ std::string energy_modes_table(const std::vector<EnergyRoofline>& rooflines, int
   const EnergyRoofline& first = rooflines.front();
   const EnergyRoof& roof = first.main_roof();
   return render_text(table, width) +
-         wrapped(
+         paragraph(
              fmt::format("{}; time, energy, half: balance points in FLOP/byte. Sources: peak "
                          "{}, DRAM {}, energy per operation {}, per byte {}, constant power {}",
                          roof.name, to_string(roof.flops_per_s.source),

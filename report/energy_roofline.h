@@ -1,5 +1,5 @@
 // EnergyRoofline → text for people: what a FLOP, a byte and a second cost, where the bounds change,
-// and what follows. The picture is terminal_stack.h's; full numbers are in JSON and CSV.
+// and what follows. The picture is in plots/; full numbers are in JSON and CSV.
 #pragma once
 
 #include <string>

@@ -9,10 +9,11 @@
 #include <sstream>
 #include <vector>
 
-#include "base/text_pieces.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "plots/figures/roofline.h"
+#include "plots/figures/roofline_panels.h"
 #include "roofline/ceilings/names.h"
 
 namespace ridgeline {
@@ -98,14 +99,11 @@ std::string ridge_table(const Roofline& roofline, int width) {
     }
     table.rows.push_back(std::move(cells));
   }
-  std::string source_text;
-  for (const Source source : sources)
-    source_text += (source_text.empty() ? "" : ", ") + std::string(to_string(source));
   const std::string note =
-      widest > 0 ? fmt::format("{}, {} {}", source_text,
+      widest > 0 ? fmt::format("{}, {} {}", sources_text(sources),
                                widest > 1 ? "some 90 % intervals" : "90 % intervals within",
                                format_half_width(widest, 1))
-                 : source_text;
+                 : sources_text(sources);
   return render_text(table, width) + (display_width(note) <= width ? note + "\n" : "") + "\n";
 }
 
@@ -162,18 +160,18 @@ std::string notes(const Roofline& roofline, int width) {
   std::string out;
   const auto add = [&](const std::string& name, Status status, const std::string& note) {
     if (status == Status::impossible)
-      out += wrapped(name + ": impossible" + (note.empty() ? "" : ", " + note), width);
+      out += paragraph(name + ": impossible" + (note.empty() ? "" : ", " + note), width);
     else if (status == Status::throttled)
-      out += wrapped("* " + name + ": throttled" + (note.empty() ? "" : ", " + note), width);
+      out += paragraph("* " + name + ": throttled" + (note.empty() ? "" : ", " + note), width);
     else if (!note.empty())
-      out += wrapped(name + ": " + note, width);
+      out += paragraph(name + ": " + note, width);
   };
   for (const Roof& roof : roofline.roofs) add(roof.name, roof.status, roof.note);
   for (const Slope& slope : roofline.slopes) add(slope.name, slope.status, slope.note);
   for (const Point& point : roofline.points) add(point.name, point.status, point.note);
   for (const LeftOut& row : roofline.left_out)
-    out += wrapped("left out: " + left_out_text(row), width);
-  if (!roofline.complete) out += wrapped("incomplete: the measurement was stopped early", width);
+    out += paragraph("left out: " + left_out_text(row), width);
+  if (!roofline.complete) out += paragraph("incomplete: the measurement was stopped early", width);
   return out;
 }
 
@@ -184,7 +182,7 @@ std::string roofline_tables(const Roofline& roofline, int width) {
                      ridge_table(roofline, width) + point_table(roofline, width);
   const std::string sweep = sweep_line(roofline);
   std::istringstream sweep_lines(sweep);
-  for (std::string line; std::getline(sweep_lines, line);) text += wrapped(line, width);
+  for (std::string line; std::getline(sweep_lines, line);) text += paragraph(line, width);
   text += notes(roofline, width);
   while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
   return printable(std::move(text));
@@ -195,12 +193,66 @@ std::string roofline_heading(const Roofline& roofline, int width) {
   for (const Roof& roof : roofline.roofs) threads.insert(roof.threads);
   for (const Slope& slope : roofline.slopes) threads.insert(slope.threads);
   std::string text = roofline.machine + "; mode: " + mode_text(roofline.mode);
-  if (on_paper(roofline)) return printable(wrapped(text + "; datasheet", width));
+  if (on_paper(roofline)) return printable(paragraph(text + "; datasheet", width));
   if (threads.size() == 1)
     text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
   text += "; " + roofline.date.substr(0, 10) + "; " + roofline.profile;
   const std::string stamp = stamp_text(roofline);
-  return printable((stamp.empty() ? "" : wrapped(stamp, width)) + wrapped(text, width));
+  return printable((stamp.empty() ? "" : paragraph(stamp, width)) + paragraph(text, width));
+}
+
+std::string interval_text(const Estimate& estimate, std::string_view unit) {
+  if (estimate.low == estimate.high) return "-";
+  std::string low = format_si(estimate.low, unit);
+  const std::string high = format_si(estimate.high, unit);
+  const auto low_unit = low.find(' '), high_unit = high.find(' ');
+  if (low_unit != std::string::npos && high_unit != std::string::npos &&
+      low.substr(low_unit) == high.substr(high_unit))
+    low.resize(low_unit);
+  return low + " … " + high;
+}
+
+std::string roofline_modes_table(const std::vector<Roofline>& rooflines, int width) {
+  std::vector<DType> dtypes;
+  for (const Roofline& roofline : rooflines)
+    for (const Roof* roof : compared_roofs(roofline))
+      if (std::find(dtypes.begin(), dtypes.end(), roof->dtype) == dtypes.end())
+        dtypes.push_back(roof->dtype);
+  std::sort(dtypes.begin(), dtypes.end());
+  TextTable table;
+  table.columns = {
+      {"mode"}, {"SMs", Align::right}, {"GPU", Align::right}, {"memory", Align::right}};
+  for (const DType dtype : dtypes)
+    table.columns.push_back({upper_case(to_string(dtype)), Align::right});
+  table.columns.push_back({"DRAM peak", Align::right});
+  table.columns.push_back({"usable", Align::right});
+  table.columns.push_back({"ridge", Align::right});
+  for (const Roofline& roofline : rooflines) {
+    const OperatingPoint& point = roofline.mode;
+    std::vector<std::string> row{point.label,
+                                 point.gpu_units ? std::to_string(*point.gpu_units) : "-",
+                                 point.gpu_hz ? format_hz(*point.gpu_hz) : "-",
+                                 point.memory_hz ? format_hz(*point.memory_hz) : "-"};
+    const auto roofs = compared_roofs(roofline);
+    for (const DType dtype : dtypes) {
+      const auto found = std::find_if(roofs.begin(), roofs.end(),
+                                      [&](const Roof* roof) { return roof->dtype == dtype; });
+      row.push_back(found == roofs.end() ? "-" : short_rate((*found)->flops_per_s.value));
+    }
+    const Slope* peak = dram_peak(roofline);
+    const Slope* main = main_slope(roofline);
+    row.push_back(peak ? format_si(peak->bytes_per_s.value, "B/s") : "-");
+    row.push_back(main && main->bytes_per_s.source == Source::fitted
+                      ? format_si(main->bytes_per_s.value, "B/s")
+                      : "-");
+    row.push_back(main && roofline.main_roof
+                      ? format_number(main_rate(roofline) / main->bytes_per_s.value)
+                      : "-");
+    table.rows.push_back(std::move(row));
+  }
+  drop_columns(table, width,
+               {"BF16", "INT4", "memory", "TF32", "GPU", "DRAM peak", "FP8", "SMs", "usable"});
+  return render_text(table, width);
 }
 
 }  // namespace ridgeline

@@ -3,6 +3,7 @@
 #include "report/targets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -115,12 +116,11 @@ TextTable target_table(const TargetCheck& check) {
 std::string target_text(const TargetCheck& check, int width) {
   std::string text;
   if (!check.targets.empty()) text = render_text(target_table(check), width);
-  if (!check.without_theory.empty()) {
-    std::string kernels;
-    for (const std::string& kernel : check.without_theory)
-      kernels += (kernels.empty() ? "" : ", ") + kernel;
-    text += wrap("no source states what this hardware allows: " + kernels, width, 2) + "\n";
-  }
+  if (!check.without_theory.empty())
+    text += wrap(fmt::format("no source states what this hardware allows: {}",
+                             fmt::join(check.without_theory, ", ")),
+                 width, 2) +
+            "\n";
   const auto missed =
       std::ranges::count_if(check.targets, [](const CheckedTarget& each) { return !each.met(); });
   if (check.targets.empty())

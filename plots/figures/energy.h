@@ -1,16 +1,20 @@
-// EnergyRoofline → three plots over one axis of intensities: performance, efficiency, power.
-// No drawing: svg_stack.h and terminal_stack.h render the stack.
+// EnergyRoofline → Figure of three plots over one axis of intensities: performance, efficiency,
+// power; of several modes, a row of three small ones per mode. No drawing: see plots/renderers.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "plots/stack.h"
+#include "plots/figure.h"
 #include "roofline/ceilings/energy_roofline.h"
 
 namespace ridgeline {
 
-FigureStack energy_figure(const EnergyRoofline& roofline);
+Figure energy_figure(const EnergyRoofline& roofline);
+
+// At least one roofline, all of one machine. Each panel has the main roof of its mode, and in grey
+// that of the mode with the highest peak.
+Figure energy_panels(const std::vector<EnergyRoofline>& rooflines);
 
 // A line of the picture: roofs of equal terms share one. The main roof comes last, to lie on top.
 struct EnergyLine {

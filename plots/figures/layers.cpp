@@ -52,9 +52,9 @@ std::string words_of(BoundBy bound) {
   return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
 }
 
-class LayersFigureBuilder {
+class LayersPicture {
  public:
-  LayersFigureBuilder(const Explanation& explanation, const Ceilings& ceilings)
+  LayersPicture(const Explanation& explanation, const Ceilings& ceilings)
       : explanation_(explanation), figure_(roofline_figure(roofline_under(explanation, ceilings))) {
     for (const ExplainedLayer& layer : explanation.layers)
       if (has_place(layer)) shown_ += layer.time_share;
@@ -88,7 +88,7 @@ class LayersFigureBuilder {
       }
       if (series.points.empty()) continue;
       figure_.legend.push_back({"bound by " + words_of(bound), series.style});
-      figure_.series.push_back(std::move(series));
+      figure_.panels.front().series.push_back(std::move(series));
     }
   }
 
@@ -97,14 +97,15 @@ class LayersFigureBuilder {
     for (const ExplainedLayer* layer : longest_layers(explanation_)) {
       if (!has_place(*layer)) continue;
       if (++labels > most_layer_labels) return;
-      figure_.labels.push_back({fmt::format("{} {}", elide_middle(layer->name, longest_layer_name),
-                                            format_percent(layer->time_share)),
-                                elide_middle(layer->name, 12),
-                                LabelPlace::beside,
-                                place_of(*layer),
-                                {},
-                                ink_of(layer->bound),
-                                false});
+      figure_.panels.front().labels.push_back(
+          {fmt::format("{} {}", elide_middle(layer->name, longest_layer_name),
+                       format_percent(layer->time_share)),
+           elide_middle(layer->name, 12),
+           LabelPlace::beside,
+           place_of(*layer),
+           {},
+           ink_of(layer->bound),
+           false});
     }
   }
 
@@ -147,7 +148,7 @@ Ink ink_of(BoundBy bound) {
 }
 
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings) {
-  return LayersFigureBuilder(explanation, ceilings).build();
+  return LayersPicture(explanation, ceilings).build();
 }
 
 }  // namespace ridgeline

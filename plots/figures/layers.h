@@ -1,5 +1,6 @@
 // Explanation → Figure: the layers of a network as bubbles on the roofline of the machine, where
-// area is the share of the time and colour the bound. No drawing: svg.h renders it.
+// area is the share of the time and colour the bound. No drawing: that is done in
+// plots/renderers.
 #pragma once
 
 #include "base/ceilings.h"

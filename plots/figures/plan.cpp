@@ -17,9 +17,9 @@ namespace {
 
 constexpr double spots_x = 340, spots_y = 230;
 
-class PlanBuilder {
+class PlanPicture {
  public:
-  PlanBuilder(const PlanProblem& problem, const PlanResult& result)
+  PlanPicture(const PlanProblem& problem, const PlanResult& result)
       : problem_(problem), sweep_(result.sweep), plan_(result.plan) {}
 
   Figure build() {
@@ -40,8 +40,9 @@ class PlanBuilder {
     figure_.caption = caption();
     figure_.description = fmt::format(
         "{} against {} of {} choices on logarithmic axes; the choice is {}, batch {}, {}.",
-        figure_.y.title, figure_.x.title, plan_.run.choices, name_of(plan_.chosen),
+        panel_.y.title, panel_.x.title, plan_.run.choices, name_of(plan_.chosen),
         plan_.chosen.batch, to_string(plan_.chosen.dtype));
+    figure_.panels.push_back(std::move(panel_));
     return std::move(figure_);
   }
 
@@ -77,17 +78,17 @@ class PlanBuilder {
       if (limit.kind == x_limit() && limit.bound < 3 * x.high)
         x.high = std::max(x.high, limit.bound);
     constexpr double room = 1.12;
-    figure_.x = {"Latency of a batch", "s", Scale::log, x.low / room, x.high * room, true};
-    figure_.y = {"Energy per sample", "J", Scale::log, y.low / room, y.high * room, true};
-    if (objective().arrivals) figure_.x.title = "Latency of a sample";
+    panel_.x = {"Latency of a batch", "s", Scale::log, x.low / room, x.high * room, true};
+    panel_.y = {"Energy per sample", "J", Scale::log, y.low / room, y.high * room, true};
+    if (objective().arrivals) panel_.x.title = "Latency of a sample";
     if (plan_.training) {
-      figure_.x.title = "Time of an epoch";
-      figure_.y.title = "Energy per epoch";
+      panel_.x.title = "Time of an epoch";
+      panel_.y.title = "Energy per epoch";
     } else if (is_both()) {
-      figure_.x.title = "Mean power";
-      figure_.x.unit = "W";
-      figure_.y.title = "Trained samples";
-      figure_.y.unit = "/s";
+      panel_.x.title = "Mean power";
+      panel_.x.unit = "W";
+      panel_.y.title = "Trained samples";
+      panel_.y.unit = "/s";
     }
   }
 
@@ -105,30 +106,30 @@ class PlanBuilder {
   }
 
   void forbid_right_of(double latency_s, const std::string& name) {
-    const double left = std::max(latency_s, figure_.x.low);
-    if (left >= figure_.x.high) return;
-    figure_.zones.push_back({name,
-                             {{left, figure_.y.low},
-                              {figure_.x.high, figure_.y.low},
-                              {figure_.x.high, figure_.y.high},
-                              {left, figure_.y.high}},
-                             Ink::grey});
+    const double left = std::max(latency_s, panel_.x.low);
+    if (left >= panel_.x.high) return;
+    panel_.zones.push_back({name,
+                            {{left, panel_.y.low},
+                             {panel_.x.high, panel_.y.low},
+                             {panel_.x.high, panel_.y.high},
+                             {left, panel_.y.high}},
+                            Ink::grey});
   }
 
   void forbid_above(double energy_j, const std::string& name) {
-    const double bottom = std::max(energy_j, figure_.y.low);
-    if (bottom >= figure_.y.high) return;
-    figure_.zones.push_back({name,
-                             {{figure_.x.low, bottom},
-                              {figure_.x.high, bottom},
-                              {figure_.x.high, figure_.y.high},
-                              {figure_.x.low, figure_.y.high}},
-                             Ink::grey});
+    const double bottom = std::max(energy_j, panel_.y.low);
+    if (bottom >= panel_.y.high) return;
+    panel_.zones.push_back({name,
+                            {{panel_.x.low, bottom},
+                             {panel_.x.high, bottom},
+                             {panel_.x.high, panel_.y.high},
+                             {panel_.x.low, panel_.y.high}},
+                            Ink::grey});
   }
 
   // More energy per sample than `power_w` draws in the time: above a line of slope one.
   void forbid_power_above(double sample_power_w, const std::string& name) {
-    const Axis &x = figure_.x, &y = figure_.y;
+    const Axis &x = panel_.x, &y = panel_.y;
     const double from = std::max(x.low, y.low / sample_power_w);
     const double to = std::min(x.high, y.high / sample_power_w);
     if (from >= to) {
@@ -140,7 +141,7 @@ class PlanBuilder {
                             {to, sample_power_w * to},
                             {to, y.high},
                             {x.low, y.high}};
-    figure_.zones.push_back({name, std::move(outline), Ink::grey});
+    panel_.zones.push_back({name, std::move(outline), Ink::grey});
   }
 
   void add_zones() {
@@ -181,11 +182,11 @@ class PlanBuilder {
       if (!problem_.candidates.is_eligible(sweep_.mode_of(row))) continue;
       const auto at = place_of(row);
       if (at &&
-          taken.emplace(spot(figure_.x, at->x, spots_x), spot(figure_.y, at->y, spots_y)).second)
+          taken.emplace(spot(panel_.x, at->x, spots_x), spot(panel_.y, at->y, spots_y)).second)
         series.points.push_back(*at);
     }
     figure_.legend.push_back({"a mode", series.style});
-    figure_.series.push_back(std::move(series));
+    panel_.series.push_back(std::move(series));
   }
 
   void add_front() {
@@ -194,7 +195,7 @@ class PlanBuilder {
       if (!is_both()) series.points.push_back(*place_of(row));
     if (is_both()) series.points = most_training();
     figure_.legend.push_back({"front", series.style});
-    figure_.series.push_back(std::move(series));
+    panel_.series.push_back(std::move(series));
   }
 
   // The most training that each power buys.
@@ -218,17 +219,17 @@ class PlanBuilder {
       const auto at = place_of(sweep_.row(variant(), mode));
       if (!at) continue;
       series.points.push_back(*at);
-      figure_.labels.push_back({problem_.candidates.modes[mode].point.label,
-                                "",
-                                LabelPlace::beside,
-                                *at,
-                                {},
-                                Ink::orange,
-                                false});
+      panel_.labels.push_back({problem_.candidates.modes[mode].point.label,
+                               "",
+                               LabelPlace::beside,
+                               *at,
+                               {},
+                               Ink::orange,
+                               false});
     }
     if (series.points.empty()) return;
     figure_.legend.push_back({"stock mode", series.style});
-    figure_.series.push_back(std::move(series));
+    panel_.series.push_back(std::move(series));
   }
 
   XY chosen_place() const {
@@ -244,10 +245,10 @@ class PlanBuilder {
     const XY at = chosen_place();
     const Series series{"choice", {at}, {Ink::vermillion, Dash::solid, 0, Marker::star}, {}};
     // The blanks keep the label off the star, which is larger than other marks.
-    figure_.labels.push_back(
+    panel_.labels.push_back(
         {"\u00a0\u00a0choice", "", LabelPlace::beside, at, {}, Ink::vermillion, true});
     figure_.legend.push_back({"choice", series.style});
-    figure_.series.push_back(series);
+    panel_.series.push_back(series);
   }
 
   std::size_t variant() const {
@@ -285,12 +286,13 @@ class PlanBuilder {
   const Sweep& sweep_;
   const Plan& plan_;
   Figure figure_;
+  Panel panel_;
 };
 
 }  // namespace
 
 Figure plan_figure(const PlanProblem& problem, const PlanResult& result) {
-  return PlanBuilder(problem, result).build();
+  return PlanPicture(problem, result).build();
 }
 
 }  // namespace ridgeline

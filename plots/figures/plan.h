@@ -1,6 +1,7 @@
 // Plan → Figure: energy against latency of every mode (against the time of an epoch; beside
 // inference, trained samples against power), the front, where limits forbid, the stock modes and
-// the choice. No drawing: svg.h renders it.
+// the choice. No drawing: that is done in
+// plots/renderers.
 #pragma once
 
 #include "planner/planner.h"

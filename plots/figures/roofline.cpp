@@ -3,6 +3,7 @@
 #include "plots/figures/roofline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,9 +62,9 @@ std::string spread_text(const Estimate& estimate) {
   return half > 0.02 ? " " + format_half_width(half) : "";
 }
 
-class RooflineFigureBuilder {
+class RooflinePicture {
  public:
-  explicit RooflineFigureBuilder(const Roofline& roofline) : roofline_(roofline) {}
+  explicit RooflinePicture(const Roofline& roofline) : roofline_(roofline) {}
 
   Figure build() {
     figure_.title =
@@ -80,6 +81,7 @@ class RooflineFigureBuilder {
     add_legend();
     figure_.caption = caption();
     figure_.description = description();
+    figure_.panels.push_back(std::move(panel_));
     return std::move(figure_);
   }
 
@@ -133,11 +135,11 @@ class RooflineFigureBuilder {
                                       [](const Roof& roof) { return is_integer(roof.dtype); });
     widen(x, 1000);
     widen(y, 100);
-    figure_.x = {"Arithmetic intensity", "FLOP/byte",      Scale::log,
-                 round_down(x.low),      round_up(x.high), false};
-    figure_.y = {"Performance", integers ? "FLOP/s, integers OP/s" : "FLOP/s",
-                 Scale::log,    round_down(y.low),
-                 y.high,        true};
+    panel_.x = {"Arithmetic intensity", "FLOP/byte",      Scale::log,
+                round_down(x.low),      round_up(x.high), false};
+    panel_.y = {"Performance", integers ? "FLOP/s, integers OP/s" : "FLOP/s",
+                Scale::log,    round_down(y.low),
+                y.high,        true};
   }
 
   // Left of the main ridge memory is the limit, right of it arithmetic.
@@ -146,47 +148,47 @@ class RooflineFigureBuilder {
     const double roof = roofline_.roofs[*roofline_.main_roof].flops_per_s.value;
     const double slope = roofline_.slopes[*roofline_.main_slope].bytes_per_s.value;
     const double ridge = roof / slope;
-    const double x_low = figure_.x.low, x_high = figure_.x.high, y_low = figure_.y.low;
+    const double x_low = panel_.x.low, x_high = panel_.x.high, y_low = panel_.y.low;
     const double enters = std::max(x_low, y_low / slope);  // where the slope enters the frame
     std::vector<XY> memory{{enters, slope * enters}, {ridge, roof}, {ridge, y_low}};
     if (enters <= x_low) memory.push_back({x_low, y_low});
-    figure_.zones.push_back({"memory-bound", memory, Ink::sky});
-    figure_.zones.push_back({"compute-bound",
-                             {{ridge, roof}, {x_high, roof}, {x_high, y_low}, {ridge, y_low}},
-                             Ink::orange});
-    figure_.labels.push_back(
+    panel_.zones.push_back({"memory-bound", memory, Ink::sky});
+    panel_.zones.push_back({"compute-bound",
+                            {{ridge, roof}, {x_high, roof}, {x_high, y_low}, {ridge, y_low}},
+                            Ink::orange});
+    panel_.labels.push_back(
         {"memory-bound", "", LabelPlace::left_of, {ridge, y_low}, {}, Ink::grey, false});
-    figure_.labels.push_back(
+    panel_.labels.push_back(
         {"compute-bound", "", LabelPlace::right_of, {ridge, y_low}, {}, Ink::grey, false});
-    figure_.series.push_back({"main ridge",
-                              {{ridge, y_low}, {ridge, roof}},
-                              {Ink::grey, Dash::dotted, 1, Marker::none},
-                              {}});
+    panel_.series.push_back({"main ridge",
+                             {{ridge, y_low}, {ridge, roof}},
+                             {Ink::grey, Dash::dotted, 1, Marker::none},
+                             {}});
   }
 
   void add_slope(std::size_t index) {
     const Slope& slope = roofline_.slopes[index];
     const double rate = slope.bytes_per_s.value;
     const Roof* roof = fastest_roof(slope.processor);
-    const double top = std::min(roof ? roof->flops_per_s.value : figure_.y.high, figure_.y.high);
-    const double begin = std::max(figure_.x.low, figure_.y.low / rate);
-    const double end = std::min(figure_.x.high, top / rate);
+    const double top = std::min(roof ? roof->flops_per_s.value : panel_.y.high, panel_.y.high);
+    const double begin = std::max(panel_.x.low, panel_.y.low / rate);
+    const double end = std::min(panel_.x.high, top / rate);
     if (!(begin < end)) return;
     const XY from{begin, rate * begin}, to{end, rate * end};
     const bool labelled = is_labelled(index);
-    figure_.series.push_back({slope.name + " " + ceiling_text(slope),
-                              {from, to},
-                              {slope.chosen            ? Ink::black
-                               : carries_points(index) ? Ink::grey
-                                                       : Ink::pale,
-                               dash_of(slope.level),
-                               index == roofline_.main_slope ? 2.2
-                               : slope.chosen                ? 1.4
-                                                             : 0.9,
-                               Marker::none},
-                              {}});
+    panel_.series.push_back({slope.name + " " + ceiling_text(slope),
+                             {from, to},
+                             {slope.chosen            ? Ink::black
+                              : carries_points(index) ? Ink::grey
+                                                      : Ink::pale,
+                              dash_of(slope.level),
+                              index == roofline_.main_slope ? 2.2
+                              : slope.chosen                ? 1.4
+                                                            : 0.9,
+                              Marker::none},
+                             {}});
     if (labelled)
-      figure_.labels.push_back(
+      panel_.labels.push_back(
           {slope.name + " " + ceiling_text(slope) + status_text(slope) + source_text(slope),
            slope.chosen ? std::string(to_string(slope.level)) : slope.name, LabelPlace::along, from,
            to, slope.chosen ? Ink::black : Ink::grey, false});
@@ -197,14 +199,14 @@ class RooflineFigureBuilder {
     const double rate = roof.flops_per_s.value;
     const Slope* slope = fastest_slope(roof.processor);
     const double begin =
-        slope ? std::max(figure_.x.low, rate / slope->bytes_per_s.value) : figure_.x.low;
-    const XY from{begin, rate}, to{figure_.x.high, rate};
+        slope ? std::max(panel_.x.low, rate / slope->bytes_per_s.value) : panel_.x.low;
+    const XY from{begin, rate}, to{panel_.x.high, rate};
     const double width = is_main(roof) ? 2.4 : roof.chosen ? 1.6 : 0.9;
-    figure_.series.push_back({roof.name + " " + ceiling_text(roof),
-                              {from, to},
-                              {ink_of(roof.dtype), dash_of(roof.unit), width, Marker::none},
-                              {}});
-    figure_.labels.push_back(
+    panel_.series.push_back({roof.name + " " + ceiling_text(roof),
+                             {from, to},
+                             {ink_of(roof.dtype), dash_of(roof.unit), width, Marker::none},
+                             {}});
+    panel_.labels.push_back(
         {roof.name + " " + ceiling_text(roof) + status_text(roof) + source_text(roof),
          roof.name,
          LabelPlace::right_margin,
@@ -241,15 +243,15 @@ class RooflineFigureBuilder {
       const XY at{ridge.flop_per_byte.value, roofline_.roofs[ridge.roof].flops_per_s.value};
       rings.points.push_back(at);
       if (main_roof && main_slope)
-        figure_.labels.push_back({"ridge " + format_number(at.x) + " FLOP/byte",
-                                  "ridge " + format_number(at.x),
-                                  LabelPlace::beside,
-                                  at,
-                                  {},
-                                  Ink::black,
-                                  false});
+        panel_.labels.push_back({"ridge " + format_number(at.x) + " FLOP/byte",
+                                 "ridge " + format_number(at.x),
+                                 LabelPlace::beside,
+                                 at,
+                                 {},
+                                 Ink::black,
+                                 false});
     }
-    if (!rings.points.empty()) figure_.series.push_back(std::move(rings));
+    if (!rings.points.empty()) panel_.series.push_back(std::move(rings));
   }
 
   // Points that cannot be true have a mark of their own: they say that the machine was disturbed.
@@ -274,7 +276,7 @@ class RooflineFigureBuilder {
             dots.points.push_back({point.flop_per_byte.value, point.flops_per_s->value});
             dots.y_intervals.push_back({point.flops_per_s->low, point.flops_per_s->high});
           }
-        figure_.series.push_back(std::move(dots));
+        panel_.series.push_back(std::move(dots));
       }
     }
   }
@@ -287,7 +289,7 @@ class RooflineFigureBuilder {
       const XY at{point.flop_per_byte.value, point.flops_per_s
                                                  ? point.flops_per_s->value
                                                  : point.attainable_flops_per_s->value};
-      figure_.series.push_back(
+      panel_.series.push_back(
           {point.name,
            {at},
            {Ink::black, Dash::solid, 0, point.flops_per_s ? Marker::diamond : Marker::open_diamond},
@@ -296,7 +298,7 @@ class RooflineFigureBuilder {
       std::string text = elide_middle(point.name, longest_name);
       if (point.fraction_of_roof) text += " " + format_percent(point.fraction_of_roof->value);
       if (!point.note.empty()) text += " (above the roof)";
-      figure_.labels.push_back(
+      panel_.labels.push_back(
           {text, elide_middle(point.name, 12), LabelPlace::beside, at, {}, Ink::black, false});
     }
   }
@@ -309,7 +311,7 @@ class RooflineFigureBuilder {
         figure_.legend.push_back({std::string(to_string(unit)) + " unit",
                                   {Ink::black, dash_of(unit), 1.6, Marker::none}});
     std::set<Marker> seen;
-    for (const Series& series : figure_.series) {
+    for (const Series& series : panel_.series) {
       const Marker marker = series.style.marker;
       if (marker == Marker::none || !seen.insert(marker).second) continue;
       const char* text = marker == Marker::ring      ? "ridge point"
@@ -333,15 +335,12 @@ class RooflineFigureBuilder {
     };
     for (const Roof& roof : roofline_.roofs) note(roof.threads, roof.flops_per_s);
     for (const Slope& slope : roofline_.slopes) note(slope.threads, slope.bytes_per_s);
-    std::string source_text;
-    for (const Source source : sources)
-      source_text += (source_text.empty() ? "" : ", ") + std::string(to_string(source));
     std::string text = fmt::format("{}; mode: {}", roofline_.machine, mode_text(roofline_.mode));
     if (on_paper(roofline_)) return text + paper_caption();
     if (threads.size() == 1)
       text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
     text += fmt::format("; {}; profile {}.", roofline_.date.substr(0, 10), roofline_.profile);
-    text += fmt::format(" Roofs and slopes: {}, medians", source_text);
+    text += fmt::format(" Roofs and slopes: {}, medians", sources_text(sources));
     if (widest > 0.0005)
       text += widest > 1 ? ", some 90\u00a0% intervals " + format_half_width(widest)
                          : fmt::format(", 90\u00a0% intervals within ±\u00a0{}",
@@ -379,6 +378,7 @@ class RooflineFigureBuilder {
 
   const Roofline& roofline_;
   Figure figure_;
+  Panel panel_;
 };
 
 std::string stamp(const std::string& disturbed) {
@@ -418,7 +418,7 @@ Dash dash_of(Unit unit) {
   return Dash::solid;
 }
 
-Figure roofline_figure(const Roofline& roofline) { return RooflineFigureBuilder(roofline).build(); }
+Figure roofline_figure(const Roofline& roofline) { return RooflinePicture(roofline).build(); }
 
 std::string ceiling_text(const Roof& roof) {
   return format_si(roof.flops_per_s.value, rate_unit(roof.dtype)) + spread_text(roof.flops_per_s);
@@ -430,6 +430,12 @@ std::string ceiling_text(const Slope& slope) {
 
 std::string stamp_text(const Roofline& roofline) { return stamp(roofline.disturbed); }
 std::string stamp_text(const EnergyRoofline& roofline) { return stamp(roofline.disturbed); }
+
+std::string sources_text(const std::set<Source>& sources) {
+  std::vector<std::string_view> names;
+  for (const Source source : sources) names.push_back(to_string(source));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 std::string mode_text(const OperatingPoint& mode) {
   std::string text = mode.label;
@@ -443,6 +449,15 @@ std::string mode_text(const OperatingPoint& mode) {
     add(fmt::format("{} core{}", *mode.cpu_cores, *mode.cpu_cores == 1 ? "" : "s"));
   if (mode.cap_w) add(format_si(*mode.cap_w, "W") + " cap");
   return text;
+}
+
+std::string clocks_text(const OperatingPoint& point) {
+  std::string note;
+  const auto add = [&](const std::string& part) { note += (note.empty() ? "" : ", ") + part; };
+  if (point.gpu_units) add(fmt::format("{} SM", *point.gpu_units));
+  if (point.gpu_hz) add(format_hz(*point.gpu_hz));
+  if (point.memory_hz) add("memory " + format_hz(*point.memory_hz));
+  return note;
 }
 
 }  // namespace ridgeline

@@ -1,7 +1,8 @@
 // Roofline → Figure: which lines, marks, zones and labels a roofline picture has.
-// No drawing: svg.h and terminal.h render the figure.
+// No drawing: that is done in plots/renderers.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "plots/figure.h"
@@ -24,7 +25,13 @@ std::string ceiling_text(const Slope& slope);
 std::string stamp_text(const Roofline& roofline);
 std::string stamp_text(const EnergyRoofline& roofline);
 
+// "measured, datasheet".
+std::string sources_text(const std::set<Source>& sources);
+
 // "as found, cpu 2.8 GHz, 4 cores".
 std::string mode_text(const OperatingPoint& mode);
+
+// "8 SM, 612 MHz, memory 3.20 GHz".
+std::string clocks_text(const OperatingPoint& point);
 
 }  // namespace ridgeline

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <map>
 
-#include "base/text_pieces.h"
-#include "base/text_table.h"
 #include "base/units.h"
 #include "plots/figures/roofline.h"
 #include "roofline/ceilings/names.h"
@@ -17,61 +15,29 @@
 namespace ridgeline {
 namespace {
 
-// The fastest chosen roof of each dtype; FP64 only where it is the main one, since it lies decades
-// below the others.
-std::vector<const Roof*> panel_roofs(const Roofline& roofline) {
-  const DType main = roofline.main_roof ? roofline.roofs[*roofline.main_roof].dtype : DType::fp32;
-  std::vector<const Roof*> roofs;
-  for (const Roof& roof : roofline.roofs) {  // fastest first
-    if (!roof.chosen || (roof.dtype == DType::fp64 && main != DType::fp64)) continue;
-    const bool known = std::any_of(roofs.begin(), roofs.end(),
-                                   [&](const Roof* each) { return each->dtype == roof.dtype; });
-    if (!known) roofs.push_back(&roof);
-  }
-  return roofs;
-}
-
-// Of DRAM: caches have no room in a small panel.
-const Slope* fastest_slope(const Roofline& roofline) {
-  for (const Slope& slope : roofline.slopes)
-    if (slope.chosen && slope.level == Level::dram) return &slope;
-  return nullptr;
-}
-
-const Slope* main_slope(const Roofline& roofline) {
-  return roofline.main_slope ? &roofline.slopes[*roofline.main_slope] : nullptr;
-}
-
-double main_rate(const Roofline& roofline) {
-  return roofline.main_roof ? roofline.roofs[*roofline.main_roof].flops_per_s.value : 0;
-}
-
-std::string short_rate(double rate) {
-  std::string text = format_si(rate, "");
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
-class PanelBuilder {
+class RooflineModesPicture {
  public:
-  explicit PanelBuilder(const std::vector<Roofline>& rooflines) : rooflines_(rooflines) {}
+  explicit RooflineModesPicture(const std::vector<Roofline>& rooflines) : rooflines_(rooflines) {}
 
-  Panels build() {
+  Figure build() {
     const Roofline& first = rooflines_.front();
-    panels_.title = (on_paper(first) ? "Datasheet rooflines of " : "Rooflines of ") + first.machine;
+    figure_.title = (on_paper(first) ? "Datasheet rooflines of " : "Rooflines of ") + first.machine;
+    figure_.size = PanelSize::small;
+    figure_.columns = rooflines_.size() <= 1 ? 1 : rooflines_.size() <= 4 ? 2 : 3;
+    figure_.shared_y = true;
     set_axes();
     for (const Roofline& roofline : rooflines_) add_panel(roofline);
     add_legend();
-    panels_.caption = fmt::format(
+    figure_.caption = fmt::format(
         "{}; {}. Roofs: {}, the fastest unit of each data type, dense. Slope: DRAM{}. Grey: "
         "the mode with the highest {} roof.",
         first.machine,
         rooflines_.size() == 1 ? "one mode" : std::to_string(rooflines_.size()) + " modes",
         on_paper(first) ? "datasheet" : "measured", slope_note(), main_name());
-    panels_.caption += panels_stamp();
-    panels_.description = fmt::format("{} small log-log rooflines, one per mode, with shared axes.",
+    figure_.caption += panels_stamp();
+    figure_.description = fmt::format("{} small log-log rooflines, one per mode, with shared axes.",
                                       rooflines_.size());
-    return std::move(panels_);
+    return std::move(figure_);
   }
 
  private:
@@ -98,10 +64,10 @@ class PanelBuilder {
   void set_axes() {
     double top = 0, least_ridge = INFINITY, most_ridge = 0, least_roof = INFINITY;
     for (const Roofline& roofline : rooflines_) {
-      for (const Roof* roof : panel_roofs(roofline)) {
+      for (const Roof* roof : compared_roofs(roofline)) {
         top = std::max(top, roof->flops_per_s.value);
         least_roof = std::min(least_roof, roof->flops_per_s.value);
-        for (const Slope* slope : {main_slope(roofline), fastest_slope(roofline)}) {
+        for (const Slope* slope : {main_slope(roofline), dram_peak(roofline)}) {
           if (!slope) continue;
           const double ridge = roof->flops_per_s.value / slope->bytes_per_s.value;
           least_ridge = std::min(least_ridge, ridge);
@@ -117,26 +83,25 @@ class PanelBuilder {
     const auto power_above = [](double value) {
       return std::pow(10.0, std::ceil(std::log10(value)));
     };
-    panels_.x = {"Arithmetic intensity",      "FLOP/byte", Scale::log, power_below(least_ridge / 3),
-                 power_above(most_ridge * 6), false};
-    panels_.y = {"Performance", "FLOP/s, integers OP/s",
-                 Scale::log,    power_below(least_roof / 4),
-                 top * 2.2,     true};
+    x_ = {"Arithmetic intensity",      "FLOP/byte", Scale::log, power_below(least_ridge / 3),
+          power_above(most_ridge * 6), false};
+    y_ = {"Performance", "FLOP/s, integers OP/s",
+          Scale::log,    power_below(least_roof / 4),
+          top * 2.2,     true};
   }
 
   // From the frame's edge to where it meets the fastest roof.
   std::vector<XY> slope_line(double rate, double top) const {
-    const double begin = std::max(panels_.x.low, panels_.y.low / rate);
-    const double end = std::min(panels_.x.high, std::min(top, panels_.y.high) / rate);
+    const double begin = std::max(x_.low, y_.low / rate);
+    const double end = std::min(x_.high, std::min(top, y_.high) / rate);
     if (!(begin < end)) return {};
     return {{begin, rate * begin}, {end, rate * end}};
   }
 
   std::vector<XY> roof_line(const Roof& roof, const Slope* slope) const {
     const double rate = roof.flops_per_s.value;
-    const double begin =
-        slope ? std::max(panels_.x.low, rate / slope->bytes_per_s.value) : panels_.x.low;
-    return {{std::min(begin, panels_.x.high), rate}, {panels_.x.high, rate}};
+    const double begin = slope ? std::max(x_.low, rate / slope->bytes_per_s.value) : x_.low;
+    return {{std::min(begin, x_.high), rate}, {x_.high, rate}};
   }
 
   // The main roof and slope of the fastest mode, as one line.
@@ -153,7 +118,7 @@ class PanelBuilder {
     const double roof = main_rate(*fastest);
     std::vector<XY> line = slope_line(slope->bytes_per_s.value, roof);
     if (line.empty()) return;
-    line.push_back({panels_.x.high, roof});
+    line.push_back({x_.high, roof});
     panel.series.push_back(
         {"highest mode", std::move(line), {Ink::pale, Dash::solid, 2, Marker::none}, {}});
   }
@@ -162,10 +127,12 @@ class PanelBuilder {
     Panel panel;
     panel.title = roofline.mode.label;
     panel.note = clocks_text(roofline.mode);
+    panel.x = x_;
+    panel.y = y_;
     add_yardstick(panel);
-    const auto roofs = panel_roofs(roofline);
-    const double top = roofs.empty() ? panels_.y.high : roofs.front()->flops_per_s.value;
-    const Slope* peak = fastest_slope(roofline);
+    const auto roofs = compared_roofs(roofline);
+    const double top = roofs.empty() ? y_.high : roofs.front()->flops_per_s.value;
+    const Slope* peak = dram_peak(roofline);
     const Slope* main = main_slope(roofline);
     if (peak && main && peak != main) add_slope(panel, *peak, top, Dash::dashed, 1);
     if (main) add_slope(panel, *main, top, Dash::solid, 1.8);
@@ -178,7 +145,7 @@ class PanelBuilder {
            {{main_rate(roofline) / main->bytes_per_s.value, main_rate(roofline)}},
            {Ink::black, Dash::solid, 0, Marker::ring},
            {}});
-    panels_.panels.push_back(std::move(panel));
+    figure_.panels.push_back(std::move(panel));
   }
 
   void add_slope(Panel& panel, const Slope& slope, double top, Dash dash, double width) const {
@@ -189,15 +156,15 @@ class PanelBuilder {
                             {Ink::black, dash, width, Marker::none},
                             {}});
     if (dash == Dash::solid)
-      panel.labels.push_back({format_si(slope.bytes_per_s.value, "B/s"), PanelLabel::Place::along,
-                              line.front(), line.back(), Ink::black});
+      panel.labels.push_back({format_si(slope.bytes_per_s.value, "B/s"), "", LabelPlace::along,
+                              line.front(), line.back(), Ink::black, false});
   }
 
   void add_roof(Panel& panel, const Roofline& roofline, const Roof& roof) const {
     const bool is_main = roofline.main_roof && &roof == &roofline.roofs[*roofline.main_roof];
     panel.series.push_back(
         {roof.name + " " + ceiling_text(roof),
-         roof_line(roof, fastest_slope(roofline)),
+         roof_line(roof, dram_peak(roofline)),
          {ink_of(roof.dtype), dash_of(roof.unit), is_main ? 2.2 : 1.4, Marker::none},
          {}});
   }
@@ -211,10 +178,12 @@ class PanelBuilder {
         names += ", " + upper_case(to_string(roofs[end++]->dtype));
       const double rate = roofs[i]->flops_per_s.value;
       panel.labels.push_back({names + " " + short_rate(rate),
-                              PanelLabel::Place::above_end,
-                              {panels_.x.low, rate},
-                              {panels_.x.high, rate},
-                              ink_of(roofs[i]->dtype)});
+                              "",
+                              LabelPlace::above_end,
+                              {x_.high, rate},
+                              {},
+                              ink_of(roofs[i]->dtype),
+                              false});
       i = end;
     }
   }
@@ -222,64 +191,54 @@ class PanelBuilder {
   void add_legend() {
     std::map<DType, Unit> seen;
     for (const Roofline& roofline : rooflines_)
-      for (const Roof* roof : panel_roofs(roofline)) seen.emplace(roof->dtype, roof->unit);
+      for (const Roof* roof : compared_roofs(roofline)) seen.emplace(roof->dtype, roof->unit);
     for (const auto& [dtype, unit] : seen)
-      panels_.legend.push_back({fmt::format("{} {}", upper_case(to_string(dtype)), to_string(unit)),
+      figure_.legend.push_back({fmt::format("{} {}", upper_case(to_string(dtype)), to_string(unit)),
                                 {ink_of(dtype), dash_of(unit), 1.6, Marker::none}});
-    panels_.legend.push_back({"main ridge", {Ink::black, Dash::solid, 0, Marker::ring}});
+    figure_.legend.push_back({"main ridge", {Ink::black, Dash::solid, 0, Marker::ring}});
   }
 
   const std::vector<Roofline>& rooflines_;
-  Panels panels_;
+  Figure figure_;
+  Axis x_, y_;
 };
 
 }  // namespace
 
-Panels roofline_panels(const std::vector<Roofline>& rooflines) {
-  return PanelBuilder(rooflines).build();
+std::vector<const Roof*> compared_roofs(const Roofline& roofline) {
+  const DType main = roofline.main_roof ? roofline.roofs[*roofline.main_roof].dtype : DType::fp32;
+  std::vector<const Roof*> roofs;
+  for (const Roof& roof : roofline.roofs) {  // fastest first
+    if (!roof.chosen || (roof.dtype == DType::fp64 && main != DType::fp64)) continue;
+    const bool known = std::any_of(roofs.begin(), roofs.end(),
+                                   [&](const Roof* each) { return each->dtype == roof.dtype; });
+    if (!known) roofs.push_back(&roof);
+  }
+  return roofs;
 }
 
-std::string roofline_modes_table(const std::vector<Roofline>& rooflines, int width) {
-  std::vector<DType> dtypes;
-  for (const Roofline& roofline : rooflines)
-    for (const Roof* roof : panel_roofs(roofline))
-      if (std::find(dtypes.begin(), dtypes.end(), roof->dtype) == dtypes.end())
-        dtypes.push_back(roof->dtype);
-  std::sort(dtypes.begin(), dtypes.end());
-  TextTable table;
-  table.columns = {
-      {"mode"}, {"SMs", Align::right}, {"GPU", Align::right}, {"memory", Align::right}};
-  for (const DType dtype : dtypes)
-    table.columns.push_back({upper_case(to_string(dtype)), Align::right});
-  table.columns.push_back({"DRAM peak", Align::right});
-  table.columns.push_back({"usable", Align::right});
-  table.columns.push_back({"ridge", Align::right});
-  for (const Roofline& roofline : rooflines) {
-    const OperatingPoint& point = roofline.mode;
-    std::vector<std::string> row{point.label,
-                                 point.gpu_units ? std::to_string(*point.gpu_units) : "-",
-                                 point.gpu_hz ? format_hz(*point.gpu_hz) : "-",
-                                 point.memory_hz ? format_hz(*point.memory_hz) : "-"};
-    const auto roofs = panel_roofs(roofline);
-    for (const DType dtype : dtypes) {
-      const auto found = std::find_if(roofs.begin(), roofs.end(),
-                                      [&](const Roof* roof) { return roof->dtype == dtype; });
-      row.push_back(found == roofs.end() ? "-" : short_rate((*found)->flops_per_s.value));
-    }
-    const Slope* peak = fastest_slope(roofline);
-    const Slope* main = main_slope(roofline);
-    row.push_back(peak ? format_si(peak->bytes_per_s.value, "B/s") : "-");
-    row.push_back(main && main->bytes_per_s.source == Source::fitted
-                      ? format_si(main->bytes_per_s.value, "B/s")
-                      : "-");
-    row.push_back(main && roofline.main_roof
-                      ? format_number(main_rate(roofline) / main->bytes_per_s.value)
-                      : "-");
-    table.rows.push_back(std::move(row));
-  }
-  drop_columns(table, width,
-               {"BF16", "INT4", "memory", "TF32", "GPU", "DRAM peak", "FP8", "SMs", "usable"});
-  return render_text(table, width);
+const Slope* dram_peak(const Roofline& roofline) {
+  for (const Slope& slope : roofline.slopes)
+    if (slope.chosen && slope.level == Level::dram) return &slope;
+  return nullptr;
+}
+
+const Slope* main_slope(const Roofline& roofline) {
+  return roofline.main_slope ? &roofline.slopes[*roofline.main_slope] : nullptr;
+}
+
+double main_rate(const Roofline& roofline) {
+  return roofline.main_roof ? roofline.roofs[*roofline.main_roof].flops_per_s.value : 0;
+}
+
+std::string short_rate(double rate) {
+  std::string text = format_si(rate, "");
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+Figure roofline_panels(const std::vector<Roofline>& rooflines) {
+  return RooflineModesPicture(rooflines).build();
 }
 
 }  // namespace ridgeline

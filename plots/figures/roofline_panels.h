@@ -1,19 +1,26 @@
-// Rooflines of several modes → small multiples with shared axes, and one table of their numbers.
-// One mode in full is plots/figures/roofline.h's.
+// Rooflines of several modes → small multiples with shared axes.
+// One mode in full: plots/figures/roofline.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "plots/panels.h"
+#include "plots/figure.h"
 #include "roofline/ceilings/roofline.h"
 
 namespace ridgeline {
 
 // At least one roofline, all of one machine. Each panel has the fastest roof of each data type.
-Panels roofline_panels(const std::vector<Roofline>& rooflines);
+Figure roofline_panels(const std::vector<Roofline>& rooflines);
 
-// One row per mode: units, clocks, roofs by data type, bandwidths, main ridge.
-std::string roofline_modes_table(const std::vector<Roofline>& rooflines, int width);
+// What is compared between modes. The fastest chosen roof of each data type, fastest first; FP64
+// only where it is the main one, since it lies decades below the others.
+std::vector<const Roof*> compared_roofs(const Roofline& roofline);
+// The fastest chosen slope of DRAM, and the main one; null where there is none.
+const Slope* dram_peak(const Roofline& roofline);
+const Slope* main_slope(const Roofline& roofline);
+double main_rate(const Roofline& roofline);  // of the main roof, in FLOP/s; 0 without one
+
+std::string short_rate(double rate);  // "42.6 T": without its unit
 
 }  // namespace ridgeline

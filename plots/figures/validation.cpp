@@ -48,16 +48,17 @@ Figure validation_figure(const std::vector<ValidationPoint>& points, double mape
                          const std::string& caption) {
   const Interval range = range_of(points);
   Figure figure;
+  Panel& panel = figure.panels.emplace_back();
   figure.title = "Predicted against measured time";
   figure.description = fmt::format(
       "{} runs of networks, measured and predicted, on logarithmic axes; the mean "
       "error is {}.",
       points.size(), format_percent(mape, 1));
-  figure.x = {"Measured", "s", Scale::log, range.low, range.high, true};
-  figure.y = {"Predicted", "s", Scale::log, range.low, range.high, true};
-  figure.zones.push_back({"within 20 %", band_of(range), Ink::grey});
+  panel.x = {"Measured", "s", Scale::log, range.low, range.high, true};
+  panel.y = {"Predicted", "s", Scale::log, range.low, range.high, true};
+  panel.zones.push_back({"within 20 %", band_of(range), Ink::grey});
   const Style diagonal{Ink::black, Dash::solid, 1, Marker::none};
-  figure.series.push_back({"equal", line_of(1, range), diagonal, {}});
+  panel.series.push_back({"equal", line_of(1, range), diagonal, {}});
 
   std::vector<std::string> names;
   for (const ValidationPoint& point : points)
@@ -70,7 +71,7 @@ Figure validation_figure(const std::vector<ValidationPoint>& points, double mape
       if (point.series == names[i])
         series.points.push_back({point.measured_s, point.predicted_s.value});
     figure.legend.push_back({names[i], series.style});
-    figure.series.push_back(std::move(series));
+    panel.series.push_back(std::move(series));
   }
   figure.legend.push_back({"equal; band: ±20 %", diagonal});
   figure.caption = caption;

@@ -1,5 +1,5 @@
 // Predicted against measured times → Figure: one mark per row, the diagonal, and a band of ±20 %.
-// No drawing: svg.h renders the figure.
+// No drawing: that is done in plots/renderers.
 #pragma once
 
 #include <string>

@@ -1,13 +1,14 @@
-// Where everything goes on the SVG page: frame, legend, caption and labels.
+// Where everything goes on an SVG page: panels, labels, legend and caption.
 // Apart from the drawing, so that tests can look at the boxes.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plots/figure.h"
+#include "plots/geometry.h"
 #include "plots/label_layout.h"
-#include "plots/viewport.h"
 
 namespace ridgeline {
 
@@ -15,32 +16,43 @@ namespace ridgeline {
 namespace svg_page {
 inline constexpr double width = 800;
 inline constexpr double margin = 14;
-inline constexpr double frame_left = 72;  // room for the y axis
-inline constexpr double title_px = 15, label_px = 11.5, tick_px = 11, axis_px = 12.5,
-                        caption_px = 10.5;
+inline constexpr double title_px = 15, axis_px = 12.5, legend_px = 11.5, caption_px = 10.5;
 inline constexpr double line_height = 14, legend_height = 18, stamp_height = 18;
 }  // namespace svg_page
+
+// Sizes that depend on how large the panels are, in pixels.
+struct SvgPanelSizes {
+  double head;                      // room above a panel for its title and note
+  double label_px, tick_px;         // text
+  double rim;                       // white, around labels
+  int long_tick, short_tick;        //
+  double tick_below, tick_left;     // from the frame to the text of a tick
+  double axis_title;                // from the lowest frame to the title of the x axis
+  double caption;                   // and to the caption's first line
+  double end;                       // and to the end of a page without caption
+  double below_legend, right_room;  //
+};
+const SvgPanelSizes& svg_panel_sizes(PanelSize size);
+
+struct SvgPanel {
+  Viewport view;  // the frame
+  std::vector<PlacedLabel> labels;
+};
 
 struct SvgLayout {
   double width = 0;   // of the whole picture
   double height = 0;  //
-  Viewport view;      // the frame
   double legend_top = 0;
+  double grid_top = 0;     // of the panels
+  double grid_bottom = 0;  //
+  std::vector<SvgPanel> panels;
   std::vector<std::string> stamp_lines;
   std::vector<std::string> caption_lines;
-  std::vector<PlacedLabel> labels;
 };
 
 SvgLayout svg_layout(const Figure& figure);
 
 // Space that an entry of the legend takes, with the gap behind it.
 double legend_entry_width(const LegendEntry& entry);
-int legend_rows(const std::vector<LegendEntry>& legend, double width);
-
-// Space for the labels right of the frame.
-double right_margin(const Figure& figure);
-
-// What the label layout must know of this page's text, for a frame that stands there.
-LabelMetrics svg_label_metrics(const Viewport& view);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
 // The strokes that SVG pictures are made of: text, lines, markers, in the palette of the inks.
-// Pixels only; what they mean is decided by svg.cpp and svg_panels.cpp.
+// Pixels only; what they mean is decided by svg.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // The frame of box characters around a canvas, ticks left and below, labels as the layout says.
-// Zones are not shaded here; their names and the ridge line say enough.
+// Zones are not shaded here; their names and the ridge line say enough. Panels below each other
+// have equal room for ticks and labels, so that one column is one value of x in all of them.
 #include "plots/renderers/terminal.h"
 
 #include <fmt/format.h>
@@ -11,15 +12,17 @@
 #include <vector>
 
 #include "base/text_table.h"
+#include "plots/geometry.h"
 #include "plots/label_layout.h"
 #include "plots/renderers/canvas.h"
 #include "plots/ticks.h"
-#include "plots/viewport.h"
 
 namespace ridgeline {
 namespace {
 
 constexpr int leader_columns = 2;
+// From this width on the labels beside the frame carry their values.
+constexpr int full_label_columns = 72;
 
 std::string_view marker_text(Marker marker, bool utf8) {
   switch (marker) {
@@ -44,49 +47,68 @@ std::string_view marker_text(Marker marker, bool utf8) {
 }
 
 Figure ascii_figure(Figure figure) {
-  for (Label& label : figure.labels) {
-    label.text = to_ascii(label.text);
-    label.short_text = to_ascii(label.short_text);
+  for (Panel& panel : figure.panels) {
+    panel.title = to_ascii(panel.title);
+    for (Label& label : panel.labels) {
+      label.text = to_ascii(label.text);
+      label.short_text = to_ascii(label.short_text);
+    }
   }
   for (LegendEntry& entry : figure.legend) entry.text = to_ascii(entry.text);
   return figure;
 }
 
-class Terminal {
- public:
-  Terminal(const Figure& figure, const TerminalStyle& style) : figure_(figure), style_(style) {}
+bool has_short_margin(const TerminalStyle& style) { return style.width < full_label_columns; }
 
-  std::string run() {
-    measure();
+// Columns that the labels right of the frame take.
+int margin_width(const Panel& panel, const TerminalStyle& style) {
+  int columns = 0;
+  for (const Label& label : panel.labels)
+    if (label.place == LabelPlace::right_margin)
+      columns =
+          std::max(columns, display_width(has_short_margin(style) ? label.short_text : label.text));
+  return columns;
+}
+
+// How much of the screen a panel may take and must leave free.
+struct PanelRoom {
+  int most_rows = 24;
+  int tick_columns = 0;   // at least, left of the frame
+  int label_columns = 0;  // at least, right of it
+};
+
+class PanelPlot {
+ public:
+  PanelPlot(const Panel& panel, const TerminalStyle& style, const PanelRoom& room)
+      : panel_(panel), style_(style) {
+    measure(room);
+  }
+
+  std::string run() const {
     Canvas canvas(style_.width, rows_, style_.utf8);
     draw_frame(canvas);
-    for (const Series& series : figure_.series) draw_line(canvas, series);
-    for (const Series& series : figure_.series) draw_markers(canvas, series);
+    for (const Series& series : panel_.series) draw_line(canvas, series);
+    for (const Series& series : panel_.series) draw_markers(canvas, series);
     draw_labels(canvas);
     std::string out = y_title() + "\n";
     for (int row = 0; row < rows_; ++row) out += canvas.row(row, style_.color) + "\n";
-    out += x_axis() + x_labels() + x_title() + legend();
-    return out;
+    return out + x_axis() + x_labels() + x_title();
   }
 
  private:
-  void measure() {
-    const bool short_margin = style_.width < full_label_columns;
-    int label_columns = style_.label_columns, margin_labels = 0;
-    for (const Label& label : figure_.labels)
-      if (label.place == LabelPlace::right_margin) {
-        const std::string& text = short_margin ? label.short_text : label.text;
-        label_columns = std::max(label_columns, display_width(text));
-        ++margin_labels;
-      }
-    label_columns = std::min(label_columns, style_.width * 2 / 5);
+  void measure(const PanelRoom& room) {
+    const int label_columns =
+        std::min(std::max(room.label_columns, margin_width(panel_, style_)), style_.width * 2 / 5);
+    const auto margin_labels = static_cast<int>(
+        std::count_if(panel_.labels.begin(), panel_.labels.end(),
+                      [](const Label& label) { return label.place == LabelPlace::right_margin; }));
     const int right = label_columns > 0 ? leader_columns + label_columns : 0;
 
     // As many rows as the shape of the picture wants and the labels need.
-    const int guess = std::clamp((style_.width - right) * 2 / 5, 10, style_.most_rows);
+    const int guess = std::clamp((style_.width - right) * 2 / 5, 10, room.most_rows);
     rows_ = std::max(guess, margin_labels + 1);
-    y_ticks_ = ticks_of(figure_.y, rows_, 2, style_.utf8);
-    int tick_columns = style_.tick_columns;
+    y_ticks_ = ticks_of(panel_.y, rows_, 2, style_.utf8);
+    int tick_columns = room.tick_columns;
     for (const Tick& tick : y_ticks_)
       tick_columns = std::max(tick_columns, display_width(tick.label));
     left_ = tick_columns + 1;
@@ -95,8 +117,8 @@ class Terminal {
     view_.top = 0;
     view_.width = style_.width - right - left_ - 1;
     view_.height = rows_;
-    view_.x = figure_.x;
-    view_.y = figure_.y;
+    view_.x = panel_.x;
+    view_.y = panel_.y;
     metrics_.width = [](std::string_view text) { return static_cast<double>(display_width(text)); };
     metrics_.line_height = 1;
     metrics_.gap = 1;
@@ -107,7 +129,7 @@ class Terminal {
     metrics_.rings = 2;  // leaders are not drawn here
     metrics_.turns_text = false;
     metrics_.short_inside = true;
-    metrics_.short_margin = short_margin;
+    metrics_.short_margin = has_short_margin(style_);
     metrics_.whole_steps = true;
   }
 
@@ -147,8 +169,8 @@ class Terminal {
   }
 
   void draw_labels(Canvas& canvas) const {
-    for (const PlacedLabel& placed : place_labels(figure_, view_, metrics_)) {
-      const Label& label = figure_.labels[placed.label];
+    for (const PlacedLabel& placed : place_labels(panel_, view_, metrics_)) {
+      const Label& label = panel_.labels[placed.label];
       const int column = static_cast<int>(std::lround(placed.box.center.x - placed.box.width / 2));
       const int row = static_cast<int>(std::floor(placed.box.center.y));
       const std::string text = style_.utf8 ? placed.text : to_ascii(placed.text);
@@ -156,7 +178,7 @@ class Terminal {
     }
   }
 
-  std::string y_title() const { return fmt::format("{} [{}]", figure_.y.title, figure_.y.unit); }
+  std::string y_title() const { return fmt::format("{} [{}]", panel_.y.title, panel_.y.unit); }
 
   std::string x_axis() const {
     const auto width = static_cast<std::size_t>(view_.width);
@@ -170,7 +192,7 @@ class Terminal {
     return out + "\n";
   }
 
-  std::vector<Tick> x_ticks() const { return ticks_of(figure_.x, view_.width, 7, style_.utf8); }
+  std::vector<Tick> x_ticks() const { return ticks_of(panel_.x, view_.width, 7, style_.utf8); }
 
   std::string x_labels() const {
     Canvas line(style_.width, 1, style_.utf8);
@@ -187,30 +209,14 @@ class Terminal {
   }
 
   std::string x_title() const {
-    std::string title = fmt::format("{} [{}]", figure_.x.title, figure_.x.unit);
+    std::string title = fmt::format("{} [{}]", panel_.x.title, panel_.x.unit);
     const int indent =
         std::max(0, std::min(left_ + 1 + (static_cast<int>(view_.width) - display_width(title)) / 2,
                              style_.width - display_width(title)));
     return std::string(static_cast<std::size_t>(indent), ' ') + title + "\n";
   }
 
-  // Only markers need it: lines are labelled, and dashes are hard to see here.
-  std::string legend() const {
-    std::string out, line;
-    for (const LegendEntry& entry : figure_.legend) {
-      if (entry.style.marker == Marker::none) continue;
-      const std::string item = fmt::format("{} {}", marker_text(entry.style.marker, style_.utf8),
-                                           elide_middle(entry.text, style_.width - 2));
-      if (!line.empty() && display_width(line) + 3 + display_width(item) > style_.width) {
-        out += line + "\n";
-        line.clear();
-      }
-      line += (line.empty() ? "" : "   ") + item;
-    }
-    return line.empty() ? out : out + line + "\n";
-  }
-
-  const Figure& figure_;
+  const Panel& panel_;
   TerminalStyle style_;
   int rows_ = 0;
   int left_ = 0;  // column of the vertical axis
@@ -219,12 +225,45 @@ class Terminal {
   std::vector<Tick> y_ticks_;
 };
 
+// Only markers need it: lines are labelled, and dashes are hard to see here.
+std::string legend_text(const Figure& figure, const TerminalStyle& style) {
+  std::string out, line;
+  for (const LegendEntry& entry : figure.legend) {
+    if (entry.style.marker == Marker::none) continue;
+    const std::string item = fmt::format("{} {}", marker_text(entry.style.marker, style.utf8),
+                                         elide_middle(entry.text, style.width - 2));
+    if (!line.empty() && display_width(line) + 3 + display_width(item) > style.width) {
+      out += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : "   ") + item;
+  }
+  return line.empty() ? out : out + line + "\n";
+}
+
+PanelRoom room_for(const Figure& figure, const TerminalStyle& style) {
+  PanelRoom room;
+  if (figure.panels.size() == 1) return room;
+  room.most_rows = 14;
+  room.tick_columns = 6;
+  for (const Panel& panel : figure.panels)
+    room.label_columns = std::max(room.label_columns, margin_width(panel, style));
+  return room;
+}
+
 }  // namespace
 
 std::string terminal_plot(const Figure& figure, const TerminalStyle& style) {
   if (style.width < least_plot_columns) return "";
-  if (style.utf8) return Terminal(figure, style).run();
-  return Terminal(ascii_figure(figure), style).run();
+  const Figure shown = style.utf8 ? figure : ascii_figure(figure);
+  const PanelRoom room = room_for(shown, style);
+  std::string text;
+  for (const Panel& panel : shown.panels) {
+    if (!text.empty()) text += "\n";
+    if (!panel.title.empty()) text += elide_middle(printable(panel.title), style.width) + "\n";
+    text += PanelPlot(panel, style, room).run();
+  }
+  return text + legend_text(shown, style);
 }
 
 std::string to_ascii(std::string_view text) {

@@ -1,5 +1,5 @@
-// Figure → text for a terminal: braille dots and box lines, or plain ASCII.
-// Fits the width it is given; colour is an extra, never the only cue.
+// Figure → text for a terminal: braille dots and box lines, or plain ASCII; panels stand one below
+// the other. Fits the width it is given; colour is an extra, never the only cue.
 #pragma once
 
 #include <string>
@@ -13,16 +13,10 @@ struct TerminalStyle {
   int width = 80;      // columns
   bool utf8 = true;    // false: only ASCII characters
   bool color = false;  // with ANSI escape sequences
-  int most_rows = 24;
-  // At least as much room beside the frame, so that frames below each other are aligned.
-  int tick_columns = 0;   // left
-  int label_columns = 0;  // right
 };
 
 // Narrower than this a picture says nothing; the tables do.
 inline constexpr int least_plot_columns = 36;
-// From this width on the labels beside the frame carry their values.
-inline constexpr int full_label_columns = 72;
 
 // Empty where the terminal is too narrow.
 std::string terminal_plot(const Figure& figure, const TerminalStyle& style);

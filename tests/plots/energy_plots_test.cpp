@@ -8,10 +8,8 @@
 
 #include "base/text_table.h"
 #include "plots/figures/energy.h"
-#include "plots/figures/energy_panels.h"
-#include "plots/renderers/svg_panels.h"
-#include "plots/renderers/svg_stack.h"
-#include "plots/renderers/terminal_stack.h"
+#include "plots/renderers/svg.h"
+#include "plots/renderers/terminal.h"
 #include "report/energy_roofline.h"
 #include "tests/plots/golden.h"
 #include "tests/roofline/made_up_board.h"
@@ -42,14 +40,14 @@ std::vector<EnergyRoofline> shapes() {
 
 TEST(EnergyFigure, EverythingLiesWithinItsAxes) {
   for (const EnergyRoofline& roofline : shapes()) {
-    const FigureStack stack = energy_figure(roofline);
-    ASSERT_EQ(stack.figures.size(), 3U);
-    for (const Figure& figure : stack.figures) {
-      EXPECT_DOUBLE_EQ(figure.x.low, stack.figures[0].x.low);
-      EXPECT_DOUBLE_EQ(figure.x.high, stack.figures[0].x.high);
-      for (const Series& series : figure.series) expect_within(series, figure.x, figure.y);
-      for (const Zone& zone : figure.zones)
-        expect_within({zone.name, zone.outline, {}, {}}, figure.x, figure.y);
+    const Figure figure = energy_figure(roofline);
+    ASSERT_EQ(figure.panels.size(), 3U);
+    for (const Panel& panel : figure.panels) {
+      EXPECT_DOUBLE_EQ(panel.x.low, figure.panels[0].x.low);
+      EXPECT_DOUBLE_EQ(panel.x.high, figure.panels[0].x.high);
+      for (const Series& series : panel.series) expect_within(series, panel.x, panel.y);
+      for (const Zone& zone : panel.zones)
+        expect_within({zone.name, zone.outline, {}, {}}, panel.x, panel.y);
     }
   }
 }
@@ -72,11 +70,11 @@ TEST(EnergyFigure, CaptionNamesEverySource) {
 
 TEST(EnergyFigure, Golden) {
   const EnergyRoofline roofline = made_up_energy("MAXN", 16, 1.3e9);
-  const FigureStack stack = energy_figure(roofline);
-  expect_golden("energy.svg", svg(stack));
+  const Figure figure = energy_figure(roofline);
+  expect_golden("energy.svg", svg(figure));
   expect_golden("energy_capped.svg", svg(energy_figure(made_up_energy("MAXN", 16, 1.3e9, 40))));
   expect_golden("energy_80.txt", energy_heading(roofline, 80) + "\n" +
-                                     terminal_plot(stack, {80, true, false}) + "\n" +
+                                     terminal_plot(figure, {80, true, false}) + "\n" +
                                      energy_tables(roofline, 80));
   expect_golden("energy_modes.svg", svg(energy_panels(made_up_energies())));
 }
@@ -93,13 +91,16 @@ TEST(EnergyFigure, SvgIsWellFormedForEveryShape) {
 }
 
 TEST(EnergyPanels, ThreePerModeWithSharedAxes) {
-  const Panels panels = energy_panels(made_up_energies());
-  ASSERT_EQ(panels.panels.size(), 9U);
-  ASSERT_EQ(panels.column_y.size(), 3U);
-  EXPECT_EQ(panels.panels[3].title, "30W: performance [FLOP/s]");
-  for (std::size_t i = 0; i < panels.panels.size(); ++i)
-    for (const Series& series : panels.panels[i].series)
-      expect_within(series, panels.x, panels.column_y[i % 3]);
+  const Figure figure = energy_panels(made_up_energies());
+  ASSERT_EQ(figure.panels.size(), 9U);
+  ASSERT_EQ(figure.columns, 3);
+  EXPECT_EQ(figure.panels[3].title, "30W: performance [FLOP/s]");
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const Panel& panel = figure.panels[i];
+    EXPECT_EQ(panel.x.high, figure.panels[0].x.high);
+    EXPECT_EQ(panel.y.high, figure.panels[i % 3].y.high);
+    for (const Series& series : panel.series) expect_within(series, panel.x, panel.y);
+  }
 }
 
 TEST(EnergyTables, FitTheWidth) {

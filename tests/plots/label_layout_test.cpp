@@ -18,7 +18,7 @@ std::string describe(const PlacedLabel& label) {
 
 TEST(LabelLayout, NoTwoLabelsOverlap) {
   for (const auto& [name, roofline] : sample_rooflines()) {
-    const auto labels = svg_layout(roofline_figure(roofline)).labels;
+    const auto labels = svg_layout(roofline_figure(roofline)).panels.front().labels;
     for (std::size_t i = 0; i < labels.size(); ++i)
       for (std::size_t k = i + 1; k < labels.size(); ++k)
         EXPECT_FALSE(overlap(labels[i].box, labels[k].box))
@@ -30,9 +30,10 @@ TEST(LabelLayout, AllLabelsAreWithinThePage) {
   for (const auto& [name, roofline] : sample_rooflines()) {
     const Figure figure = roofline_figure(roofline);
     const SvgLayout layout = svg_layout(figure);
-    const Viewport& view = layout.view;
-    for (const PlacedLabel& label : layout.labels) {
-      const bool margin = figure.labels[label.label].place == LabelPlace::right_margin;
+    const Viewport& view = layout.panels.front().view;
+    for (const PlacedLabel& label : layout.panels.front().labels) {
+      const bool margin =
+          figure.panels.front().labels[label.label].place == LabelPlace::right_margin;
       EXPECT_TRUE(margin ? inside(label.box, view.right(), 0, layout.width, layout.height)
                          : inside(label.box, view.left, view.top, view.right(), view.bottom()))
           << name << ": " << describe(label);
@@ -43,10 +44,12 @@ TEST(LabelLayout, AllLabelsAreWithinThePage) {
 TEST(LabelLayout, NoLabelIsLost) {
   for (const auto& [name, roofline] : sample_rooflines()) {
     const Figure figure = roofline_figure(roofline);
-    std::vector<bool> placed(figure.labels.size());
-    for (const PlacedLabel& label : svg_layout(figure).labels) placed[label.label] = true;
+    const Panel& panel = figure.panels.front();
+    const SvgLayout layout = svg_layout(figure);
+    std::vector<bool> placed(panel.labels.size());
+    for (const PlacedLabel& label : layout.panels.front().labels) placed[label.label] = true;
     for (std::size_t i = 0; i < placed.size(); ++i) {
-      const Label& label = figure.labels[i];
+      const Label& label = panel.labels[i];
       // Only the name of a zone may go: the zone can be narrower than its name.
       const bool zone = label.place == LabelPlace::left_of || label.place == LabelPlace::right_of;
       EXPECT_TRUE(placed[i] || zone) << name << ": '" << label.text << "'";
@@ -56,7 +59,7 @@ TEST(LabelLayout, NoLabelIsLost) {
 
 TEST(LabelLayout, LeadersDoNotCrossLabels) {
   for (const auto& [name, roofline] : sample_rooflines()) {
-    const auto labels = svg_layout(roofline_figure(roofline)).labels;
+    const auto labels = svg_layout(roofline_figure(roofline)).panels.front().labels;
     for (const PlacedLabel& from : labels)
       for (const PlacedLabel& over : labels)
         EXPECT_FALSE(from.leader && from.label != over.label && overlap(from.leader->box, over.box))
@@ -64,12 +67,12 @@ TEST(LabelLayout, LeadersDoNotCrossLabels) {
   }
 }
 
-TEST(LabelLayout, SpreadMovesApartAndStaysInside) {
-  EXPECT_EQ(spread({10, 50}, 14, 0, 100), (std::vector<double>{10, 50}));
-  EXPECT_EQ(spread({50, 50}, 14, 0, 100), (std::vector<double>{43, 57}));
-  EXPECT_EQ(spread({0, 1}, 14, 0, 100), (std::vector<double>{0, 14}));
-  EXPECT_EQ(spread({99, 100}, 14, 0, 100), (std::vector<double>{86, 100}));
-  EXPECT_EQ(spread({}, 14, 0, 100), std::vector<double>{});
+TEST(LabelLayout, MovesApartAndStaysInside) {
+  EXPECT_EQ(moved_apart({10, 50}, 14, 0, 100), (std::vector<double>{10, 50}));
+  EXPECT_EQ(moved_apart({50, 50}, 14, 0, 100), (std::vector<double>{43, 57}));
+  EXPECT_EQ(moved_apart({0, 1}, 14, 0, 100), (std::vector<double>{0, 14}));
+  EXPECT_EQ(moved_apart({99, 100}, 14, 0, 100), (std::vector<double>{86, 100}));
+  EXPECT_EQ(moved_apart({}, 14, 0, 100), std::vector<double>{});
 }
 
 TEST(Geometry, TurnedBoxes) {

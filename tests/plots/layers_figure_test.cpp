@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Series> bubbles(const Figure& figure) {
   std::vector<Series> found;
-  for (const Series& series : figure.series)
+  for (const Series& series : figure.panels.front().series)
     if (!series.areas.empty()) found.push_back(series);
   return found;
 }
@@ -35,12 +35,13 @@ TEST(LayersFigure, OneBubblePerLayerWithArithmetic) {
 
 TEST(LayersFigure, EveryBubbleIsWithinTheAxes) {
   const Figure figure = layers_figure(made_up_explanation(), made_up_ceilings());
+  const Panel& panel = figure.panels.front();
   for (const Series& series : bubbles(figure))
     for (const XY& point : series.points) {
-      EXPECT_GE(point.x, figure.x.low);
-      EXPECT_LE(point.x, figure.x.high);
-      EXPECT_GE(point.y, figure.y.low);
-      EXPECT_LE(point.y, figure.y.high);
+      EXPECT_GE(point.x, panel.x.low);
+      EXPECT_LE(point.x, panel.x.high);
+      EXPECT_GE(point.y, panel.y.low);
+      EXPECT_LE(point.y, panel.y.high);
     }
 }
 

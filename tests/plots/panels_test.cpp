@@ -7,7 +7,9 @@
 
 #include "base/text_table.h"
 #include "plots/figures/roofline_panels.h"
-#include "plots/renderers/svg_panels.h"
+#include "plots/renderers/svg.h"
+#include "plots/renderers/svg_layout.h"
+#include "report/roofline.h"
 #include "tests/plots/golden.h"
 #include "tests/plots/sample_rooflines.h"
 
@@ -46,26 +48,41 @@ std::vector<Roofline> three_modes() {
 }
 
 TEST(Panels, OnePerModeWithSharedAxes) {
-  const Panels panels = roofline_panels(three_modes());
-  ASSERT_EQ(panels.panels.size(), 3U);
-  EXPECT_EQ(panels.panels[1].title, "30W");
-  EXPECT_EQ(panels.panels[1].note, "8 SM, 612 MHz, memory 3.20 GHz");
-  for (const Panel& panel : panels.panels)
+  const Figure figure = roofline_panels(three_modes());
+  ASSERT_EQ(figure.panels.size(), 3U);
+  EXPECT_TRUE(figure.shared_y);
+  EXPECT_EQ(figure.panels[1].title, "30W");
+  EXPECT_EQ(figure.panels[1].note, "8 SM, 612 MHz, memory 3.20 GHz");
+  const Panel& first = figure.panels[0];
+  for (const Panel& panel : figure.panels)
     for (const Series& series : panel.series)
       for (const XY& point : series.points) {
-        EXPECT_GE(point.x, panels.x.low * (1 - 1e-9)) << series.name;
-        EXPECT_LE(point.x, panels.x.high * (1 + 1e-9)) << series.name;
-        EXPECT_GE(point.y, panels.y.low * (1 - 1e-9)) << series.name;
-        EXPECT_LE(point.y, panels.y.high * (1 + 1e-9)) << series.name;
+        EXPECT_GE(point.x, first.x.low * (1 - 1e-9)) << series.name;
+        EXPECT_LE(point.x, first.x.high * (1 + 1e-9)) << series.name;
+        EXPECT_GE(point.y, first.y.low * (1 - 1e-9)) << series.name;
+        EXPECT_LE(point.y, first.y.high * (1 + 1e-9)) << series.name;
       }
 }
 
 TEST(Panels, RoofsOfOneHeightShareALabel) {
-  const Panels panels = roofline_panels(three_modes());
+  const Figure figure = roofline_panels(three_modes());
   std::string labels;
-  for (const PanelLabel& label : panels.panels[0].labels) labels += label.text + "|";
+  for (const Label& label : figure.panels[0].labels) labels += label.text + "|";
   EXPECT_THAT(labels, HasSubstr("FP16, BF16 42.6 T|"));
   EXPECT_THAT(labels, Not(HasSubstr("FP64")));
+}
+
+// Ranked labels: one that finds no place is left out, and those before it stay.
+TEST(Panels, LabelsDoNotTouch) {
+  const SvgLayout layout = svg_layout(roofline_panels(three_modes()));
+  for (const SvgPanel& panel : layout.panels) {
+    ASSERT_FALSE(panel.labels.empty());
+    EXPECT_EQ(panel.labels.front().label, 0U);
+    for (std::size_t i = 0; i < panel.labels.size(); ++i)
+      for (std::size_t k = i + 1; k < panel.labels.size(); ++k)
+        EXPECT_FALSE(overlap(panel.labels[i].box, panel.labels[k].box))
+            << panel.labels[i].text << " and " << panel.labels[k].text;
+  }
 }
 
 TEST(Panels, Golden) { expect_golden("modes.svg", svg(roofline_panels(three_modes()))); }

@@ -17,23 +17,25 @@ TEST(PlanFigure, ShowsModesFrontStockModesAndTheChoice) {
       planned.plan(least(Goal::energy, {{LimitKind::latency, 0.02, 0, "--latency 20ms"},
                                         {LimitKind::power, 15, 0, "--power 15W"}}));
   const Figure figure = plan_figure(planned.problem, result);
-  EXPECT_EQ(figure.zones.size(), 2U);
+  ASSERT_EQ(figure.panels.size(), 1U);
+  const Panel& panel = figure.panels.front();
+  EXPECT_EQ(panel.zones.size(), 2U);
   std::size_t stock = 0;
   for (const CandidateMode& mode : planned.problem.candidates.modes) stock += mode.stock;
-  EXPECT_EQ(figure.labels.size(), stock + 1);
-  ASSERT_EQ(figure.series.size(), 4U);
-  EXPECT_EQ(figure.series.back().style.marker, Marker::star);
-  for (const Series& series : figure.series)
+  EXPECT_EQ(panel.labels.size(), stock + 1);
+  ASSERT_EQ(panel.series.size(), 4U);
+  EXPECT_EQ(panel.series.back().style.marker, Marker::star);
+  for (const Series& series : panel.series)
     for (const XY& at : series.points) {
-      EXPECT_GE(at.x, figure.x.low);
-      EXPECT_LE(at.x, figure.x.high);
-      EXPECT_GE(at.y, figure.y.low);
-      EXPECT_LE(at.y, figure.y.high);
+      EXPECT_GE(at.x, panel.x.low);
+      EXPECT_LE(at.x, panel.x.high);
+      EXPECT_GE(at.y, panel.y.low);
+      EXPECT_LE(at.y, panel.y.high);
     }
-  for (const Zone& zone : figure.zones)
+  for (const Zone& zone : panel.zones)
     for (const XY& at : zone.outline) {
-      EXPECT_GE(at.x, figure.x.low);
-      EXPECT_LE(at.y, figure.y.high);
+      EXPECT_GE(at.x, panel.x.low);
+      EXPECT_LE(at.y, panel.y.high);
     }
   const std::string picture = svg(figure);
   EXPECT_THAT(picture, HasSubstr("MAXN_SUPER"));

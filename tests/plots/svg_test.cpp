@@ -83,19 +83,21 @@ TEST(Svg, SameFigureSameBytes) {
 TEST(RooflineFigure, KeepsItsDataWithinItsAxes) {
   for (const auto& [name, roofline] : sample_rooflines()) {
     const Figure figure = roofline_figure(roofline);
+    ASSERT_EQ(figure.panels.size(), 1U) << name;
+    const Panel& panel = figure.panels.front();
     const auto within = [](const Axis& axis, double value) {
       return std::isfinite(value) && value >= axis.low * (1 - 1e-9) &&
              value <= axis.high * (1 + 1e-9);
     };
-    ASSERT_TRUE(figure.x.low > 0 && figure.x.low < figure.x.high) << name;
-    ASSERT_TRUE(figure.y.low > 0 && figure.y.low < figure.y.high) << name;
-    for (const Series& series : figure.series)
+    ASSERT_TRUE(panel.x.low > 0 && panel.x.low < panel.x.high) << name;
+    ASSERT_TRUE(panel.y.low > 0 && panel.y.low < panel.y.high) << name;
+    for (const Series& series : panel.series)
       for (const XY& point : series.points)
-        EXPECT_TRUE(within(figure.x, point.x) && within(figure.y, point.y))
+        EXPECT_TRUE(within(panel.x, point.x) && within(panel.y, point.y))
             << name << ": " << series.name << " " << point.x << ", " << point.y;
-    for (const Zone& zone : figure.zones)
+    for (const Zone& zone : panel.zones)
       for (const XY& point : zone.outline)
-        EXPECT_TRUE(within(figure.x, point.x) && within(figure.y, point.y))
+        EXPECT_TRUE(within(panel.x, point.x) && within(panel.y, point.y))
             << name << ": " << zone.name;
   }
 }
@@ -103,7 +105,7 @@ TEST(RooflineFigure, KeepsItsDataWithinItsAxes) {
 TEST(RooflineFigure, EachRoofAndLabelledSlopeCarriesItsValue) {
   const Figure figure = roofline_figure(example_roofline());
   const auto has = [&](const std::string& text) {
-    for (const Label& label : figure.labels)
+    for (const Label& label : figure.panels.front().labels)
       if (label.text == text) return true;
     return false;
   };

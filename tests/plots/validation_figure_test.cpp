@@ -19,17 +19,19 @@ std::vector<ValidationPoint> points() {
 
 TEST(ValidationFigure, HasEveryRowTheDiagonalAndTheBand) {
   const Figure figure = validation_figure(points(), 0.43, "t.csv");
-  ASSERT_THAT(figure.series, SizeIs(3));  // the diagonal and two devices
-  EXPECT_THAT(figure.series[1].points, SizeIs(2));
-  EXPECT_THAT(figure.series[2].points, SizeIs(1));
-  EXPECT_EQ(figure.x.low, figure.y.low);
-  EXPECT_EQ(figure.x.high, figure.y.high);
-  ASSERT_THAT(figure.zones, SizeIs(1));
-  for (const XY& at : figure.zones[0].outline) {
-    EXPECT_GE(at.x, figure.x.low * 0.999);
-    EXPECT_LE(at.x, figure.x.high * 1.001);
-    EXPECT_GE(at.y, figure.y.low * 0.999);
-    EXPECT_LE(at.y, figure.y.high * 1.001);
+  ASSERT_THAT(figure.panels, SizeIs(1));
+  const Panel& panel = figure.panels.front();
+  ASSERT_THAT(panel.series, SizeIs(3));  // the diagonal and two devices
+  EXPECT_THAT(panel.series[1].points, SizeIs(2));
+  EXPECT_THAT(panel.series[2].points, SizeIs(1));
+  EXPECT_EQ(panel.x.low, panel.y.low);
+  EXPECT_EQ(panel.x.high, panel.y.high);
+  ASSERT_THAT(panel.zones, SizeIs(1));
+  for (const XY& at : panel.zones[0].outline) {
+    EXPECT_GE(at.x, panel.x.low * 0.999);
+    EXPECT_LE(at.x, panel.x.high * 1.001);
+    EXPECT_GE(at.y, panel.y.low * 0.999);
+    EXPECT_LE(at.y, panel.y.high * 1.001);
   }
   EXPECT_THAT(figure.description, HasSubstr("43"));
 }
