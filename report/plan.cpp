@@ -1,19 +1,167 @@
-// Tables where rows are compared, sentences where they are not.
+// Tables where rows are compared, sentences where they are not; every mode, batch and type as CSV.
 #include "report/plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "base/csv.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "report/modes.h"
-#include "report/plan_training.h"
 
 namespace ridgeline {
 namespace {
+
+// "1.2 s to 1.5 s" of an Estimate's ends as they are written.
+std::string interval_text(const Estimate& estimate, const std::string& low,
+                          const std::string& high) {
+  return estimate.low < estimate.high ? low + " to " + high : "no interval";
+}
+
+std::string seconds(double value) { return format_seconds(value); }
+std::string joules(double value) { return format_si(value, "J"); }
+std::string watts(double value) { return format_si(value, "W"); }
+
+template <class Format>
+void add_row(TextTable& table, const char* what, const std::optional<Estimate>& estimate,
+             Format format) {
+  if (!estimate) return;
+  table.rows.push_back({what, format(estimate->value),
+                        interval_text(*estimate, format(estimate->low), format(estimate->high)),
+                        std::string(to_string(estimate->source))});
+}
+
+TextTable totals_table(const char* what) {
+  return {{{what}, {"value", Align::right}, {"90 % interval"}, {"source"}}, {}};
+}
+
+std::string epoch_line(const char* which, const TrainedEpoch& epoch) {
+  std::string text = fmt::format("{}: {}", which, seconds(epoch.time_s));
+  if (epoch.energy_j > 0) text += ", " + joules(epoch.energy_j);
+  return text + fmt::format("; the device works {} and waits {}, {} of the samples from memory",
+                            seconds(epoch.device_s), seconds(epoch.stall_s),
+                            format_percent(epoch.hit_share));
+}
+
+const char* bound_text(TrainingBound bound) {
+  switch (bound) {
+    case TrainingBound::device:
+      return "the device";
+    case TrainingBound::input:
+      return "the input pipeline";
+    case TrainingBound::host:
+      return "the host";
+  }
+  return "";
+}
+
+std::string workers_text(const PlannedTraining& training) {
+  if (!training.fewest_workers)
+    return fmt::format("no number of workers keeps the device busy on {} core{} at {}",
+                       training.cores, training.cores == 1 ? "" : "s", format_hz(training.core_hz));
+  const int fewest = *training.fewest_workers;
+  return fmt::format("{} worker{} keep{} the device busy", fewest, fewest == 1 ? "" : "s",
+                     fewest == 1 ? "s" : "");
+}
+
+std::string clock_text(const PlannedTraining& training) {
+  if (!training.lowest_core_hz)
+    return "fetching alone is too slow for the device at any core clock";
+  const int workers = std::max(1, training.run.pipeline.workers);
+  return fmt::format("with {} worker{} and {} core{}, a core clock of {} is enough (now {})",
+                     workers, workers == 1 ? "" : "s", training.cores,
+                     training.cores == 1 ? "" : "s", format_hz(*training.lowest_core_hz),
+                     format_hz(training.core_hz));
+}
+
+std::string input_text(const TrainingRun& run, int width) {
+  std::string text;
+  const auto line = [&](const char* what, const std::string& facts, const std::string& origin) {
+    text += wrap(fmt::format("{}: {} ({})", what, facts, origin), width, 2) + "\n";
+  };
+  line("dataset",
+       fmt::format("{:.0f} samples of {}, {}", run.dataset.samples,
+                   format_si(run.dataset.bytes_per_sample, "B"),
+                   format_si(run.dataset.samples * run.dataset.bytes_per_sample, "B")),
+       run.sources.dataset);
+  const StorageMedium& storage = run.sources.storage;
+  line("storage",
+       fmt::format("{}, {} per sample, {}", storage.name,
+                   seconds(fetch_s(storage.cost, run.dataset.bytes_per_sample)),
+                   to_string(storage.source)),
+       storage.origin);
+  line("decoding",
+       fmt::format("{} clocks of a core per sample", format_si(run.pipeline.decode_clocks, "")),
+       run.sources.decode);
+  line("page cache", format_si(run.pipeline.free_memory_bytes, "B"), run.sources.memory);
+  return text;
+}
+
+// Epochs and their input; empty where the plan is not for training.
+std::string training_text(const Plan& plan, int width) {
+  if (!plan.training) return "";
+  const PlannedTraining& training = *plan.training;
+  TextTable table = totals_table(training.run.epochs ? "mean epoch" : "later epoch");
+  add_row(table, "time", training.epoch_s, seconds);
+  add_row(table, "power", training.mean_power_w, watts);
+  add_row(table, "energy", training.epoch_j, joules);
+  if (training.run.epochs) {
+    const std::string all = fmt::format("all {:.0f}: ", *training.run.epochs);
+    add_row(table, (all + "time").c_str(), training.run_s, seconds);
+    add_row(table, (all + "energy").c_str(), training.run_j, joules);
+  }
+  std::string text = render_text(table, width) + "\n";
+  text += wrap(epoch_line("first epoch", training.first), width, 2) + "\n";
+  text += wrap(epoch_line("later epochs", training.later), width, 2) + "\n";
+  text += wrap(fmt::format("bound by {}; {}; {}", bound_text(training.bound),
+                           workers_text(training), clock_text(training)),
+               width, 2) +
+          "\n\n";
+  return text + input_text(training.run, width) + "\n";
+}
+
+// Turns of training beside inference; empty where there are none.
+std::string concurrent_text(const Plan& plan, int width) {
+  if (!plan.concurrent) return "";
+  const PlannedConcurrency& both = *plan.concurrent;
+  TextTable step = totals_table("one training step");
+  add_row(step, "time", both.step_s, seconds);
+  add_row(step, "power", both.step_w, watts);
+  add_row(step, "energy", both.step_j, joules);
+  TextTable table = totals_table("both at once");
+  add_row(table, "trained", both.samples_per_s,
+          [](double value) { return format_number(value) + " /s"; });
+  add_row(table, "latency", both.latency_s, seconds);
+  add_row(table, "power", both.mean_power_w, watts);
+  std::string text = render_text(step, width) + "\n" + render_text(table, width) + "\n";
+  text += wrap(fmt::format(
+                   "{} trains minibatches of {} in {}; every {} a batch of {} is due: "
+                   "inference takes {} of the time, training {}, {} is left",
+                   both.run.network, both.minibatch, to_string(both.run.dtype),
+                   seconds(static_cast<double>(plan.chosen.batch) / both.run.stream.requests_per_s),
+                   plan.chosen.batch, format_percent(both.inference_share),
+                   format_percent(both.training_share), format_percent(both.turns.idle_share)),
+               width, 2) +
+          "\n";
+  std::string slack = fmt::format("without training a result would be {} earlier than it must",
+                                  seconds(both.turns.slack_s));
+  if (std::isfinite(both.turns.peak_w)) slack += "; power peaks at " + watts(both.turns.peak_w);
+  text += wrap(slack, width, 2) + "\n";
+  if (both.run.input) {
+    if (both.turns.lost_to_input > 0)
+      text +=
+          wrap(fmt::format("loaders are too slow: {} of the steps that would find time are lost",
+                           format_percent(both.turns.lost_to_input)),
+               width, 2) +
+          "\n";
+    text += "\n" + input_text(*both.run.input, width);
+  }
+  return text + "\n";
+}
 
 constexpr std::size_t shown_front = 7;
 
@@ -308,6 +456,8 @@ std::string why_text(const Plan& plan, int width) {
   return "\n" + wrap(text, width, 2) + "\n";
 }
 
+std::string number(double value) { return std::isfinite(value) ? csv_number(value) : ""; }
+
 }  // namespace
 
 std::string plan_text(const Plan& plan, bool explain, int width) {
@@ -322,6 +472,73 @@ std::string plan_text(const Plan& plan, bool explain, int width) {
   if (!plan.warnings.empty()) text += "\n";
   for (const std::string& warning : plan.warnings)
     text += wrap("note: " + warning, width, 2) + "\n";
+  return text;
+}
+
+// Values of the means; whether the limits hold is by the means too, except for the chosen line,
+// which is the plan's.
+std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
+  const Sweep& sweep = result.sweep;
+  const Objective& objective = result.plan.run.objective;
+  // What a row is compared by, as the task has it.
+  const bool is_training = problem.scenario == Scenario::training;
+  const bool is_both = problem.scenario == Scenario::concurrent;
+  const char* delay = is_training ? "epoch_s" : "latency_s";
+  const char* energy = is_training ? "epoch_energy_j"
+                       : is_both   ? "trained_sample_energy_j"
+                                   : "sample_energy_j";
+  const char* rate = is_training || is_both ? "trained_samples_per_s" : "samples_per_s";
+  std::string text =
+      csv_row({"mode",         "label",   "stock",     "reach",       "gpu_units", "gpu_hz",
+               "memory_hz",    "cpu_hz",  "cpu_cores", "batch",       "minibatch", "dtype",
+               "time_s",       "power_w", "energy_j",  delay,         energy,      "mean_power_w",
+               "peak_power_w", rate,      "slowdown",  "limits_hold", "chosen"});
+  const PlannedMode& chosen = result.plan.chosen;
+  for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
+    const CandidateMode& mode = problem.candidates.modes[sweep.mode_of(row)];
+    const PlanVariant& variant = problem.variants[sweep.variant_of(row)];
+    const BatchCost& cost = sweep.costs[row];
+    if (!problem.candidates.is_eligible(sweep.mode_of(row)) || !std::isfinite(cost.time_s))
+      continue;
+    const Service service = service_at(problem, sweep, row, objective);
+    const double slowdown = slowdown_at(problem, sweep, row);
+    const bool holds =
+        std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
+          return limited_value(limit.kind, service, slowdown) <= limit.bound;
+        });
+    const bool is_chosen = mode.point == chosen.point && variant.batch == chosen.batch &&
+                           variant.dtype == chosen.dtype &&
+                           (!is_both || variant.minibatch == chosen.service->minibatch);
+    const OperatingPoint& point = mode.point;
+    const std::int64_t minibatch = is_training ? variant.batch : variant.minibatch;
+    const auto clock = [](const std::optional<double>& hz) { return hz ? hertz(*hz) : ""; };
+    const auto count = [](const std::optional<int>& value) {
+      return value ? std::to_string(*value) : "";
+    };
+    text += csv_row({request_text(point),
+                     point.label,
+                     mode.stock ? "true" : "false",
+                     std::string(to_string(mode.reach)),
+                     count(point.gpu_units),
+                     clock(point.gpu_hz),
+                     clock(point.memory_hz),
+                     cpu_hertz(point),
+                     count(point.cpu_cores),
+                     std::to_string(variant.batch),
+                     minibatch > 0 ? std::to_string(minibatch) : "",
+                     std::string(to_string(variant.dtype)),
+                     number(cost.time_s),
+                     number(cost.power_w),
+                     number(cost.power_w * cost.time_s),
+                     number(service.latency_s),
+                     number(service.energy_j),
+                     number(service.mean_power_w),
+                     number(service.peak_power_w),
+                     number(1 / service.sample_s),
+                     number(slowdown),
+                     holds ? "true" : "false",
+                     is_chosen ? "true" : "false"});
+  }
   return text;
 }
 

@@ -12,7 +12,6 @@
 #include "devices/nvpmodel/write.h"
 #include "plots/renderers/svg.h"
 #include "report/plan.h"
-#include "report/plan_csv.h"
 
 namespace ridgeline::cli {
 namespace {
