@@ -1,5 +1,5 @@
-// Sections of a device's page, each a table or a few lines.
-// Values have three digits; the JSON form has all of them.
+// What follows from a catalog entry, the sections of its page, and the list of all devices.
+// Values of the text have three digits; the JSON forms have all of them.
 #include "report/device.h"
 
 #include <fmt/format.h>
@@ -8,13 +8,53 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/csv.h"
+#include "base/json.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "devices/catalog/model.h"
+#include "devices/modes/mode_space.h"
+#include "roofline/ceilings/datasheet.h"
 #include "roofline/ceilings/names.h"
 
 namespace ridgeline {
 namespace {
+
+using catalog::Configuration;
+using catalog::Device;
+using catalog::Published;
+
+ConfigurationFacts facts_of(const Device& device, const Configuration& configuration,
+                            const MachineModel& model) {
+  ConfigurationFacts facts;
+  facts.id = configuration.id;
+  OperatingPoint point = resolve(device, configuration, {}).point;
+  point.label = "ceiling";
+  facts.ceilings = datasheet_ceilings(model, point);
+  facts.usable = usable_bandwidth(model, point);
+  for (const catalog::EngineCeiling& engine : configuration.engines)
+    if (engine.name == "dla0_core")
+      for (const Peak& peak : datasheet_dla_peaks(model, engine.hz.value))
+        facts.ceilings.peaks.push_back(peak);
+  facts.modes = stock_modes(device, configuration);
+  return facts;
+}
+
+std::optional<double> computed(const Published& published, const ConfigurationFacts& facts) {
+  if (!published.unit) {
+    for (const Bandwidth& bandwidth : facts.ceilings.bandwidths)
+      if (bandwidth.processor == published.processor && bandwidth.source != Source::fitted)
+        return bandwidth.bytes_per_s;
+    return std::nullopt;
+  }
+  for (const Peak& peak : facts.ceilings.peaks)
+    if (peak.processor == published.processor && peak.unit == *published.unit &&
+        peak.dtype == published.dtype && peak.accumulate == published.accumulate &&
+        peak.sparse == published.sparse)
+      return peak.flops_per_s;
+  return std::nullopt;
+}
 
 using catalog::CacheSize;
 using catalog::ClockDomain;
@@ -357,9 +397,172 @@ class Page {
   std::string text_;
 };
 
+std::optional<double> fastest(const Ceilings& ceilings, Unit unit, DType dtype) {
+  std::optional<double> best;
+  const bool has_gpu =
+      std::any_of(ceilings.peaks.begin(), ceilings.peaks.end(),
+                  [](const Peak& peak) { return peak.processor == Processor::gpu; });
+  for (const Peak& peak : ceilings.peaks)
+    if (peak.processor == (has_gpu ? Processor::gpu : Processor::cpu) && peak.unit == unit &&
+        peak.dtype == dtype && !peak.sparse && (!best || peak.flops_per_s > *best))
+      best = peak.flops_per_s;
+  return best;
+}
+
+std::string text_of(const std::optional<double>& value, std::string_view unit) {
+  return value ? format_si(*value, unit) : std::string("-");
+}
+
+Json row_to_json(const DeviceRow& row) {
+  return {{"id", row.id},
+          {"name", row.name},
+          {"aliases", row.aliases},
+          {"kind", to_string(row.kind)},
+          {"gpu_units", nullable(row.gpu_units)},
+          {"gpu_hz", nullable(row.gpu_hz)},
+          {"fp32_flops_per_s", nullable(row.fp32_flops_per_s)},
+          {"fp16_matrix_flops_per_s", nullable(row.fp16_matrix_flops_per_s)},
+          {"int8_matrix_ops_per_s", nullable(row.int8_matrix_ops_per_s)},
+          {"dram_bytes_per_s", nullable(row.dram_bytes_per_s)},
+          {"stock_modes", row.stock_modes}};
+}
+
 }  // namespace
+
+DeviceFacts device_facts(Device device) {
+  DeviceFacts facts;
+  const MachineModel model = catalog::machine_model(device);
+  for (const Configuration& configuration : device.configurations)
+    facts.configurations.push_back(facts_of(device, configuration, model));
+  for (const Published& published : device.published) {
+    const auto found = std::find_if(
+        facts.configurations.begin(), facts.configurations.end(),
+        [&](const ConfigurationFacts& each) { return each.id == published.configuration; });
+    facts.published.push_back({published, computed(published, found == facts.configurations.end()
+                                                                  ? facts.configurations.front()
+                                                                  : *found)});
+  }
+  facts.missing = catalog::missing(device);
+  facts.device = std::move(device);
+  return facts;
+}
+
+Json to_json(const DeviceFacts& facts) {
+  Json json = catalog::to_json(facts.device);
+  json["ceilings"] = array_of(facts.configurations, [](const ConfigurationFacts& each) {
+    return Json{{"configuration", each.id},
+                {"ceilings", ridgeline::to_json(each.ceilings)},
+                {"usable_bytes_per_s", nullable(each.usable)}};
+  });
+  json["checks"] = array_of(facts.published, [](const PublishedCheck& check) {
+    return Json{{"quantity", check.published.quantity},
+                {"configuration", check.published.configuration},
+                {"published_per_s", check.published.per_s.value},
+                {"computed_per_s", nullable(check.computed_per_s)}};
+  });
+  json["missing"] = array_of(facts.missing, [](const catalog::Gap& gap) {
+    return Json{{"where", gap.where}, {"what", gap.what}};
+  });
+  return json;
+}
 
 std::string device_text(const DeviceFacts& facts, int width) { return Page(facts, width).whole(); }
 std::string missing_text(const DeviceFacts& facts, int width) { return Page(facts, width).gaps(); }
+
+DeviceRow device_row(const catalog::Device& device) {
+  const catalog::Configuration& configuration = device.configurations.front();
+  const Ceilings ceilings =
+      datasheet_ceilings(catalog::machine_model(device), resolve(device, configuration, {}).point);
+  DeviceRow row;
+  row.id = device.id;
+  row.name = device.name;
+  row.aliases = device.aliases;
+  row.kind = device.kind;
+  row.gpu_units = ceilings.point.gpu_units;
+  row.gpu_hz = ceilings.point.gpu_hz;
+  row.fp32_flops_per_s = fastest(ceilings, Unit::vector, DType::fp32);
+  row.fp16_matrix_flops_per_s = fastest(ceilings, Unit::matrix, DType::fp16);
+  row.int8_matrix_ops_per_s = fastest(ceilings, Unit::matrix, DType::int8);
+  for (const Bandwidth& bandwidth : ceilings.bandwidths)
+    if (bandwidth.source != Source::fitted) row.dram_bytes_per_s = bandwidth.bytes_per_s;
+  row.stock_modes = static_cast<int>(configuration.modes.size());
+  return row;
+}
+
+std::string list_text(const DeviceList& list, int width) {
+  std::string text = "This machine\n";
+  const auto line = [&](const std::string& name, const std::string& value) {
+    constexpr int column = 11;
+    if (!value.empty())
+      text += fmt::format("  {:<9}", name) + wrap(value, width, column, column) + '\n';
+  };
+  line("name", list.here.name);
+  if (const std::string& board = list.device.identity.board; board != list.here.name)
+    line("board", board);
+  line("device", device_text(list.device));
+  line("system", release_text(list.device));
+  line("mode", list.mode.label);
+
+  TextTable table;
+  table.columns = {{"device"},
+                   {"SMs", Align::right},
+                   {"GPU clock", Align::right},
+                   {"FP32", Align::right},
+                   {"FP16 matrix", Align::right},
+                   {"INT8 matrix", Align::right},
+                   {"DRAM", Align::right},
+                   {"modes", Align::right}};
+  for (const DeviceRow& row : list.devices)
+    table.rows.push_back(
+        {row.id, row.gpu_units ? std::to_string(*row.gpu_units) : "-",
+         row.gpu_hz ? format_hz(*row.gpu_hz) : "-", text_of(row.fp32_flops_per_s, "FLOP/s"),
+         text_of(row.fp16_matrix_flops_per_s, "FLOP/s"), text_of(row.int8_matrix_ops_per_s, "OP/s"),
+         text_of(row.dram_bytes_per_s, "B/s"),
+         row.stock_modes > 0 ? std::to_string(row.stock_modes) : "-"});
+  // From the right, until the rest fits.
+  constexpr std::size_t least_columns = 4;
+  const auto too_wide = [&] {
+    const std::string drawn = render_text(table, 1000);
+    return display_width(drawn.substr(0, drawn.find('\n'))) > width;
+  };
+  for (const std::size_t column : {2U, 6U, 4U, 3U}) {
+    if (table.columns.size() <= least_columns || !too_wide()) break;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  text += "\nCatalog\n" + render_text(table, width);
+  text += wrap(
+              "Dense peaks with every clock at its ceiling, on paper. 'ridgeline devices NAME' "
+              "shows a device with its sources.",
+              width) +
+          '\n';
+  return text;
+}
+
+std::string list_csv(const DeviceList& list) {
+  const auto cell = [](const std::optional<double>& value) {
+    return value ? csv_number(*value) : std::string();
+  };
+  std::string csv = csv_row({"id", "name", "aliases", "kind", "gpu_units", "gpu_hz",
+                             "fp32_flops_per_s", "fp16_matrix_flops_per_s", "int8_matrix_ops_per_s",
+                             "dram_bytes_per_s", "stock_modes"});
+  for (const DeviceRow& row : list.devices)
+    csv += csv_row({row.id, row.name, fmt::format("{}", fmt::join(row.aliases, " ")),
+                    std::string(to_string(row.kind)),
+                    row.gpu_units ? std::to_string(*row.gpu_units) : "", cell(row.gpu_hz),
+                    cell(row.fp32_flops_per_s), cell(row.fp16_matrix_flops_per_s),
+                    cell(row.int8_matrix_ops_per_s), cell(row.dram_bytes_per_s),
+                    std::to_string(row.stock_modes)});
+  return csv;
+}
+
+Json to_json(const DeviceList& list) {
+  Json here = to_json(list.device);
+  here["device"] = row_to_json(list.here);
+  here["mode"] = ridgeline::to_json(list.mode);
+  return {{"schema", DeviceList::schema},
+          {"this_machine", std::move(here)},
+          {"devices", array_of(list.devices, row_to_json)}};
+}
 
 }  // namespace ridgeline

@@ -10,8 +10,6 @@
 #include "devices/machine/identification.h"
 #include "devices/modes/present_mode.h"
 #include "report/device.h"
-#include "report/device_facts.h"
-#include "report/device_list.h"
 
 namespace ridgeline::cli {
 namespace {

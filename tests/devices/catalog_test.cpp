@@ -11,7 +11,7 @@
 #include <set>
 
 #include "base/json.h"
-#include "report/device_facts.h"
+#include "report/device.h"
 #include "tests/base/error_line.h"
 #include "tests/support/paths.h"
 #include "tests/support/schema_validator.h"
