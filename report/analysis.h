@@ -1,9 +1,10 @@
-// An analysis as text: a table for people, the same as Markdown, every row as CSV.
-// Formats what the analysis says; decides only what is shown.
+// An analysis as text: a table for people with the sentences around it, the same as Markdown, every
+// row as CSV. Formats what the analysis says; decides only what is shown.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/groups.h"
@@ -31,5 +32,16 @@ std::string model_name(const Analysis& analysis);
 std::string amount_text(double amount);
 std::string bytes_text(double bytes, bool is_lower_bound = false);
 std::string intensity_text(const std::optional<double>& flop_per_byte);
+
+std::size_t kernel_count(const Analysis& analysis);  // that are launched, of its runtime
+
+// "pagoda,training": the rule set with its options.
+std::string rules_text(const Analysis& analysis);
+
+// "at batch 8": shapes by their source, for headings.
+std::string shapes_text(const Analysis& analysis);
+
+// The first warnings, and how many more there are.
+std::vector<std::string> warning_texts(const Analysis& analysis);
 
 }  // namespace ridgeline

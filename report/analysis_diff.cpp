@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "report/analysis.h"
-#include "report/analysis_facts.h"
 
 namespace ridgeline {
 namespace {
