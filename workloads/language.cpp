@@ -1,6 +1,6 @@
 // What language models share.
-// The cache enters as inputs and leaves as outputs; whoever runs the model appends one to the
-// other.
+// The cache enters as inputs and leaves as outputs; the program that runs the model appends one to
+// the other.
 #include "workloads/language.h"
 
 #include <fmt/format.h>

@@ -95,7 +95,7 @@ struct WorkloadOptions {
   friend bool operator==(const WorkloadOptions&, const WorkloadOptions&) = default;
 };
 
-// What one network is built with. An option that it does not have holds a value that nobody reads.
+// What one network is built with. The value of an option that it does not have is never read.
 struct Settings {
   std::int64_t batch = 1;
   std::int64_t image = 0;

@@ -41,7 +41,7 @@ enum class ComputeClass {
   vector,  // it computes, but has nothing for a matrix unit
   memory,  // it only moves data
   none,    // a view, or done before the first run, or by the layer beside it
-  unknown  // nobody has described the operator
+  unknown  // the operator is not described yet
 };
 
 template <>
@@ -117,7 +117,7 @@ Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows,
 
 void sum_rows(Analysis& analysis);  // makes the totals' work anew, after rows were changed
 
-// FLOP and integer operations per byte; nothing where no byte is moved or some cannot be told.
+// FLOP and integer operations per byte; nothing where no byte is moved or some are unknown.
 std::optional<double> intensity(const Work& work);
 std::optional<double> intensity(const AnalysisRow& row);
 

@@ -94,7 +94,7 @@ std::size_t in_shared_modules(const std::vector<Candidate>& left, std::size_t fr
       }));
 }
 
-// Whoever exports a network from within another module has that one's name before every path.
+// Networks exported from within another module have its name before every path.
 void drop_surrounding_modules(std::vector<Candidate>& left, std::vector<Candidate>& right) {
   const std::size_t a = common_modules(left).size(), b = common_modules(right).size();
   std::size_t from_left = 0, from_right = 0, most = in_shared_modules(left, 0, right, 0);

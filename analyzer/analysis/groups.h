@@ -36,7 +36,7 @@ struct RowGroup {
   std::string name;
   std::size_t layers = 0;
   Work work;
-  bool is_lower_bound = false;  // bytes of some tensors cannot be told
+  bool is_lower_bound = false;  // bytes of some tensors are unknown
 };
 
 // Largest first (names alphabetically); equal rows stay in graph order.

@@ -238,7 +238,7 @@ bool moves_data(const Layer& layer) {
                      [](const Part& part) { return !std::holds_alternative<View>(part.op); });
 }
 
-// All bytes of a tensor, or those that the layer moves of it; nothing where nobody can tell.
+// All bytes of a tensor, or those that the layer moves of it; nothing where that is unknown.
 std::optional<double> moved_bytes(const Graph& graph, const Layer& layer, TensorId id) {
   const Tensor& tensor = graph.tensors[id];
   const auto partly = std::find_if(layer.partly_moved.begin(), layer.partly_moved.end(),

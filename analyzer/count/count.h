@@ -39,7 +39,7 @@ std::vector<TensorMove> layer_writes(const Graph& graph, const Layer& layer);
 // Elements of the first input that a layer reads where that is not all of it: a slice, a look-up.
 std::optional<std::int64_t> elements_of_first_input(const Layer& layer);
 
-// Bytes of a whole tensor as it is stored; nothing where nobody can tell (strings, unknown shapes).
+// Bytes of a whole tensor as it is stored; nothing where they are unknown (strings, no shape).
 std::optional<double> tensor_bytes(const Tensor& tensor);
 
 // Tensors that count_layer had to leave out because of that: to be reported, never taken as zero.

@@ -37,7 +37,7 @@ class Absorber {
   void run() {
     for (Layer& layer : graph_.layers)
       if (is_quantizable(layer)) absorb(layer);
-    // Steps that nobody reads any more are done by their neighbours.
+    // Steps that no layer reads any more are done by their neighbours.
     for (Layer& layer : graph_.layers)
       if (touched_.contains(&layer) && layer.standing == Standing::counted &&
           std::all_of(layer.outputs.begin(), layer.outputs.end(),

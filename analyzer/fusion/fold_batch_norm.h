@@ -9,7 +9,7 @@ namespace ridgeline {
 
 // Folds every batch normalisation (not of training) that alone reads what a convolution or a
 // product of matrices with weights of its own makes. MACs stay; parameters become the weights and
-// one bias per channel. Tensors that nobody uses any more are dropped; ids change.
+// one bias per channel. Tensors that are no longer used are dropped; ids change.
 Graph fold_batch_norm(Graph graph);
 
 }  // namespace ridgeline

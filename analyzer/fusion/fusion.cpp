@@ -428,7 +428,7 @@ class Fuser {
     return result;
   }
 
-  // How much a slice reads is told of the tensor now, since it need not be the first input.
+  // How much a slice reads is noted for the tensor, since it need not be the first input now.
   static void add_parts(Layer& result, const Layer& layer) {
     for (const Part& part : layer.parts)
       result.parts.push_back(is_movement(part.op) ? Part{Copy{}, part.dtype} : part);
@@ -529,7 +529,7 @@ class Fuser {
   std::vector<std::size_t> producer_;  // by tensor
   LayersByTensor consumers_;
   std::vector<bool> is_output_;
-  std::vector<bool> is_passed_on_;    // to layers that run alike, and to nobody else
+  std::vector<bool> is_passed_on_;    // to layers that run alike, and to no others
   std::vector<TensorId> between_;     // tensors that a group makes and another reads
   std::vector<std::size_t> reach_;    // by layer: the last of any group that begins before it
   std::vector<std::size_t> seen_in_;  // by group: the last search for a cycle that came by

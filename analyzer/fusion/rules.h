@@ -28,7 +28,7 @@ bool joins_siblings(Runtime runtime);
 // does that.
 bool folds_constants(Runtime runtime);
 
-// True where any rule is the runtime's.
+// True where the runtime has any rule.
 bool fuses(Runtime runtime);
 
 }  // namespace ridgeline

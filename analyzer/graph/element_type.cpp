@@ -1,5 +1,5 @@
 // The table of element types: width and compute dtype.
-// One row per type; what a runtime makes of it is the runtime's.
+// One row per type, as it is stored; a runtime may compute in another.
 #include "analyzer/graph/element_type.h"
 
 #include <cmath>

@@ -72,7 +72,7 @@ struct TokenTable<ElementType> {
        {ElementType::unknown, "unknown"}}};
 };
 
-// Bits of one element; 0 for strings and unknown types, whose bytes nobody can tell.
+// Bits of one element; 0 for strings and unknown types, whose size is not known.
 int bits(ElementType type);
 
 // Whole bytes of a tensor: a sub-byte type is packed and rounded up. Nothing where bits() is 0.

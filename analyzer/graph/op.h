@@ -140,7 +140,7 @@ struct Copy {
 // The same bytes under another shape or name: nothing is moved.
 struct View {};
 
-// Nobody has described it: no FLOP, inputs and outputs moved, reported as unknown.
+// Not described yet: no FLOP, inputs and outputs moved, reported as unknown.
 struct Unknown {
   std::string reason;
 };

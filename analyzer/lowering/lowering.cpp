@@ -236,8 +236,9 @@ bool is_eager(Runtime runtime) {
   return walks_one_by_one(runtime) || runtime == Runtime::cuda_graph;
 }
 
-// A module's layers in one node, moved and launched as if they stood alone. The product that tells
-// of an attention module is that of its scores: of attention, or the last before the softmax.
+// A module's layers in one node, moved and launched as if they stood alone. The product that
+// stands for an attention module is that of its scores: of attention, or the last before the
+// softmax.
 void absorb(Demand& into, Demand more) {
   if (into.kind != KernelKind::attention) {
     if (more.gemm) into.gemm = more.gemm;
@@ -326,7 +327,7 @@ class Lowering {
 int kernel_launches(const Layer& layer, Runtime runtime) {
   if (is_view(layer)) return 0;
   if (!is_eager(runtime)) {
-    // A recurrence cannot run its steps at once, whoever compiles it.
+    // No compiler can run the steps of a recurrence at once.
     for (const Part& part : layer.parts)
       if (const auto* recurrent = std::get_if<Recurrent>(&part.op))
         return runtime == Runtime::ideal ? 1 : static_cast<int>(recurrent->steps);

@@ -1,4 +1,4 @@
-// Options first (--shape, --dim, --batch), then --assume-dim; what is left is asked for.
+// Options first (--shape, --dim, --batch), then --assume-dim; what is left is an Error.
 // The order matters: a shape that is given for one input binds its symbols for all the others.
 #include "analyzer/onnx/bindings.h"
 

@@ -1,5 +1,5 @@
 // Bindings: which number stands for each free dimension of a model's inputs, and who said so.
-// A size that nobody gave is asked for by name; it is never one in silence.
+// A missing size is an Error that names it; it is never taken as 1.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct BatchChange {
 
 struct BoundInput {
   const ValueInfo* info = nullptr;
-  std::optional<Shape> shape;  // absent: no tensor, or a rank that nobody knows and nothing needs
+  std::optional<Shape> shape;  // absent: no tensor, or an unknown rank that nothing needs
   ShapeSource source = ShapeSource::fixed;
 };
 

@@ -106,7 +106,7 @@ class NodeContext {
   std::array<std::byte, 512> buffer_;
   std::pmr::monotonic_buffer_resource memory_{buffer_.data(), buffer_.size()};
   std::pmr::vector<Value*> inputs_{&memory_};   // null where left out
-  std::pmr::vector<Value*> outputs_{&memory_};  // null where nobody wants it
+  std::pmr::vector<Value*> outputs_{&memory_};  // null where it is left out
   std::pmr::vector<char> steers_{&memory_};     // of the inputs: whether they do
   std::vector<Part> parts_;
   std::vector<std::pair<const Value*, std::int64_t>> partly_moved_;

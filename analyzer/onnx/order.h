@@ -1,5 +1,5 @@
 // The order in which the nodes of a graph can be walked, whatever order the file has them in.
-// Finds cycles, tensors written twice and inputs that nobody makes.
+// Finds cycles, tensors written twice and inputs that no node makes.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct NodeOrder {
   bool as_in_file = true;
 };
 
-// `is_known` tells names that exist before the first node: inputs, initializers, outer scopes;
+// `is_known` holds for names that exist before the first node: inputs, initializers, outer scopes;
 // `is_own` those of them that belong to this graph, so that no node may make them again (a name of
 // an outer scope may be: it is another tensor then). `file` stands in errors.
 NodeOrder order_nodes(std::span<const Node> nodes,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t newest_ir_version = 14;
 
-// Deeper graphs and larger ranks are refused: nobody writes them, and code that walks them
+// Deeper graphs and larger ranks are rejected: no exporter writes them, and code that walks them
 // recursively or by pairs of axes need not fear them.
 constexpr int max_graph_depth = 100;
 constexpr std::size_t max_rank = 64;
@@ -31,7 +31,7 @@ constexpr std::size_t max_rank = 64;
   wire.fail(fmt::format("tensor {}: {}", quote(tensor.name), what));
 }
 
-// How many values a typed field can hold, told from its length: a varint has 1 to 10 bytes.
+// How many values a typed field can hold, from its length: a varint has 1 to 10 bytes.
 struct ValueRange {
   std::uint64_t least = 0, most = 0;
 

@@ -1,5 +1,5 @@
 // How the elements of a tensor are encoded: raw bytes, or one of the typed fields of TensorProto.
-// Decodes small tensors that a shape depends on; what they mean is the caller's.
+// Decodes small tensors that a shape depends on; the caller knows what they mean.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ std::vector<TensorId> owners(const Graph& step) {
   return owner;
 }
 
-// By layer: which tensors nobody reads behind it, until they are made again.
+// By layer: which tensors no later layer reads, until they are made again.
 std::vector<std::vector<TensorId>> last_reads(const Graph& step,
                                               const std::vector<TensorId>& owner) {
   std::vector<std::vector<TensorId>> ends(step.layers.size());

@@ -16,7 +16,7 @@ void emit_in(NodeContext& context, Op op, ElementType type);
 void emit_elementwise(NodeContext& context, ElementFunction function, std::int64_t elements);
 
 // An activation that was fused into another operator, by the name its attribute has; "" and "none"
-// are none. A name that nobody knows is an Error.
+// are none. An unknown name is an Error.
 void emit_activation(NodeContext& context, std::string_view name, std::int64_t elements);
 
 // Output 0 has the type and shape of input 0, and each element is a function of one element.

@@ -1,5 +1,5 @@
 // Checked arithmetic on shapes for operator rules, and the words of their errors.
-// What a rule does with the sizes is the rule's.
+// Rules of operators use them.
 #include "analyzer/onnx/operators/sizes.h"
 
 #include <fmt/format.h>

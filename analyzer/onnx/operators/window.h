@@ -1,5 +1,5 @@
 // Window: what slides over the spatial axes in convolutions and pools: kernel, strides, dilations
-// and padding, read from the attributes and checked. The work under it is the Op's.
+// and padding, read from the attributes and checked. The work is counted on the Op.
 #pragma once
 
 #include <cstddef>
