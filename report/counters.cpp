@@ -12,6 +12,10 @@
 #include "base/units.h"
 
 namespace ridgeline {
+
+using cuda::CountedKernel;
+using cuda::ProgramCounts;
+
 namespace {
 
 using cuda::Quantity;

@@ -12,12 +12,12 @@
 
 namespace ridgeline {
 
-CountedKernel total_of(const ProgramCounts& counts);
+cuda::CountedKernel total_of(const cuda::ProgramCounts& counts);
 
 // `command` is the program that was counted, with its arguments.
-Json to_json(const ProgramCounts& counts, const std::vector<std::string>& command);
-std::string to_text(const ProgramCounts& counts, int width);
-std::string to_csv(const ProgramCounts& counts);
+Json to_json(const cuda::ProgramCounts& counts, const std::vector<std::string>& command);
+std::string to_text(const cuda::ProgramCounts& counts, int width);
+std::string to_csv(const cuda::ProgramCounts& counts);
 
 Json verification_json(const cuda::Verification& verification, const cuda::DeviceFacts& facts);
 std::string verification_text(const cuda::Verification& verification, int width);

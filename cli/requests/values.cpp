@@ -23,9 +23,11 @@ std::string required_word(const Options& options, const std::string& what,
 }
 
 std::vector<std::string> list_of(const std::string& text, const std::string& where) {
-  std::vector<std::string> words = split(text, ',');
-  for (const std::string& word : words)
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, ',')) {
     if (word.empty()) throw usage_error(where, "a value of the list is empty");
+    words.emplace_back(word);
+  }
   return words;
 }
 
