@@ -174,7 +174,7 @@ std::string ending(std::string_view text, int width, int least) {
          std::string(is_enough && !begins_at_part ? end.substr(part + 1) : end);
 }
 
-// The end of a path tells most: "/layer1/layer1.0/conv1/Conv" becomes "…layer1.0/conv1/Conv", whole
+// The end of a path says most: "/layer1/layer1.0/conv1/Conv" becomes "…layer1.0/conv1/Conv", whole
 // parts as long as that does not waste a third of the width, and the number of its block before
 // that: "…3…self_attn.q_proj". Other text loses its middle.
 // Of names that are joined the first stays, with the number of the others: "layer1.0.conv1 +2".

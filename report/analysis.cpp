@@ -269,7 +269,7 @@ Shown columns_of(const Analysis& analysis, const TableOptions& options, const Li
                       [](const Line& line) { return !line.note.empty(); })};
 }
 
-// What nine of ten names need, as far as the end of a path that tells.
+// Enough for nine of ten names, counting the end of a path that tells layers apart.
 int width_of_names(const Lines& lines) {
   constexpr int telling = 20;
   std::vector<int> widths;

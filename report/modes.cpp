@@ -40,7 +40,7 @@ std::string marked(const std::string& clock, std::optional<ClockLimit> limit, co
                    const DeviceMode& mode) {
   if (clock.empty()) return "";
   const bool is_off = std::any_of(mode.between_steps.begin(), mode.between_steps.end(),
-                                  [&](const std::string& told) { return told.starts_with(knob); });
+                                  [&](const std::string& note) { return note.starts_with(knob); });
   return clock + (is_off ? off_table : limit == ClockLimit::bpmp ? unclamped : ' ');
 }
 

@@ -22,7 +22,7 @@ using nvpmodel::Finding;
 using nvpmodel::ModeOrigin;
 using nvpmodel::Severity;
 
-// The rest is told by its number: a damaged file has as many findings as lines.
+// Of the rest only the number is printed: a damaged file has as many findings as lines.
 constexpr std::size_t most_findings_shown = 50;
 
 std::string what_differs(const CheckedMode& checked) {

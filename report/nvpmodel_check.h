@@ -1,5 +1,5 @@
 // The report on a user's nvpmodel file, as text, CSV and JSON.
-// The check itself is devices/nvpmodel/check.h's.
+// The check itself: devices/nvpmodel/check.h.
 #pragma once
 
 #include <string>

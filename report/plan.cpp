@@ -475,8 +475,7 @@ std::string plan_text(const Plan& plan, bool explain, int width) {
   return text;
 }
 
-// Values of the means; whether the limits hold is by the means too, except for the chosen line,
-// which is the plan's.
+// Values and limits are judged at the means, except for the chosen line, which comes from the plan.
 std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
   const Sweep& sweep = result.sweep;
   const Objective& objective = result.plan.run.objective;

@@ -277,7 +277,7 @@ std::string estimate_fields(const std::optional<Estimate>& estimate) {
          csv_number(estimate->high) + "," + std::string(to_string(estimate->source));
 }
 
-// The bus of a GPU's DRAM has a clock of its own, which nobody measures.
+// The bus of a GPU's DRAM has a clock of its own, which is not measured.
 std::string sources_text(const ProfileMode& mode) {
   const bool bus = std::any_of(mode.memory.begin(), mode.memory.end(), [](const MemoryRow& row) {
     return row.processor == Processor::gpu && row.level == Level::dram && row.theory_bytes_per_s;

@@ -1,4 +1,4 @@
-// Words the glance for people and for programs.
+// The summary of this machine as text and as JSON.
 // Colour only repeats what the words yes and no say.
 #include "report/summary.h"
 

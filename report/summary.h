@@ -1,5 +1,5 @@
-// This machine at a glance, as a value: facts, present mode, abilities, profile, next command.
-// Text and JSON are functions of it; looking at the machine is cli/commands/summary.cpp's part.
+// The summary of this machine as a value: facts, present mode, abilities, profile, next command.
+// Text and JSON are functions of it; cli/commands/summary.cpp looks at the machine.
 #pragma once
 
 #include <optional>

@@ -46,8 +46,7 @@ std::vector<std::string> characters(std::string_view text) {
   return out;
 }
 
-}  // namespace
-
+// Sequence that switches an ink on; black is the terminal's own colour.
 std::string ansi(Ink ink) {
   switch (ink) {
     case Ink::black:
@@ -70,6 +69,8 @@ std::string ansi(Ink ink) {
   }
   return "";
 }
+
+}  // namespace
 
 Canvas::Canvas(int columns, int rows, bool utf8)
     : columns_(columns),

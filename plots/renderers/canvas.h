@@ -1,5 +1,5 @@
 // A grid of terminal cells: braille dots for lines, characters on top of them.
-// Knows cells and dots only; what they mean is the figure's business.
+// Knows cells and dots only, not what they mean.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,6 @@ namespace ridgeline {
 class Canvas {
  public:
   Canvas(int columns, int rows, bool utf8);
-
-  int columns() const { return columns_; }
-  int rows() const { return rows_; }
 
   // A line between two places in cell units (a cell is 1 × 1), dashed as wished.
   void line(XY from, XY to, Dash dash, Ink ink);
@@ -40,8 +37,5 @@ class Canvas {
   bool utf8_;
   std::vector<Cell> cells_;
 };
-
-// ANSI sequence that switches an ink on; black is the terminal's own colour.
-std::string ansi(Ink ink);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
 // The frame of box characters around a canvas, ticks left and below, labels as the layout says.
-// Zones are not shaded here; their names and the ridge line say enough. Panels below each other
+// Zones are not shaded: their names and the ridge line are enough. Panels below each other
 // have equal room for ticks and labels, so that one column is one value of x in all of them.
 #include "plots/renderers/terminal.h"
 
