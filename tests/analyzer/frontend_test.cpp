@@ -1,0 +1,59 @@
+// Front ends as rows: the formats are those of the schema, files are recognised by what is in them,
+// and what is no file gets a hint.
+#include "analyzer/frontend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(FrontEnds, FormatsAreThoseOfTheSchema) {
+  const Json schema = read_json_file(source_file("docs/schemas/analysis.schema.json"));
+  Json formats = Json::array();
+  for (const FrontEnd& row : front_ends()) formats.push_back(row.format);
+  formats.push_back("workload");
+  EXPECT_EQ(schema.at("properties").at("source").at("properties").at("format").at("enum"), formats);
+}
+
+TEST(FrontEnds, TheLastRowTakesWhatNoOtherRecognizes) {
+  EXPECT_EQ(front_ends().back().format, "onnx");
+  EXPECT_TRUE(front_ends().back().recognizes("anything"));
+}
+
+TEST(FrontEnds, ExtensionsMakeAWordAPath) {
+  EXPECT_TRUE(has_model_extension("net.onnx"));
+  EXPECT_FALSE(has_model_extension("resnet50"));
+}
+
+TEST(FrontEnds, AMissingFileIsOneLineWithTheNearest) {
+  const TemporaryDirectory folder;
+  folder.write("net.onnx", "");
+  try {
+    read_network(folder.path() + "/nte.onnx", {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), "no such file");
+    EXPECT_THAT(error.fix(), HasSubstr("net.onnx"));
+  }
+}
+
+TEST(FrontEnds, KernelsOfARuntimeHaveNoLayers) {
+  Network network{ChosenKernels{Runtime::tensorrt, {}},
+                  {"net.engine", "tensorrt", "", {}, {}, 0},
+                  std::nullopt,
+                  {}};
+  EXPECT_THROW(network.graph(), Error);
+  network.content = Graph{};
+  EXPECT_NO_THROW(network.graph());
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
