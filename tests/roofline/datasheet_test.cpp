@@ -1,5 +1,5 @@
 // Ceilings on paper: the peaks that the device tables print and the bandwidths of the STREAM fit.
-// Pictures and the command are tested in datasheet_command_test.cpp.
+// Pictures and the command are tested in tests/cli/roofline_test.cpp.
 #include "roofline/ceilings/datasheet.h"
 
 #include <gmock/gmock.h>

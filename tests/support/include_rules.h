@@ -9,7 +9,7 @@
 
 namespace ridgeline::testing {
 
-// One line per include that is not allowed: "base/a.h:3: includes \"cli/b.h\"".
+// One line per include that is not allowed: PATH:LINE: includes "cli/command.h".
 std::vector<std::string> include_violations(const SourceTree& tree);
 
 }  // namespace ridgeline::testing

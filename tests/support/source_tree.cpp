@@ -12,9 +12,9 @@
 namespace ridgeline::testing {
 namespace {
 
-constexpr std::array folders = {"base",      "devices",  "kernels", "analyzer",
-                                "workloads", "roofline", "planner", "execution",
-                                "plots",     "cli",      "tests",   "cmake"};
+constexpr std::array folders = {"base",     "devices", "kernels",    "analyzer",  "workloads",
+                                "roofline", "planner", "validation", "execution", "plots",
+                                "report",   "cli",     "tests",      "cmake"};
 
 bool is_source(const std::filesystem::path& path) {
   const std::string extension = path.extension().string();
