@@ -31,7 +31,7 @@ std::vector<std::string> broken(const std::vector<std::string>& words, int width
       pieces.emplace_back(piece);
       word.remove_prefix(piece.size());
     }
-    pieces.emplace_back(word);
+    if (!word.empty()) pieces.emplace_back(word);
   }
   return pieces;
 }
