@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "plots/renderers/renderers.h"
 
 namespace ridgeline::cli {
 
@@ -54,6 +55,26 @@ void write_answer(const Answer& answer, const Options& options, Console& console
     for (const std::string& line : answer.beside_csv) console.talk(line);
   for (const auto& file : files)
     if (file.first != "-") console.talk("wrote " + file.first);
+}
+
+void add_picture_options(OptionsDescription& options, const char* help) {
+  for (const Renderer& renderer : renderers())
+    options.add_text(renderer.name, "FILE", fmt::format(fmt::runtime(help), renderer.title));
+}
+
+std::vector<const char*> picture_options() {
+  std::vector<const char*> names;
+  for (const Renderer& renderer : renderers()) names.push_back(renderer.name);
+  return names;
+}
+
+std::vector<AnswerFile> picture_files(const std::function<Figure()>& figure) {
+  std::vector<AnswerFile> files;
+  for (const Renderer& renderer : renderers())
+    files.push_back({renderer.name, [figure, render = renderer.render](std::ostream& out) {
+                       out << render(figure());
+                     }});
+  return files;
 }
 
 std::vector<std::string> as_notes(const std::vector<std::string>& notes) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "plots/figure.h"
 
 namespace ridgeline::cli {
 
@@ -31,6 +32,11 @@ struct Answer {
 void check_answer_files(const Options& options, const std::vector<const char*>& names);
 
 void write_answer(const Answer& answer, const Options& options, Console& console);
+
+// Pictures: an option per renderer, --svg and its like. {} in `help` is the title of the renderer.
+void add_picture_options(OptionsDescription& options, const char* help);
+std::vector<const char*> picture_options();
+std::vector<AnswerFile> picture_files(const std::function<Figure()>& figure);
 
 // The lines of notes, as they stand beside a table.
 std::vector<std::string> as_notes(const std::vector<std::string>& notes);

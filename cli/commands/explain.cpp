@@ -14,7 +14,6 @@
 #include "cli/requests/network.h"
 #include "cli/requests/values.h"
 #include "plots/figures/layers.h"
-#include "plots/renderers/svg.h"
 #include "report/explanation.h"
 #include "roofline/ceilings/datasheet.h"
 #include "roofline/explain/choices.h"
@@ -41,7 +40,7 @@ void declare_explain(OptionsDescription& options) {
       "allow-unknown",
       "operators that nobody has described are no error: no FLOP, their tensors are moved");
   options.add_flag("all", "every layer, not only those that take longest");
-  options.add_text("svg", "FILE", "write the layers on the roofline as SVG; - is standard output");
+  add_picture_options(options, "write the layers on the roofline as {}; - is standard output");
 }
 
 struct ExplainRequest {
@@ -162,7 +161,7 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
 }
 
 ExitCode run_explain(const Options& options, Console& console) {
-  check_answer_files(options, {"svg"});
+  check_answer_files(options, picture_options());
   const ExplainRequest request = explain_request(options);
   const Explanation explanation = explained(request, machine_source(request.machine));
   Answer answer;
@@ -171,9 +170,7 @@ ExitCode run_explain(const Options& options, Console& console) {
   };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(explanation)); };
   answer.csv = [&](std::ostream& out) { out << to_csv(explanation); };
-  answer.files = {{"svg", [&](std::ostream& out) {
-                     out << svg(layers_figure(explanation, explanation.ceilings));
-                   }}};
+  answer.files = picture_files([&] { return layers_figure(explanation, explanation.ceilings); });
   answer.beside_csv = as_notes(explanation.run.notes);
   write_answer(answer, options, console);
   return ExitCode::ok;

@@ -10,7 +10,6 @@
 #include "cli/requests/plan_problem.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"
-#include "plots/renderers/svg.h"
 #include "report/plan.h"
 
 namespace ridgeline::cli {
@@ -18,7 +17,7 @@ namespace {
 
 void declare_plan(OptionsDescription& options) {
   add_plan_options(options);
-  options.add_text("svg", "FILE", "write energy against latency of all modes as SVG");
+  add_picture_options(options, "write energy against latency of all modes as {}");
   options.add_text("nvpmodel", "FILE",
                    "write the chosen mode as a POWER_MODEL block of nvpmodel's file");
 }
@@ -48,7 +47,9 @@ std::string nvpmodel_block(const PlannedMode& chosen, const KnownDevice& known) 
 }
 
 ExitCode run_plan(const Options& options, Console& console) {
-  check_answer_files(options, {"svg", "nvpmodel"});
+  std::vector<const char*> files = picture_options();
+  files.push_back("nvpmodel");
+  check_answer_files(options, files);
   const PlanRequest request = plan_request(options);
   const PlanSetup setup = plan_setup(request);
   const PlanResult result = make_plan(setup.problem, request.objective, setup.options);
@@ -60,9 +61,9 @@ ExitCode run_plan(const Options& options, Console& console) {
   };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(plan)); };
   answer.csv = [&](std::ostream& out) { out << plan_csv(setup.problem, result); };
-  answer.files = {
-      {"svg", [&](std::ostream& out) { out << svg(plan_figure(setup.problem, result)); }},
-      {"nvpmodel", [&](std::ostream& out) { out << nvpmodel_block(plan.chosen, *setup.device); }}};
+  answer.files = picture_files([&] { return plan_figure(setup.problem, result); });
+  answer.files.push_back(
+      {"nvpmodel", [&](std::ostream& out) { out << nvpmodel_block(plan.chosen, *setup.device); }});
   answer.beside_csv = as_notes(plan.warnings);
   write_answer(answer, options, console);
   return ExitCode::ok;

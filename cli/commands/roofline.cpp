@@ -16,7 +16,6 @@
 #include "plots/figures/energy.h"
 #include "plots/figures/roofline.h"
 #include "plots/figures/roofline_panels.h"
-#include "plots/renderers/svg.h"
 #include "plots/renderers/terminal.h"
 #include "report/energy_roofline.h"
 #include "report/roofline.h"
@@ -113,10 +112,10 @@ std::string text_of(const EnergyRoofline& roofline, const TerminalStyle& style) 
          for_locale(energy_tables(roofline, style.width), style);
 }
 
-std::string picture_of(const Roofline& roofline) { return svg(roofline_figure(roofline)); }
-std::string picture_of(const EnergyRoofline& roofline) { return svg(energy_figure(roofline)); }
-std::string picture_of(const std::vector<Roofline>& all) { return svg(roofline_panels(all)); }
-std::string picture_of(const std::vector<EnergyRoofline>& all) { return svg(energy_panels(all)); }
+Figure figure_of(const Roofline& roofline) { return roofline_figure(roofline); }
+Figure figure_of(const EnergyRoofline& roofline) { return energy_figure(roofline); }
+Figure figure_of(const std::vector<Roofline>& all) { return roofline_panels(all); }
+Figure figure_of(const std::vector<EnergyRoofline>& all) { return energy_panels(all); }
 
 // Of one roofline, or of all in one document where that has a schema.
 template <class AnyRoofline>
@@ -134,14 +133,13 @@ Answer answer_of(const std::vector<AnyRoofline>& rooflines, const char* schema_o
   answer.csv = [&, several](std::ostream& out) {
     out << (several ? csv_of_modes(rooflines) : to_csv(first));
   };
-  answer.files = {{"svg", [&, several](std::ostream& out) {
-                     out << (several ? picture_of(rooflines) : picture_of(first));
-                   }}};
+  answer.files =
+      picture_files([&, several] { return several ? figure_of(rooflines) : figure_of(first); });
   return answer;
 }
 
 ExitCode run_roofline(const Options& options, Console& console) {
-  check_answer_files(options, {"svg"});
+  check_answer_files(options, picture_options());
   const RooflineRequest request = roofline_request(options);
   const TerminalStyle style{text_width(options, console), locale_is_utf8(), console.color};
   const bool several = request.several();

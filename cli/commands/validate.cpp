@@ -11,7 +11,6 @@
 #include "cli/answer.h"
 #include "cli/requests/values.h"
 #include "plots/figures/validation.h"
-#include "plots/renderers/svg.h"
 #include "report/validation.h"
 #include "validation/predictor.h"
 #include "validation/validation.h"
@@ -32,7 +31,7 @@ void declare_validate(OptionsDescription& options) {
   options.add_text(
       "profile", "FILE",
       "profile of the processor, for rows measured on one; default: the newest of this machine");
-  options.add_text("svg", "FILE", "draw predicted against measured times; - is standard output");
+  add_picture_options(options, "draw predicted against measured times; - is standard output");
 }
 
 std::vector<std::string> comma_words(const Options& options, const char* name) {
@@ -69,7 +68,7 @@ MeasurementOptions measurement_options(const std::vector<std::string>& filter) {
   return options;
 }
 
-std::string picture_of(const Validation& validation) {
+Figure figure_of(const Validation& validation) {
   std::vector<ValidationPoint> points;
   for (const ScoredRow& row : validation.rows)
     points.push_back(
@@ -78,14 +77,14 @@ std::string picture_of(const Validation& validation) {
   if (points.empty()) throw Error(validation.file, "no row could be scored, there is no picture");
   std::string caption = fmt::format("{}; {} rows", validation.file, points.size());
   for (const std::string& note : validation.notes) caption += "; " + note;
-  return svg(validation_figure(points, validation.total.time_mape.value_or(0), caption));
+  return validation_figure(points, validation.total.time_mape.value_or(0), caption);
 }
 
 ExitCode run_validate(const Options& options, Console& console) {
   const std::string path =
       required_word(options, "'validate' needs a table of measurements", "validate table.csv");
   const ValidationOptions chosen = validation_options(options);
-  check_answer_files(options, {"svg"});
+  check_answer_files(options, picture_options());
   const std::vector<std::string> filter = comma_words(options, "where");
   MeasurementTable table = read_measurement_table(path, measurement_options(filter));
   const Predictor predictor = model_predictor(table.devices, options.text_or_empty("profile"));
@@ -95,7 +94,7 @@ ExitCode run_validate(const Options& options, Console& console) {
   answer.text = [&](std::ostream& out) { out << validation_text(validation, console.width); };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(validation)); };
   answer.csv = [&](std::ostream& out) { out << validation_csv(validation); };
-  answer.files = {{"svg", [&](std::ostream& out) { out << picture_of(validation); }}};
+  answer.files = picture_files([&] { return figure_of(validation); });
   write_answer(answer, options, console);
   return ExitCode::ok;
 }

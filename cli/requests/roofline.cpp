@@ -8,6 +8,7 @@
 #include "base/profile.h"
 #include "base/profile_store.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "devices/catalog/model.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_space.h"
@@ -155,7 +156,7 @@ std::string profile_path(RooflineRequest& request) {
 }  // namespace
 
 void add_roofline_options(OptionsDescription& options) {
-  options.add_text("svg", "FILE", "write the picture as SVG; - is standard output");
+  add_picture_options(options, "write the picture as {}; - is standard output");
   options.add_integer("threads", "N",
                       "use the CPU rows with N threads; default: the most that were measured");
   options.add_text("dtype", "DTYPE",
