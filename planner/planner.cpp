@@ -260,7 +260,7 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
     plan.why = PlannedWhy{mode, planned(why.row, why.probability), std::move(why.reasons)};
   }
   if (plan.chosen.point.cpu_cores == 1 && problem.scenario != Scenario::training)
-    plan.warnings.push_back(
+    plan.warnings.emplace_back(
         "one core is enough for this network alone: what else the machine does is not counted");
   append(plan.warnings, close_calls(chooser, objective, choice));
   append(plan.warnings, problem.notes);

@@ -209,11 +209,11 @@ WhyNot why_not(Chooser& chooser, const Objective& objective, const Choice& choic
   why.row = best_row(chooser, objective, mode);
   why.probability = chooser.draws().probability(why.row, objective);
   if (why.row == choice.row) {
-    why.reasons.push_back("it is the chosen mode");
+    why.reasons.emplace_back("it is the chosen mode");
     return why;
   }
   if (!chooser.problem().candidates.is_eligible(mode))
-    why.reasons.push_back("it is not among the modes that were asked for");
+    why.reasons.emplace_back("it is not among the modes that were asked for");
   for (std::string& reason : broken_limits(chooser, objective, why.row))
     why.reasons.push_back(std::move(reason));
   const double score_ratio = score_at(chooser, why.row, objective) / choice.score;
@@ -222,7 +222,7 @@ WhyNot why_not(Chooser& chooser, const Objective& objective, const Choice& choic
                                       format_percent(score_ratio - 1, 1),
                                       goal_text(chooser.problem().scenario, objective.goal)));
   else if (why.reasons.empty())
-    why.reasons.push_back("as good as the chosen mode, which has lower clocks");
+    why.reasons.emplace_back("as good as the chosen mode, which has lower clocks");
   return why;
 }
 

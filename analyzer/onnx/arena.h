@@ -16,6 +16,7 @@ using Arena = std::pmr::monotonic_buffer_resource;
 template <class T>
 T* allocate(Arena& arena, std::size_t count) {
   static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
+  // T may be a pointer: NOLINTNEXTLINE(bugprone-sizeof-expression)
   return static_cast<T*>(arena.allocate(count * sizeof(T), alignof(T)));
 }
 

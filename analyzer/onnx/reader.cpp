@@ -550,7 +550,7 @@ FunctionProto read_function(Wire wire, Arena& arena) {
 
 void warn_of_version(Model& model) {
   if (model.ir_version <= 0)
-    model.warnings.push_back("the file states no IR version");
+    model.warnings.emplace_back("the file states no IR version");
   else if (model.ir_version > newest_ir_version)
     model.warnings.push_back(
         fmt::format("IR version {} is newer than {}, the newest that is known here: what it adds "
@@ -593,7 +593,7 @@ Model read_fields(const WireSource& source) {
   if (!has_graph) throw Error(source.name, "there is no graph in it", "name an ONNX model");
   warn_of_version(model);
   if (has_training)
-    model.warnings.push_back("the training steps of the file (training_info) are left out");
+    model.warnings.emplace_back("the training steps of the file (training_info) are left out");
   return model;
 }
 

@@ -39,9 +39,9 @@ struct GradientOf {
     else
       gradient.data = {{data}}, gradient.weights = {weights};
     if (op.bias)
-      gradient.weights.push_back(Reduce{Reduction::sum,
-                                        op.batch * op.out_channels * element_count(op.out_spatial),
-                                        op.out_channels});
+      gradient.weights.emplace_back(
+          Reduce{Reduction::sum, op.batch * op.out_channels * element_count(op.out_spatial),
+                 op.out_channels});
     gradient.factors = two_factors;
     return gradient;
   }
@@ -57,7 +57,8 @@ struct GradientOf {
       gradient.data = {{inputs.weight_is_first ? right : left}};
       gradient.weights = {inputs.weight_is_first ? left : right};
     }
-    if (op.bias) gradient.weights.push_back(Reduce{Reduction::sum, op.batch * op.m * op.n, op.n});
+    if (op.bias)
+      gradient.weights.emplace_back(Reduce{Reduction::sum, op.batch * op.m * op.n, op.n});
     return gradient;
   }
 

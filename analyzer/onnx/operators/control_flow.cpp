@@ -164,7 +164,7 @@ LoopRun run_loop_body(NodeContext& context, const GraphProto& body,
                       std::optional<long double> iteration) {
   std::vector<Value*> inputs;
   const auto name = [&](std::size_t i) { return body.inputs[i].name; };
-  if (body.inputs.size() > 0)
+  if (!body.inputs.empty())
     inputs.push_back(scalar(context, name(0), ElementType::int64, iteration));
   if (body.inputs.size() > 1) {
     // The first trip runs, so its condition is true; a body that only hands it on keeps it so.

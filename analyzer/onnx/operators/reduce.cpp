@@ -73,7 +73,8 @@ void fold_reduction(NodeContext& context, Reduction kind, const Shape& reduced) 
       result = element ? Element(combined(kind, *result, term(kind, *element))) : std::nullopt;
     started[places[i]] = true;
   }
-  const long double terms = static_cast<long double>(places.size() / results.size());
+  const std::size_t per_result = places.size() / results.size();
+  const auto terms = static_cast<long double>(per_result);
   for (Element& result : results)
     if (result)
       result =
