@@ -10,13 +10,13 @@ namespace ridgeline {
 
 double bounded(const JsonCursor& cursor, double max) {
   const double value = cursor.non_negative();
-  if (value > max) cursor.fail(fmt::format("{:g} is absurd, the limit is {:g}", value, max));
+  if (value > max) cursor.fail(fmt::format("{:g} is out of range, the limit is {:g}", value, max));
   return value;
 }
 
 std::uint64_t bounded_bytes(const JsonCursor& cursor) {
   const std::uint64_t bytes = cursor.size();
-  if (bytes > max_bytes) cursor.fail(fmt::format("{} is absurd, the limit is 2^60", bytes));
+  if (bytes > max_bytes) cursor.fail(fmt::format("{} is out of range, the limit is 2^60", bytes));
   return bytes;
 }
 
@@ -24,7 +24,7 @@ int bounded_units(const JsonCursor& cursor) {
   const std::uint64_t units = cursor.size();
   if (units == 0) cursor.fail("zero");
   if (units > max_units)
-    cursor.fail(fmt::format("{} is absurd, the limit is {}", units, max_units));
+    cursor.fail(fmt::format("{} is out of range, the limit is {}", units, max_units));
   return static_cast<int>(units);
 }
 

@@ -29,7 +29,8 @@ Cache cache_from_json(const JsonCursor& cursor) {
   cache.cores_per_instance = known_units(cursor.at("cores_per_instance"));
   const JsonCursor line = cursor.at("line_bytes");
   const std::uint64_t line_bytes = line.size();
-  if (line_bytes > 65536) line.fail(fmt::format("{} is absurd, the limit is 65536", line_bytes));
+  if (line_bytes > 65536)
+    line.fail(fmt::format("{} is out of range, the limit is 65536", line_bytes));
   cache.line_bytes = static_cast<std::uint32_t>(line_bytes);
   return cache;
 }

@@ -59,8 +59,8 @@ void set_once(std::optional<T>& member, T value, T max, std::string_view item,
   if (member) fail(where, fmt::format("{} sets a knob a second time", quote(item)));
   if (value <= 0) fail(where, fmt::format("{} is zero", quote(item)));
   if (value > max)
-    fail(where,
-         fmt::format("{} is absurd, the limit is {:g}", quote(item), static_cast<double>(max)));
+    fail(where, fmt::format("{} is out of range, the limit is {:g}", quote(item),
+                            static_cast<double>(max)));
   member = value;
 }
 

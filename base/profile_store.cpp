@@ -77,7 +77,7 @@ std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves,
 Error no_profile() {
   if (const auto disturbed = newest_disturbed_path())
     return {{},
-            "no profile of this machine yet but one of a disturbed run, " + *disturbed,
+            "the only profile of this machine is of a disturbed run, " + *disturbed,
             "run 'ridgeline measure' when the machine is quiet, or name that file",
             ExitCode::incomplete};
   return {{}, "no profile of this machine yet", "run 'ridgeline measure'", ExitCode::incomplete};
@@ -91,7 +91,7 @@ std::string profile_store_directory() {
   if (base.empty() || base.front() != '/') {
     const std::string home = variable("HOME");
     if (home.empty())
-      throw Error("HOME", "is not set, so there is no place for profiles", "set XDG_DATA_HOME");
+      throw Error("HOME", "is not set, so profiles cannot be stored", "set XDG_DATA_HOME");
     base = home + "/.local/share";
   }
   return base + "/ridgeline/profiles";

@@ -175,6 +175,12 @@ std::string format_percent(double fraction, int decimals) {
   return text + " %";
 }
 
+std::string format_probability(double probability) {
+  if (probability > 0.99) return "> 99 %";
+  if (probability < 0.01) return "< 1 %";
+  return format_percent(probability);
+}
+
 std::string format_half_width(double fraction, int decimals) {
   return fraction > 1 ? "over ± 100 %" : "± " + format_percent(fraction, decimals);
 }

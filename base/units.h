@@ -17,6 +17,7 @@ std::string format_bytes(double bytes, int digits = 3);                      // 
 std::string format_seconds(double time_s, int digits = 3);      // "1.73 µs", "12.4 s", "2 min 5 s"
 std::string format_hz(double hz, int digits = 3);               // "612 MHz", "1.30 GHz"
 std::string format_percent(double fraction, int decimals = 0);  // "48 %"; "<1 %" for a trace
+std::string format_probability(double probability);             // "90 %"; never certain: "> 99 %"
 // Half of an interval relative to its middle: "± 4.1 %", and "over ± 100 %" where it is wider than
 // its middle, since a larger number would say nothing more.
 std::string format_half_width(double fraction, int decimals = 0);

@@ -27,7 +27,7 @@ OptionsDescription options_with(bool json, bool csv) {
   OptionsDescription options;
   if (json) options.add_flag("json", "print JSON on standard output");
   if (csv) options.add_flag("csv", "print comma-separated values on standard output");
-  options.add_flag("quiet,q", "no progress and no remarks on standard error");
+  options.add_flag("quiet,q", "no progress or notes on stderr");
   options.add_text(
       "color", "auto|always|never",
       "colour in the output; auto: on a terminal, unless NO_COLOR is set or TERM is dumb", "auto");

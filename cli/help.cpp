@@ -69,8 +69,8 @@ std::string overview_help(int width) {
   width = std::min(width, widest_text);
   std::string text = "usage: ridgeline [COMMAND] [OPTION]...\n\n";
   text += wrap(
-              "Measures the peaks of this machine, draws its roofline and says what bounds a "
-              "workload. Without a command: this machine at a glance.",
+              "Measures the peaks of this machine, draws its roofline and explains what limits a "
+              "workload. Without a command: a summary of this machine.",
               width) +
           "\n\nCommands:\n";
   std::vector<Entry> entries;
@@ -83,8 +83,8 @@ std::string overview_help(int width) {
     if (!command.examples.empty()) text += example_list({command.examples.front()}, width);
   text += "\n" +
           wrap(
-              "'ridgeline help COMMAND' says more about a command. Exit codes: 0 ok, 1 error, "
-              "2 usage, 3 no feasible answer, 4 input incomplete.",
+              "'ridgeline help COMMAND' describes a command. Exit codes: 0 ok, 1 error, 2 usage, 3 "
+              "no feasible answer, 4 input incomplete.",
               width) +
           "\n";
   return text;

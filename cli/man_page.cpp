@@ -53,11 +53,12 @@ std::string man_page() {
   std::string page =
       ".TH RIDGELINE 1 \"\" \"" + std::string(tool_name()) + "\" \"User Commands\"\n";
   page +=
-      ".SH NAME\nridgeline \\- measure a machine, draw its roofline, say what bounds a workload\n";
+      ".SH NAME\nridgeline \\- measure a machine, draw its roofline, explain what limits a "
+      "workload\n";
   page += ".SH SYNOPSIS\n.B ridgeline\n[\\fICOMMAND\\fR] [\\fIOPTION\\fR]...\n";
   page += ".SH DESCRIPTION\nWithout a command, ";
-  page += "\\fBridgeline\\fR shows this machine at a glance.\n";
-  page += "Data goes to standard output, remarks and progress to standard error.\n";
+  page += "\\fBridgeline\\fR shows a summary of this machine.\n";
+  page += "Data goes to standard output, notes and progress to standard error.\n";
   page += ".SH COMMANDS\n";
   for (const Command& command : commands()) page += command_section(command);
   page += ".SH GENERAL OPTIONS\n" + option_list(global_options().options());

@@ -113,8 +113,8 @@ Error infeasible_error(Chooser& chooser, const Objective& objective) {
   const Limit& missed = why.missed;
   const std::string what =
       missed.bound <= 0
-          ? "no mode can run it"
-          : fmt::format("no mode keeps all limits; nearest is {}: {} instead of {}",
+          ? "no mode meets the limits"
+          : fmt::format("no mode meets all limits; nearest is {}: {} instead of {}",
                         chooser.name_of(why.nearest), limit_value_text(missed.kind, why.value),
                         limit_value_text(missed.kind, missed.bound));
   std::string fix;

@@ -32,7 +32,7 @@ std::vector<std::string> power_warnings(const PlanProblem& problem, const Sweep&
   if (std::any_of(sweep.costs.begin(), sweep.costs.end(),
                   [](const BatchCost& cost) { return cost.power_w > 0; }))
     return {};
-  const std::string what = "nothing is known of the power of " + problem.machine;
+  const std::string what = "no power data for " + problem.machine;
   if (objective.goal != Goal::time)
     throw Error("--minimize " + std::string(to_string(objective.goal)), what,
                 "write --minimize time, or calibrate a device of the catalog",
@@ -197,9 +197,9 @@ std::vector<MeasureNext> modes_to_measure(Chooser& chooser, const Objective& obj
   for (const auto& [share, row] : wins) {
     if (next.size() >= most) break;
     if (row == chosen) continue;
-    add(row, share > 0 ? fmt::format("better than the choice with a probability of {}",
-                                     format_percent(share))
-                       : "far from the choice: it tells how time and power scale");
+    add(row, share > 0 ? fmt::format("better than the choice with probability {}",
+                                     format_probability(share))
+                       : "far from the choice: shows how time and power scale");
   }
   return next;
 }
@@ -261,7 +261,7 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
   }
   if (plan.chosen.point.cpu_cores == 1 && problem.scenario != Scenario::training)
     plan.warnings.emplace_back(
-        "one core is enough for this network alone: what else the machine does is not counted");
+        "one core is enough for this network alone; other work on the machine is not counted");
   append(plan.warnings, close_calls(chooser, objective, choice));
   append(plan.warnings, problem.notes);
   append(plan.warnings, problem.candidates.notes);

@@ -115,8 +115,8 @@ std::vector<std::string> broken_limits(Chooser& chooser, const Objective& object
     }
     const double probability = chooser.draws().probability(row, limit, objective);
     if (probability < required_probability(limit, objective))
-      reasons.push_back(fmt::format("keeps {} with a probability of {} only ({} of {})",
-                                    to_string(limit.kind), format_percent(probability),
+      reasons.push_back(fmt::format("meets {} with probability {} only ({}, limit {})",
+                                    to_string(limit.kind), format_probability(probability),
                                     limit_value_text(limit.kind, value),
                                     limit_value_text(limit.kind, limit.bound)));
   }

@@ -47,15 +47,16 @@ std::string calibration_text(const Calibration& calibration, int width) {
                           with_sigma(moved.mean, moved.sigma),
                           std::string(to_string(moved.source))});
   }
-  text += calibration.moved.empty() ? "nothing moved: the measurements are as predicted\n"
-                                    : render_text(table, width);
+  text += calibration.moved.empty()
+              ? "nothing changed: the measurements agree with the prediction\n"
+              : render_text(table, width);
   if (hidden > 0)
     text +=
         fmt::format("({} other{} moved by less than a tenth of what was open; --json has all)\n",
                     hidden, hidden == 1 ? "" : "s");
   for (const Observation& refused : calibration.refused)
     text +=
-        wrap(fmt::format("refused: {}: {}", describe(refused), refused.refused), width, 2) + "\n";
+        wrap(fmt::format("rejected: {}: {}", describe(refused), refused.refused), width, 2) + "\n";
   for (const std::string& note : calibration.notes) text += wrap("note: " + note, width, 2) + "\n";
   return text;
 }

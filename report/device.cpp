@@ -80,7 +80,7 @@ class Page {
     priors();
     sources();
     if (!facts_.missing.empty())
-      line(fmt::format("No source states {} more: see --missing.", facts_.missing.size()));
+      line(fmt::format("{} more numbers have no source: see --missing.", facts_.missing.size()));
     return std::move(text_);
   }
 
@@ -89,7 +89,7 @@ class Page {
       line(device_.id + ": nothing is missing");
       return std::move(text_);
     }
-    TextTable table{{{"part"}, {"what no source states", Align::left, true}}, {}};
+    TextTable table{{{"part"}, {"numbers that no source states", Align::left, true}}, {}};
     for (const catalog::Gap& gap : facts_.missing) table.rows.push_back({gap.where, gap.what});
     text_ += device_.name + " (" + device_.id + ")\n\n" + render_text(table, width_);
     return std::move(text_);
@@ -532,8 +532,8 @@ std::string list_text(const DeviceList& list, int width) {
   }
   text += "\nCatalog\n" + render_text(table, width);
   text += wrap(
-              "Dense peaks with every clock at its ceiling, on paper. 'ridgeline devices NAME' "
-              "shows a device with its sources.",
+              "Dense peaks with every clock at its maximum, from the datasheet. 'ridgeline devices "
+              "NAME' shows a device with its sources.",
               width) +
           '\n';
   return text;

@@ -51,7 +51,7 @@ Json checked_json(const CheckedMode& checked) {
 }  // namespace
 
 std::string check_text(const ModesCheck& check, int width) {
-  std::string text = wrap(fmt::format("{}, held against {}, configuration {}", check.file,
+  std::string text = wrap(fmt::format("{}, checked against {}, configuration {}", check.file,
                                       check.device.name, check.report.configuration),
                           width, 2) +
                      "\n\n";

@@ -209,7 +209,7 @@ std::string answer(const Plan& plan, int width) {
   else if (!chosen.nearest_stock.empty())
     text += fmt::format(" (nearest stock mode: {})", chosen.nearest_stock);
   text += ", " + run_text(chosen);
-  text += chosen.reach == Reach::reboot ? "; takes a reboot" : "";
+  text += chosen.reach == Reach::reboot ? "; needs a reboot" : "";
   std::string about = plan.training ? "training " : "";
   if (plan.concurrent)
     about = fmt::format("training {} by {} beside ", plan.concurrent->run.network,
@@ -283,21 +283,22 @@ std::string saving_text(const std::optional<Saving>& saving, const char* whom, S
 }
 
 std::string limits_text(const Plan& plan, int width) {
-  if (plan.limits.empty()) return "no limits were given\n";
+  if (plan.limits.empty()) return "no limits given\n";
   std::string text;
   for (const PlannedLimit& limit : plan.limits) {
-    std::string line = fmt::format(
-        "{}: {} of {}, holds with a probability of {}", to_string(limit.limit.kind),
-        limit_value_text(limit.limit.kind, limit.value),
-        limit_value_text(limit.limit.kind, limit.limit.bound), format_percent(limit.probability));
+    std::string line =
+        fmt::format("{}: {} (limit {}), met with probability {}", to_string(limit.limit.kind),
+                    limit_value_text(limit.limit.kind, limit.value),
+                    limit_value_text(limit.limit.kind, limit.limit.bound),
+                    format_probability(limit.probability));
     if (limit.gain_without)
-      line += fmt::format("; binds: without it {} less {}", format_percent(*limit.gain_without, 1),
+      line += fmt::format("; active: without it {} less {}", format_percent(*limit.gain_without, 1),
                           to_string(plan.run.objective.goal));
     text += wrap(line, width, 2) + "\n";
   }
   if (plan.limits.size() > 1)
-    text += fmt::format("all limits hold with a probability of {}\n",
-                        format_percent(plan.chosen.probability));
+    text += fmt::format("all limits are met with probability {}\n",
+                        format_probability(plan.chosen.probability));
   return text;
 }
 
@@ -376,8 +377,7 @@ std::string runners_text(const Plan& plan, int width) {
     cells.push_back(mode.point.label);
     table.rows.push_back(std::move(cells));
   }
-  return "\nnext best, unlike the choice and each other; clocks in MHz\n" +
-         render_text(table, width);
+  return "\nalternatives; clocks in MHz\n" + render_text(table, width);
 }
 
 // The two ends of the front and others evenly between them.
@@ -418,14 +418,14 @@ std::string knob_changes_text(const Plan& plan, int width) {
   for (const KnobChange& knob : plan.knob_changes)
     table.rows.push_back({knob.knob + (knob.up ? " up" : " down"), change(knob.time_change),
                           knob.energy_change ? change(*knob.energy_change) : "",
-                          format_percent(knob.probability) + (knob.holds ? "" : ", too few"),
+                          format_probability(knob.probability) + (knob.holds ? "" : ", too few"),
                           knob.request});
-  return "\none step of each knob away from the choice\n" + render_text(table, width);
+  return "\none step of each knob from the choice\n" + render_text(table, width);
 }
 
 std::string next_text(const Plan& plan, int width) {
   if (plan.measure_next.empty()) return "";
-  std::string text = "\nmeasure to be sure\n";
+  std::string text = "\nto be sure, measure\n";
   for (const MeasureNext& next : plan.measure_next)
     text += "  " +
             wrap(fmt::format("{}, batch {}, {}: {}", next.request, next.batch,

@@ -152,7 +152,7 @@ std::string sweep_line(const Roofline& roofline) {
     text = fmt::format("measured sweep: {} points at {} to {} of the roof\n", count,
                        format_percent(least), format_percent(most));
   if (impossible > 0)
-    text += fmt::format("sweep points above their roof, not to be believed: {}\n", impossible);
+    text += fmt::format("sweep points above their roof, not valid: {}\n", impossible);
   return text;
 }
 

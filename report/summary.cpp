@@ -139,7 +139,7 @@ NextCommand next_command(const Glance& glance) {
   if (!glance.profile)
     return {"ridgeline measure --quick", "measures this machine in about a minute"};
   if (!glance.profile->fault.empty() || !glance.profile->complete)
-    return {"ridgeline measure", "measures this machine again, as the last profile is not whole"};
+    return {"ridgeline measure", "measures this machine again: the last profile is incomplete"};
   return {"ridgeline roofline", "draws the roofline of that profile"};
 }
 

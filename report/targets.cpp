@@ -117,14 +117,14 @@ std::string target_text(const TargetCheck& check, int width) {
   std::string text;
   if (!check.targets.empty()) text = render_text(target_table(check), width);
   if (!check.without_theory.empty())
-    text += wrap(fmt::format("no source states what this hardware allows: {}",
+    text += wrap(fmt::format("no source states the limits of this hardware: {}",
                              fmt::join(check.without_theory, ", ")),
                  width, 2) +
             "\n";
   const auto missed =
       std::ranges::count_if(check.targets, [](const CheckedTarget& each) { return !each.met(); });
   if (check.targets.empty())
-    text += "targets: no measured row has a theory to hold it against\n";
+    text += "targets: no measured row has a theoretical limit to compare with\n";
   else
     text += fmt::format("targets: {} of {} met\n", std::ssize(check.targets) - missed,
                         check.targets.size());

@@ -104,7 +104,8 @@ Calibration calibrate(const MachineModel& model, const std::vector<Observation>&
     result.used += observation.refused.empty() ? 1 : 0;
     result.model.observations.push_back(as_kept(std::move(observation)));
   }
-  if (result.used == 0) throw Error({}, "every row was refused: " + result.refused.front().refused);
+  if (result.used == 0)
+    throw Error({}, "every row was rejected: " + result.refused.front().refused);
   return result;
 }
 

@@ -40,7 +40,7 @@ class Validator {
     report_offsets();
     note_refits(folds.fits());
     if (refused_ > 0)
-      result_.notes.push_back(fmt::format("{} probes were refused as outliers", refused_));
+      result_.notes.push_back(fmt::format("{} probes were rejected as outliers", refused_));
     score();
     return std::move(result_);
   }

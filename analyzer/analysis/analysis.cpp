@@ -101,18 +101,17 @@ void warn_of_uncertain_rows(Analysis& analysis) {
     declared += row.shapes == ShapeSource::declared ? 1 : 0;
   }
   if (unsized > 0)
-    analysis.warnings.push_back(fmt::format(
-        "{} with tensors whose bytes nobody can tell (strings, unknown types or shapes); bytes are "
-        "a lower bound",
-        counted_noun(unsized, "layer")));
+    analysis.warnings.push_back(
+        fmt::format("{} with tensors of unknown size (strings, unknown types or shapes); bytes are "
+                    "a lower bound",
+                    counted_noun(unsized, "layer")));
   if (bounds > 0)
     analysis.warnings.push_back(
-        fmt::format("{} with shapes that depend on data; counted at the most that they can be",
+        fmt::format("{} with shapes that depend on data; counted at their upper bound",
                     counted_noun(bounds, "layer")));
   if (declared > 0)
-    analysis.warnings.push_back(
-        fmt::format("{} with shapes that the file declares and nobody could check",
-                    counted_noun(declared, "layer")));
+    analysis.warnings.push_back(fmt::format("{} with declared shapes that could not be checked",
+                                            counted_noun(declared, "layer")));
 }
 
 // `count_of` returns the LayerCount of the layer with that index.

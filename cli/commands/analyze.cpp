@@ -33,20 +33,20 @@ void declare_analyze(OptionsDescription& options) {
   add_training_options(options);
   options.add_text(
       "runtime", "NAME",
-      "kernels that a runtime launches instead of layers: ideal, tensorrt, torch-eager, "
-      "torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
+      "count the kernels that this runtime launches instead of layers: ideal, tensorrt, "
+      "torch-eager, torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
   options.add_text("sort", "graph|flops|bytes|macs|intensity|name",
                    "order of the rows, largest first; default: as in the graph");
-  options.add_text("top", "N", "show N rows, and the others as one");
-  options.add_text("group-by", "op|stage", "add rows up by operator, or by part of the network");
-  options.add_flag("all", "also show rows without work: views, constants, what is folded");
+  options.add_text("top", "N", "show the first N rows and one row for the rest");
+  options.add_text("group-by", "op|stage", "sum rows by operator or by stage of the network");
+  options.add_flag("all", "also show rows without work: views, constants, folded layers");
   options.add_text(
       "rules", "ridgeline|pagoda",
       "rule set; pagoda takes options: pagoda,matmul_seq=8,lstm,training (default: ridgeline)");
-  options.add_text("weights", "FILE", "costs per element that replace ours, as JSON");
-  options.add_flag(
-      "allow-unknown",
-      "operators that nobody has described are no error: no FLOP, their tensors are moved");
+  options.add_text("weights", "FILE",
+                   "JSON file with costs per element, instead of the built-in ones");
+  options.add_flag("allow-unknown",
+                   "accept unknown operators: count their tensors as moved, no FLOP");
   options.add_flag("md", "print Markdown on standard output");
   options.add_text("diff", "FILE", "compare with another model: layers added, removed, changed");
 }
@@ -273,20 +273,20 @@ Command analyze_command() {
           .max_positional = 1,
           .description =
               "Takes an ONNX file or a network by name ('ridgeline workloads' lists them) and "
-              "counts what each layer computes and moves: MACs (one is two "
-              "FLOP), FLOP, integer operations, bytes of weights and activations, FLOP per byte, "
-              "and what could run it. Weights are not read. Sizes that the file leaves free are "
-              "asked for by name. Every node has a row; totals are the sums of the rows.",
+              "counts what each layer computes and moves: MACs (one MAC is two FLOP), FLOP, "
+              "integer operations, bytes of weights and activations, FLOP per byte, and which "
+              "units can run it. Weights are never read. If the file leaves sizes free, an error "
+              "names them. Every node has a row; totals are the sums of the rows.",
           .examples = {{"analyze resnet50.onnx --batch 8", "layers and totals at batch 8"},
                        {"analyze resnet50 --runtime tensorrt",
                         "a network by name: kernels after fusion instead of layers"},
                        {"analyze vit_b_16 --train --optimizer adam --mixed-precision",
                         "one step of training"},
-                       {"analyze llama-3.2-1b --phase decode --context 2048", "one token more"},
+                       {"analyze llama-3.2-1b --phase decode --context 2048", "one more token"},
                        {"analyze model.onnx --shape input=1x3x640x640 --dim seq=128 --json",
-                        "free sizes given, every number as JSON"},
+                        "sizes given, every number as JSON"},
                        {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
-                       {"analyze model.onnx --group-by op", "how much each kind of operator asks"},
+                       {"analyze model.onnx --group-by op", "totals per kind of operator"},
                        {"analyze a.onnx --diff b.onnx", "what differs between two models"}},
           .add_options = declare_analyze,
           .run = run_analyze};

@@ -26,15 +26,14 @@ namespace {
 void declare_calibrate(OptionsDescription& options) {
   options.add_text(
       "on", "DEVICE|FILE",
-      "what is believed so far: a name of the catalog, or a model that was calibrated before; "
-      "default: this machine");
+      "starting point: a catalog device or an earlier calibrated model; default: this machine");
   options.add_text("jetpack", "RELEASE",
-                   "modes and clocks of a device with this release; default: the newest");
-  options.add_text("output,o", "FILE", "write the model, for --on of other commands");
-  options.add_flag("suggest", "name the mode that is most worth measuring next, and why");
+                   "JetPack release that sets modes and clocks; default: the newest");
+  options.add_text("output,o", "FILE", "write the fitted model, for --on of other commands");
+  options.add_flag("suggest", "suggest the mode most worth measuring next, and why");
   options.add_text("for", "NETWORK",
-                   "with --suggest: the network that counts; default: that of the last row");
-  options.add_text("runtime", "NAME", "with --for: who executes it (default: torch-eager)");
+                   "with --suggest: the network to measure; default: that of the last row");
+  options.add_text("runtime", "NAME", "with --for: its runtime (default: torch-eager)");
 }
 
 // Lines of the table that could not even be read as a run.
@@ -158,13 +157,12 @@ Command calibrate_command() {
           .description =
               "Takes one to five measured runs on a board (a CSV table with the columns of "
               "'ridgeline validate': network, mode, batch, dtype, runtime, time and, where known, "
-              "power) and corrects what the catalog believes of it: the most probable parameters, "
-              "given both. Rows that cannot be true, or that no parameters explain beside the "
-              "others, are refused with the reason. The model that is written keeps what was "
-              "believed before and what was measured; --on takes it, here too, with more rows. A "
-              "profile of 'ridgeline measure' does the same for rates.",
+              "power) and fits the catalog's model of the board to them: the most probable "
+              "parameters, given both. Impossible rows and outliers are rejected with the reason. "
+              "The fitted model keeps its prior and the measured runs; pass it to --on, also here "
+              "to add more runs. A profile of 'ridgeline measure' does the same for rates.",
           .examples = {{"calibrate --on jetson-orin-nano-8gb probes.csv -o my-board.json",
-                        "from a device of the catalog to this board"},
+                        "from the catalog entry to this board"},
                        {"calibrate --on my-board.json more.csv -o my-board.json", "with more runs"},
                        {"calibrate --on jetson-orin-nano-8gb --suggest --for resnet50",
                         "the mode to measure first"}},

@@ -78,12 +78,12 @@ Command counters_command() {
           .positional = "-- PROGRAM [ARGUMENT ...]",
           .max_positional = 100'000,
           .description =
-              "Runs a program twice with NVIDIA's profiling library (CUPTI) inside of it: once for "
-              "the times of its kernels, which run as ever, and once for counters, for which the "
-              "driver repeats each kernel. FLOP are those that the GPU executed: a multiply-add is "
-              "two. On Jetson DRAM bytes are what L2 was filled with and what was written to it. "
-              "The program's output goes to standard error. Reading counters may need sudo.",
-          .examples = {{"counters -- ./program --batch 8", "what its kernels did"},
+              "Runs a program twice with NVIDIA's profiling library (CUPTI) loaded into it: once "
+              "to time its kernels undisturbed, and once to read counters, for which the driver "
+              "replays each kernel. FLOP are those the GPU executed; a multiply-add counts as two. "
+              "On Jetson, DRAM bytes are L2 fills and writes to L2. The program's output goes to "
+              "standard error. Reading counters may need sudo.",
+          .examples = {{"counters -- ./program --batch 8", "work and time of its kernels"},
                        {"counters --only times -- python3 train.py", "times alone, in one run"},
                        {"counters --json -- ./program", "every quantity, with metric and source"}},
           .add_options = declare_counters,

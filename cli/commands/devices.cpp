@@ -15,7 +15,7 @@ namespace ridgeline::cli {
 namespace {
 
 void declare_devices(OptionsDescription& options) {
-  options.add_flag("missing", "only what no source states about the device");
+  options.add_flag("missing", "list only the numbers that no source states");
 }
 
 // Every file of the catalog is read, which is most of the command's time: half of them at a time.
@@ -80,14 +80,14 @@ Command devices_command() {
           .positional = "[DEVICE]",
           .max_positional = 1,
           .description =
-              "Without DEVICE: what this machine is and the catalog as a table. With one: its "
-              "units, peaks per data type, memory, clock tables, power modes, rails and what a fit "
-              "starts from, each number with its source. What no source states is left out and "
-              "listed by --missing. Names are ids or aliases, in any case.",
+              "Without DEVICE: this machine, and the catalog as a table. With DEVICE: its units, "
+              "peaks per data type, memory, clock tables, power modes, rails and the starting "
+              "values of a fit, each number with its source. Numbers that no source states are "
+              "left out; --missing lists them. Names are ids or aliases; case does not matter.",
           .examples = {{"devices", "this machine, and the catalog"},
                        {"devices jetson-agx-orin-64gb", "everything about a device"},
-                       {"devices a100-40gb-pcie --missing", "what no source states"},
-                       {"devices t4 --json", "the same for scripts"}},
+                       {"devices a100-40gb-pcie --missing", "numbers that no source states"},
+                       {"devices t4 --json", "the same as JSON, for scripts"}},
           .add_options = declare_devices,
           .run = run_devices};
 }

@@ -30,16 +30,14 @@ void declare_explain(OptionsDescription& options) {
   add_machine_options(options);
   add_network_options(options);
   add_training_options(options);
-  options.add_text(
-      "runtime", "NAME",
-      "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
-      "or onnxruntime (default: torch-eager)");
-  options.add_flag("unlocked", "a governor moves the clocks; default: they are locked");
+  options.add_text("runtime", "NAME",
+                   "runtime: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, "
+                   "cuda-graph or onnxruntime (default: torch-eager)");
+  options.add_flag("unlocked", "clocks are left to the governor; default: locked");
   add_board_offset_option(options);
-  options.add_flag(
-      "allow-unknown",
-      "operators that nobody has described are no error: no FLOP, their tensors are moved");
-  options.add_flag("all", "every layer, not only those that take longest");
+  options.add_flag("allow-unknown",
+                   "accept unknown operators: count their tensors as moved, no FLOP");
+  options.add_flag("all", "show every layer, not only the slowest");
   add_picture_options(options, "write the layers on the roofline as {}; - is standard output");
 }
 
@@ -80,7 +78,7 @@ class ExplainedNetwork {
     const NetworkVariant& given = variants_.as_given(request_.runtime);
     const DType dtype = runnable_dtype(machine_.model, given.dtype);
     if (dtype == given.dtype) return given;
-    notes.push_back(fmt::format("{} has no units for {}: predicted as {}", machine_.name,
+    notes.push_back(fmt::format("{} has no units for {}; predicted as {}", machine_.name,
                                 to_string(given.dtype), to_string(dtype)));
     return has_own_types() ? given : variants_.with(given.batch, dtype, request_.runtime);
   }
@@ -128,10 +126,10 @@ void note_clock(const ExplainRequest& request, const MachineSource& machine,
   const auto& wanted = machine.point.gpu_hz;
   const auto& effective = prediction.point.gpu_hz;
   if (!wanted || !effective || *effective >= *wanted) return;
-  notes.push_back(
-      fmt::format("the GPU is predicted to run at {} instead of {}: {}", format_hz(*effective),
-                  format_hz(*wanted),
-                  request.locked ? "the power cap holds it down" : "the governor finds it idle"));
+  notes.push_back(fmt::format(
+      "the GPU is predicted to run at {} instead of {}: {}", format_hz(*effective),
+      format_hz(*wanted),
+      request.locked ? "limited by the power cap" : "lowered by the governor, which sees it idle"));
 }
 
 Explanation explained(const ExplainRequest& request, const MachineSource& machine) {
@@ -148,8 +146,7 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
   run.board_offset_w = request.machine.board_offset_w.value_or(0);
   for (const std::string& warning : variant.warnings) run.notes.push_back(warning);
   const Prediction prediction = network.predicted(variant);
-  if (!prediction.energy_j)
-    run.notes.push_back("time only: nothing is known of the power of " + machine.name);
+  if (!prediction.energy_j) run.notes.push_back("time only: no power data for " + machine.name);
   note_clock(request, machine, prediction, run.notes);
   Explanation explanation =
       explain(prediction, variant.demands,
@@ -181,24 +178,23 @@ ExitCode run_explain(const Options& options, Console& console) {
 Command explain_command() {
   return {
       .name = "explain",
-      .summary = "predict time and energy of a network, what binds it and what would help",
+      .summary = "predict time and energy of a network, what limits it and what would help",
       .positional = "MODEL",
       .max_positional = 1,
       .description =
-          "Takes an ONNX file or a network by name and predicts on a machine in a mode, without "
-          "running it: time, energy and power with 90 % intervals, per layer the bound "
-          "(compute, memory, launch, host, power cap, quantisation), its share of time and "
-          "energy and how much of the roof above it it attains. Then the changes that would "
-          "help, each with the gain that it is predicted to have: another mode or clock, "
-          "batch, type, runtime. The machine is a device of the catalog, a board of your own "
-          "('ridgeline calibrate') or a profile of this computer.",
+          "Takes an ONNX file or a network by name and predicts, without running it: time, energy "
+          "and power with 90 % intervals, per layer the bound (compute, memory, launch, host, "
+          "power cap, quantisation), its share of time and energy, and the fraction of its roof "
+          "that it attains. Then the changes that would help, each with its predicted gain: "
+          "another mode or clock, batch, data type or runtime. The machine is a catalog device, "
+          "your own board ('ridgeline calibrate') or a profile of this computer.",
       .examples = {{"explain resnet50 --on jetson-agx-orin-64gb --mode 30W --dtype fp16 --batch 8 "
                     "--runtime tensorrt",
-                    "before any of it is at hand"},
+                    "predict it before you own the board"},
                    {"explain net.onnx --on my-board.json --json",
                     "a calibrated board, every number"},
                    {"explain vit_b_16 --train --on jetson-orin-nano-8gb --mode gpu=612MHz,cores=4",
-                    "a training step, in a mode of one's own"},
+                    "a training step, in a custom mode"},
                    {"explain resnet50 --svg layers.svg", "the layers on this machine's roofline"}},
       .add_options = declare_explain,
       .run = run_explain};

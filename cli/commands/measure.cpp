@@ -339,21 +339,21 @@ Command measure_command() {
               "Finds the peak FLOP/s per execution unit and dtype, the bandwidth per memory level "
               "and direction, points along the roof, load latency and the cost of fork and join. "
               "All kernels run in interleaved rounds; a value is the median with its 90 % "
-              "interval. Rounds during which others used the CPU are set aside. Ctrl-C keeps what "
-              "was measured, marked incomplete. The first line says whether the machine was quiet; "
-              "a profile of a disturbed one is stored apart, is never the newest, and ends with "
-              "exit code 4. On a quiet machine a reading above 102 % of what ports and clock "
-              "allow is an error. Where --budget is too short for all rows, the least important "
-              "ones are left out. --gpu measures the CUDA device in the same way: CUDA cores and "
-              "tensor cores, DRAM, L2, L1 and shared memory, copies from and to the host, and what "
-              "a launch costs. --only "
-              "storage reads temporary files in --path past the page cache, --only decode times "
-              "the decoding of JPEG images: what feeds a training pipeline.",
+              "interval. Rounds disturbed by other processes are discarded. Ctrl-C keeps what was "
+              "measured, marked incomplete. The first line reports whether the machine was quiet; "
+              "a profile of a disturbed machine is stored apart, never counts as the newest, and "
+              "the exit code is 4. On a quiet machine a reading above 102 % of what ports and "
+              "clock allow is an error. If --budget is too short, the least important rows are "
+              "left out. --gpu measures the CUDA device in the same way: CUDA cores and tensor "
+              "cores, DRAM, L2, L1 and shared memory, copies from and to the host, and what a "
+              "launch costs. --only storage reads temporary files in --path past the page cache, "
+              "--only decode times the decoding of JPEG images: both feed a training pipeline.",
           .examples = {{"measure --quick", "measure this machine in a minute"},
                        {"measure -o profile.json", "the full run, also kept as profile.json"},
-                       {"measure --only fp32,dram --threads 2", "a part of it"},
+                       {"measure --only fp32,dram --threads 2", "only a part"},
                        {"measure --gpu --quick", "the GPU of this machine"},
-                       {"measure --gpu --check-targets", "is the GPU as fast as it should be?"},
+                       {"measure --gpu --check-targets",
+                        "check whether the GPU is as fast as it should be"},
                        {"measure --only storage,decode --path /data",
                         "how fast samples in /data are read and decoded"},
                        {"measure --list", "what would be measured"}},

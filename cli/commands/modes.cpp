@@ -22,23 +22,23 @@ namespace ridgeline::cli {
 namespace {
 
 void declare_modes(OptionsDescription& options) {
-  options.add_text("jetpack", "RELEASE",
-                   "modes and clocks of this release, for example 5; default: the newest");
+  options.add_text(
+      "jetpack", "RELEASE",
+      "JetPack release that sets modes and clocks, for example 5; default: the newest");
   options.add_flag("all", "list every mode, not only the stock ones");
   options.add_text(
       "filter", "CONDITIONS",
-      "list the modes that satisfy these, for example 'gpu>=600MHz,emc=max' or 'cores=4/8,sm=16'");
+      "list the modes that match, for example 'gpu>=600MHz,emc=max' or 'cores=4/8,sm=16'");
   options.add_text("mode", "MODE",
                    "one mode: 30W, or caps such as gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4,sm=8");
-  options.add_text("from", "MODE",
-                   "count reach from this mode; default: the one that the device boots in");
-  options.add_flag("block", "print the mode as a POWER_MODEL block of nvpmodel's file");
+  options.add_text("from", "MODE", "mode from which reach is counted; default: the boot mode");
+  options.add_flag("block", "print the mode as a POWER_MODEL block for nvpmodel.conf");
   options.add_text("conf", "FILE", "make the block fit this file: its names, its order, a free ID");
-  options.add_flag("diff", "print the block as a patch of the file");
+  options.add_flag("diff", "print the block as a patch to the file");
   options.add_text("name", "NAME", "name of the mode in the block");
   options.add_flag("lock", "hold the clocks of the block at their caps");
   options.add_text("on", "DEVICE",
-                   "device that 'check' holds the file against; default: this machine");
+                   "with 'check': the device to check against; default: this machine");
 }
 
 // A device with the generation of it that is meant.
@@ -219,26 +219,26 @@ ExitCode run_modes(const Options& options, Console& console) {
 }  // namespace
 
 Command modes_command() {
-  return {.name = "modes",
-          .summary = "the power modes of a device: stock, custom, or one in detail",
-          .positional = "[DEVICE | check FILE]",
-          .max_positional = 2,
-          .description =
-              "Lists the stock modes of a device as clock vectors with the SMs that are on, and "
-              "counts the custom ones: every combination of lockable clocks and cores, for each "
-              "TPC mask of the stock modes. A clock that the mode does not clamp stands at the "
-              "firmware's limit. Another mask, or a CPU cluster that comes or goes, needs a "
-              "reboot; all else is live. 'check' holds an nvpmodel file against the device. "
-              "Nothing is set.",
-          .examples = {{"modes jetson-orin-nano-8gb", "stock modes, and how many others there are"},
-                       {"modes jetson-agx-orin-64gb --filter 'gpu>=600MHz,emc=max' --csv",
-                        "all modes with fast memory and at least 600 MHz"},
-                       {"modes jetson-agx-orin-64gb --mode gpu=612MHz,cores=4 --block",
-                        "a POWER_MODEL block for nvpmodel"},
-                       {"modes check my-nvpmodel.conf --on jetson-agx-orin-64gb",
-                        "faults of a file, and what differs from the stock modes"}},
-          .add_options = declare_modes,
-          .run = run_modes};
+  return {
+      .name = "modes",
+      .summary = "the power modes of a device: stock, custom, or one in detail",
+      .positional = "[DEVICE | check FILE]",
+      .max_positional = 2,
+      .description =
+          "Lists the stock modes of a device as clock vectors with the SMs that are on, and counts "
+          "the custom ones: every combination of lockable clocks and cores, for each TPC mask of "
+          "the stock modes. A clock that the mode does not cap runs at the firmware's limit. "
+          "Changing the TPC mask, or switching a CPU cluster on or off, needs a reboot; everything "
+          "else is live. 'check' checks an nvpmodel file against the device. Nothing is set.",
+      .examples = {{"modes jetson-orin-nano-8gb", "stock modes, and the number of custom ones"},
+                   {"modes jetson-agx-orin-64gb --filter 'gpu>=600MHz,emc=max' --csv",
+                    "all modes with fast memory and at least 600 MHz"},
+                   {"modes jetson-agx-orin-64gb --mode gpu=612MHz,cores=4 --block",
+                    "a POWER_MODEL block for nvpmodel"},
+                   {"modes check my-nvpmodel.conf --on jetson-agx-orin-64gb",
+                    "errors in a file, and differences from the stock modes"}},
+      .add_options = declare_modes,
+      .run = run_modes};
 }
 
 }  // namespace ridgeline::cli

@@ -17,9 +17,9 @@ namespace {
 
 void declare_plan(OptionsDescription& options) {
   add_plan_options(options);
-  add_picture_options(options, "write energy against latency of all modes as {}");
+  add_picture_options(options, "plot energy against latency of all modes as {}");
   options.add_text("nvpmodel", "FILE",
-                   "write the chosen mode as a POWER_MODEL block of nvpmodel's file");
+                   "write the chosen mode as a POWER_MODEL block for nvpmodel.conf");
 }
 
 // The mode as the device has it, masks and clusters included.
@@ -74,31 +74,30 @@ ExitCode run_plan(const Options& options, Console& console) {
 Command plan_command() {
   return {
       .name = "plan",
-      .summary = "choose the power mode for a network under limits of time, power and energy",
+      .summary = "choose the power mode for a network within time, power and energy limits",
       .positional = "[MODEL]",
       .max_positional = 1,
       .description =
-          "Predicts an ONNX file or a network by name in every power mode of a machine, with every "
-          "batch and type of the lists, and chooses the one with the least energy (or time, power, "
-          "energy-delay product) that keeps the limits with a probability of 90 %. It says what "
-          "that saves against the default and the fastest mode, which limit binds, what is nearly "
-          "as good, and which modes to measure to be sure. Where nothing keeps the limits, it "
-          "names the nearest miss and the limit to relax; the exit code is 3. --mode is the mode "
-          "that the machine is in. With --train, time and energy of whole epochs are planned, with "
-          "the dataset's way from storage through decoding; with --infer too, training steps run "
-          "between requests, and as many of them as latency and power allow. Nothing is run or "
-          "set.",
+          "Predicts an ONNX file or a network by name in every power mode of a machine, for every "
+          "listed batch and data type, and chooses the mode with the least energy (or time, power, "
+          "energy-delay product) that meets the limits with 90 % probability. Prints what the "
+          "choice saves over the default and the fastest mode, which limit is active, the "
+          "alternatives, and which modes to to be sure, measure. If no mode meets the limits, it "
+          "names the nearest miss and the limit to relax, and exits with 3. --mode is the mode "
+          "that the machine is in now. With --train it plans whole epochs, from storage through "
+          "decoding to training; with --infer as well, training steps run between requests, as "
+          "many as latency and power allow. Nothing is run or set.",
       .examples = {{"plan resnet50 --on jetson-orin-nano-8gb --latency 20ms",
-                    "the least energy within 20 ms, before the board is at hand"},
+                    "least energy within 20 ms, before you own the board"},
                    {"plan yolov8n.onnx --on board.json --fps 30",
-                    "frames of a camera, on a calibrated board: idle time counts"},
+                    "camera frames on a calibrated board; idle time counts"},
                    {"plan bert_base --on jetson-orin-nx-16gb --max-slowdown 5% --batch 1,2,4,8",
-                    "batches as a further choice"},
+                    "choose the batch size too"},
                    {"plan resnet50 --on jetson-agx-orin-64gb --power 20W --why MAXN --svg plan.svg",
-                    "and why not MAXN; all modes as a picture"},
+                    "why not MAXN, and a plot of all modes"},
                    {"plan --train resnet18 --on jetson-agx-orin-64gb --dataset 50000x150kB "
                     "--storage ssd --workers 4 --epochs 10 --power 30W",
-                    "epochs of training, with the input pipeline"},
+                    "training epochs, including the input pipeline"},
                    {"plan --train resnet18 --infer mobilenet_v2 --rate 60/s --latency 50ms "
                     "--power 30W --on jetson-agx-orin-64gb",
                     "training between requests"}},

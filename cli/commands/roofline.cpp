@@ -91,10 +91,11 @@ std::string text_of_modes(const std::vector<Roofline>& rooflines, const Terminal
 std::string text_of_modes(const std::vector<EnergyRoofline>& rooflines,
                           const TerminalStyle& style) {
   const EnergyRoofline& first = rooflines.front();
-  return for_locale(first.machine +
-                        (first.profile.empty() ? "; time and energy on paper\n\n" : "\n\n") +
-                        energy_modes_table(rooflines, style.width),
-                    style);
+  return for_locale(
+      first.machine +
+          (first.profile.empty() ? "; time and energy from the datasheet\n\n" : "\n\n") +
+          energy_modes_table(rooflines, style.width),
+      style);
 }
 
 // Heading, plot and tables.
@@ -158,32 +159,33 @@ ExitCode run_roofline(const Options& options, Console& console) {
 }  // namespace
 
 Command roofline_command() {
-  return {.name = "roofline",
-          .summary = "draw the roofline of a measured profile, or of a device on paper",
-          .positional = "[PROFILE|DEVICE]",
-          .max_positional = 1,
-          .description =
-              "Draws the compute roofs, memory slopes, ridge points and sweep points of a profile "
-              "and lists their values; without PROFILE the newest one of this machine. Each roof "
-              "is the fastest kernel of its unit and data type, each slope the fastest direction "
-              "of its memory level; --all shows every one. Integer types count OP/s. With DEVICE, "
-              "a name of the catalog, the ceilings are those of the datasheet in the mode asked "
-              "for: rates, multiprocessors and clock, bus and memory clock; the bandwidth that a "
-              "slow GPU clock lets through is fitted. --modes draws several modes side by side. "
-              "--energy adds what a FLOP, a byte and a second cost: efficiency and power over "
-              "intensity, balance points, and whether the fastest run is also the cheapest.",
-          .examples = {{"roofline", "the newest profile of this machine"},
-                       {"roofline profile.json --svg roof.svg", "the picture for a paper"},
-                       {"roofline --point gemm=2e9:48MB:11ms --dtype fp32",
-                        "where a kernel stands under its roof"},
-                       {"roofline jetson-agx-orin-64gb --mode 30W", "a device on paper, in a mode"},
-                       {"roofline jetson-orin-nano-8gb --modes all --svg modes.svg",
-                        "all stock modes as small multiples"},
-                       {"roofline jetson-agx-orin-64gb --mode 30W --energy",
-                        "efficiency and power of a device on paper"},
-                       {"roofline --json", "every number with interval and source"}},
-          .add_options = add_roofline_options,
-          .run = run_roofline};
+  return {
+      .name = "roofline",
+      .summary = "draw the roofline of a measured profile or of a catalog device",
+      .positional = "[PROFILE|DEVICE]",
+      .max_positional = 1,
+      .description =
+          "Draws the compute roofs, memory slopes, ridge points and sweep points of a profile and "
+          "lists their values; without PROFILE the newest one of this machine. Each roof is the "
+          "fastest kernel of its unit and data type, each slope the fastest direction of its "
+          "memory level; --all shows every one. Integer types count OP/s. With DEVICE, the "
+          "ceilings are datasheet values for the mode: rate × multiprocessors × clock, bus × "
+          "memory clock; the bandwidth that a slow GPU clock lets through is fitted. --modes draws "
+          "several modes side by side. --energy adds the energy per FLOP and byte and the constant "
+          "power: efficiency and power over intensity, balance points, and whether the fastest run "
+          "also uses the least energy.",
+      .examples = {{"roofline", "the newest profile of this machine"},
+                   {"roofline profile.json --svg roof.svg", "a figure for a paper"},
+                   {"roofline --point gemm=2e9:48MB:11ms --dtype fp32",
+                    "place a kernel under its roof"},
+                   {"roofline jetson-agx-orin-64gb --mode 30W", "datasheet roofline in one mode"},
+                   {"roofline jetson-orin-nano-8gb --modes all --svg modes.svg",
+                    "all stock modes as small multiples"},
+                   {"roofline jetson-agx-orin-64gb --mode 30W --energy",
+                    "efficiency and power of a catalog device"},
+                   {"roofline --json", "every number with interval and source"}},
+      .add_options = add_roofline_options,
+      .run = run_roofline};
 }
 
 }  // namespace ridgeline::cli

@@ -88,18 +88,18 @@ ExitCode run_glance(const Options& options, Console& console) {
 }  // namespace
 
 Command glance_command() {
-  return {.name = "glance",
-          .summary = "this machine at a glance; the same as no command at all",
-          .positional = "",
-          .max_positional = 0,
-          .description =
-              "Shows what this machine is, which mode it is in, what can be set, read and "
-              "run here, how to get what cannot, and the next command. Nothing is "
-              "measured or changed.",
-          .examples = {{"", "this machine at a glance"}, {"--json", "the same for scripts"}},
-          .add_options = declare_glance,
-          .run = run_glance,
-          .has_csv = false};
+  return {
+      .name = "glance",
+      .summary = "summary of this machine; same as no command",
+      .positional = "",
+      .max_positional = 0,
+      .description =
+          "Shows what this machine is, its present mode, what can be set, read and run here, how "
+          "to enable the rest, and which command to run next. Measures and changes nothing.",
+      .examples = {{"", "summary of this machine"}, {"--json", "the same as JSON, for scripts"}},
+      .add_options = declare_glance,
+      .run = run_glance,
+      .has_csv = false};
 }
 
 }  // namespace ridgeline::cli

@@ -19,19 +19,18 @@ namespace ridgeline::cli {
 namespace {
 
 void declare_validate(OptionsDescription& options) {
-  options.add_text(
-      "probes", "K",
-      "fit the model to K modes of each group first, and score the others; default: 0");
+  options.add_text("probes", "K",
+                   "fit the model to K modes of each group and score the others; default: 0");
   options.add_text("probe-modes", "MODES", "fit to these modes instead: 15W,MAXN");
   options.add_text("cross-validate", "model|device",
-                   "refit the priors without the network, or the device, that is scored");
+                   "refit the priors without the network, or device, being scored");
   options.add_text(
       "where", "COLUMN=VALUE,...",
-      "only rows with these: device=a10-24gb,batch=8; the same column twice means either");
+      "use only matching rows: device=a10-24gb,batch=8; repeat a column to allow several values");
   options.add_text(
       "profile", "FILE",
-      "profile of the processor, for rows measured on one; default: the newest of this machine");
-  add_picture_options(options, "draw predicted against measured times; - is standard output");
+      "profile of the CPU, for rows measured on one; default: the newest of this machine");
+  add_picture_options(options, "plot predicted against measured times; - is standard output");
 }
 
 std::vector<std::string> comma_words(const Options& options, const char* name) {
@@ -102,27 +101,29 @@ ExitCode run_validate(const Options& options, Console& console) {
 }  // namespace
 
 Command validate_command() {
-  return {.name = "validate",
-          .summary = "hold predictions against a table of measurements",
-          .positional = "TABLE",
-          .max_positional = 1,
-          .description =
-              "Predicts every row of a table of measured runs (CSV: device, mode or clocks, model, "
-              "options, batch, dtype, runtime, task, time_ms, power_w …) and says how far off it "
-              "is: mean absolute error (MAPE), bias, how many rows the 90 % interval holds, the "
-              "order of modes (Kendall's τ), and what choosing the mode of least predicted energy "
-              "costs. Rows that differ in the mode only are a group. With --probes some modes of "
-              "each group are measured, as it were, and the others scored; a network with one mode "
-              "is probed at batches. Rows that cannot be compared are listed with the reason.",
-          .examples = {{"validate table.csv", "without any measurement of the board"},
-                       {"validate table.csv --probes 2", "after measuring two modes of each"},
-                       {"validate table.csv --probe-modes 15W,MAXN", "these two"},
-                       {"validate table.csv --cross-validate model --json",
-                        "priors refitted without the network that is scored"},
-                       {"validate table.csv --where device=a10-24gb --svg errors.svg",
-                        "one device, with the picture"}},
-          .add_options = declare_validate,
-          .run = run_validate};
+  return {
+      .name = "validate",
+      .summary = "compare predictions with a table of measurements",
+      .positional = "TABLE",
+      .max_positional = 1,
+      .description =
+          "Predicts every row of a table of measured runs (CSV: device, mode or clocks, model, "
+          "options, batch, dtype, runtime, task, time_ms, power_w …) and scores the predictions: "
+          "mean absolute error (MAPE), bias, coverage of the 90 % interval, ranking of modes "
+          "(Kendall's τ), and the cost of choosing the mode with the least predicted energy. Rows "
+          "that differ only in mode form a group. With --probes, some modes of each group are "
+          "treated as measured and the others are scored; a network with one mode is probed at "
+          "several batch sizes. Rows that cannot be compared are listed with the reason.",
+      .examples = {{"validate table.csv", "from the catalog and priors alone"},
+                   {"validate table.csv --probes 2",
+                    "with two modes of each group treated as measured"},
+                   {"validate table.csv --probe-modes 15W,MAXN", "these two modes"},
+                   {"validate table.csv --cross-validate model --json",
+                    "with priors refitted without the network being scored"},
+                   {"validate table.csv --where device=a10-24gb --svg errors.svg",
+                    "one device, with a plot"}},
+      .add_options = declare_validate,
+      .run = run_validate};
 }
 
 }  // namespace ridgeline::cli

@@ -58,7 +58,7 @@ Command version_command() {
           .description =
               "Prints the version, the compiler and the options this binary was built "
               "with.",
-          .examples = {{"version --json", "the same for scripts"}},
+          .examples = {{"version --json", "the same as JSON, for scripts"}},
           .add_options = declare_version,
           .run = run_version,
           .has_csv = false};

@@ -118,7 +118,7 @@ ExitCode run_workloads(const Options& options, Console& console) {
 
 Command workloads_command() {
   return {.name = "workloads",
-          .summary = "networks that are known by name, with their sources",
+          .summary = "networks known by name, with their sources",
           .positional = "[NAME]",
           .max_positional = 1,
           .description =

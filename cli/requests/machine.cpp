@@ -6,23 +6,19 @@
 namespace ridgeline::cli {
 
 void add_machine_options(OptionsDescription& options) {
-  options.add_text(
-      "on", "DEVICE|FILE",
-      "machine: a name of the catalog, a fitted model or a profile; default: this machine");
-  options.add_text(
-      "mode", "MODE",
-      "a label such as 30W or caps such as gpu=612MHz,sm=8; default: the device's own default, the "
-      "profile's first");
+  options.add_text("on", "DEVICE|FILE",
+                   "machine: a catalog device, a fitted model or a profile; default: this machine");
+  options.add_text("mode", "MODE",
+                   "power mode: a label such as 30W or caps such as gpu=612MHz,sm=8; default: the "
+                   "device's default, or the profile's first");
   options.add_text("jetpack", "RELEASE",
-                   "modes and clocks of a device with this release; default: the newest");
-  options.add_integer(
-      "threads", "N",
-      "of a profile: the rows with N threads; default: the most that were measured");
+                   "JetPack release that sets modes and clocks; default: the newest");
+  options.add_integer("threads", "N",
+                      "profiles only: use the rows measured with N threads; default: the most");
 }
 
 void add_board_offset_option(OptionsDescription& options) {
-  options.add_text("board-offset", "WATT",
-                   "power of the carrier board that is to be added, for example 5.5W");
+  options.add_text("board-offset", "WATT", "carrier-board power to add, for example 5.5W");
 }
 
 MachineRequest machine_request(const Options& options) {

@@ -91,32 +91,30 @@ BackendOptions backend_options(const MeasureRequest& request) {
 
 void add_measure_options(OptionsDescription& options) {
   options.add_flag("gpu", "measure the CUDA device instead of the CPU");
-  options.add_flag("quick", "at most a minute, one precision along the roof");
+  options.add_flag("quick", "takes at most a minute; sweeps one data type along the roof");
   options.add_text(
       "budget", "TIME",
       "time for the run, for example 90s (default: 50s with --quick, else 200s; of a GPU 35s and "
       "200s, where power can be read 42s and 270s)");
-  options.add_text(
-      "only", "WORDS",
-      "measure only what matches one of these words: dtypes, memory levels, directions, sections, "
-      "instruction sets, kernels; for example fp32,dram; storage and decode, what feeds a "
-      "training, run only where they are named here");
+  options.add_text("only", "WORDS",
+                   "measure only what matches one of these words: dtypes, memory levels, "
+                   "directions, sections, instruction sets, kernels; for example fp32,dram; "
+                   "storage and decode, which feed training, run only if named here");
   options.add_text("threads", "LIST", "thread counts, for example 1,2 (default: 1 and all cores)");
-  options.add_flag(
-      "verify-counters",
-      "instead of rates: declared FLOP and bytes of each GPU kernel beside the GPU's own counters");
-  options.add_flag(
-      "check-targets",
-      "hold the rates against targets: shares of what clock, width and bus allow; exit code 3 "
-      "where one is missed");
-  options.add_flag("list", "list what would be measured, and what cannot run here");
+  options.add_flag("verify-counters",
+                   "instead of rates, compare declared FLOP and bytes of each GPU kernel with the "
+                   "GPU's counters");
+  options.add_flag("check-targets",
+                   "compare rates with targets (fractions of what clock, width and bus allow); "
+                   "exit code 3 if one is missed");
+  options.add_flag("list", "list what would be measured and what cannot run here");
   options.add_text("output,o", "FILE",
                    "write the profile to FILE as well as to the per-user store");
   options.add_text(
       "path", "DIR",
-      "where storage is measured, with temporary files (default: the current directory)");
+      "directory in which storage is measured, with temporary files (default: the current one)");
   options.add_text("sample-bytes", "SIZE",
-                   "size of the small files that storage is measured with (default: 150kB)");
+                   "size of the small files used to measure storage (default: 150kB)");
 }
 
 MeasureRequest measure_request(const Options& options) {

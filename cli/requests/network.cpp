@@ -92,15 +92,15 @@ ReadOptions read_options(const Options& options) {
 }  // namespace
 
 void add_network_options(OptionsDescription& options) {
-  options.add_text("batch", "N", "dimension 0 of every input; default: as in the file");
+  options.add_text("batch", "N", "batch size, dimension 0 of every input; default: as in the file");
   options.add_list("shape", "NAME=1x3x640x640", "shape of an input; may be repeated");
-  options.add_list("dim", "NAME=N", "size of a free dimension that has a name; may be repeated");
-  options.add_text("assume-dim", "N", "size of every dimension that is still free then");
+  options.add_list("dim", "NAME=N", "size of a named free dimension; may be repeated");
+  options.add_text("assume-dim", "N", "size of every other free dimension");
   options.add_text("branch", "then|else",
-                   "branch of an If that is counted; default: the one with more FLOP");
+                   "branch of an If to count; default: the one with more FLOP");
   options.add_list(
       "trips", "[NAME=]N",
-      "trips of a loop, or of all loops, whose number depends on data; may be repeated");
+      "iterations of a loop (or all loops) whose count depends on data; may be repeated");
   for (const WorkloadOption option : workload_options) {
     const std::string word(to_string(option)), about(description(option));
     options.add_text(word, value_name(option), about);
@@ -137,17 +137,18 @@ std::int64_t parse_batch(const std::string& text) {
 }
 
 void add_training_options(OptionsDescription& options) {
-  options.add_flag("train", "one step of training instead of inference");
+  options.add_flag("train", "count one training step instead of inference");
   add_training_details(options);
 }
 
 void add_training_details(OptionsDescription& options) {
-  options.add_text("optimizer", "sgd|momentum|adam|adamw", "with --train (default: sgd)");
-  options.add_flag(
-      "mixed-precision",
-      "with --train: passes in fp16, or bf16 with --dtype bf16, and fp32 master weights");
-  options.add_flag("checkpoint", "with --train: keep few activations, compute them again");
-  options.add_text("freeze-until", "LAYER", "with --train: layers up to this one do not learn");
+  options.add_text("optimizer", "sgd|momentum|adam|adamw",
+                   "optimizer, with --train (default: sgd)");
+  options.add_flag("mixed-precision",
+                   "with --train: passes in fp16 (bf16 with --dtype bf16), fp32 master weights");
+  options.add_flag("checkpoint", "with --train: recompute activations instead of storing them");
+  options.add_text("freeze-until", "LAYER",
+                   "with --train: freeze layers up to and including this one");
 }
 
 std::optional<TrainingOptions> training_options(const Options& options) {

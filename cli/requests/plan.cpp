@@ -163,7 +163,7 @@ Objective objective_of(const Options& options, const std::vector<std::int64_t>& 
     objective.risk =
         text->ends_with("%") ? percent(*text, where) : plain_number(*text, where, "0.9");
     if (objective.risk < 0.5 || objective.risk > 0.99)
-      throw usage_error(where, "a probability from 0.5 to 0.99 is wanted");
+      throw usage_error(where, "must be a probability from 0.5 to 0.99");
   }
   add_latency(options, objective);
   add_limit(options, objective, LimitKind::throughput,
@@ -275,7 +275,7 @@ InputRequest input_request(const Options& options) {
   if (const auto text = options.word("workers")) {
     const std::string where = as_typed("workers", *text);
     const std::uint64_t workers = parse_count(*text, where);
-    if (workers > 1024) throw usage_error(where, "more than 1024 are not meant");
+    if (workers > 1024) throw usage_error(where, "must be at most 1024");
     input.workers = static_cast<int>(workers);
   }
   input.strict = flag(options, "strict");
@@ -340,63 +340,55 @@ void add_plan_options(OptionsDescription& options) {
   add_network_options(options);
   options.add_text(
       "runtime", "NAME",
-      "who executes: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph "
-      "or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and for training)");
-  options.add_text(
-      "minimize", "energy|time|power|edp",
-      "what is to be least: energy per sample or epoch (default; with --infer: time per trained "
-      "sample), time, mean power, or energy × delay");
-  options.add_text(
-      "latency", "TIME[@pNN]",
-      "most time from a sample to its result: 10ms, or 10ms@p95 for 95 of 100 requests");
-  options.add_text("throughput", "N/s",
-                   "fewest samples per second; with --train: that are trained");
-  options.add_text("power", "WATT", "most power on average");
-  options.add_text("peak-power", "WATT", "most power while a batch runs");
+      "runtime: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, cuda-graph or "
+      "onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and for training)");
+  options.add_text("minimize", "energy|time|power|edp",
+                   "quantity to minimise: energy per sample or epoch (default; with --infer: time "
+                   "per trained sample), time, mean power, or energy × delay");
+  options.add_text("latency", "TIME[@pNN]",
+                   "latency limit per sample: 10ms, or 10ms@p95 for 95 of 100 requests");
+  options.add_text("throughput", "N/s", "minimum throughput; with --train: of trained samples");
+  options.add_text("power", "WATT", "maximum mean power");
+  options.add_text("peak-power", "WATT", "maximum power while a batch runs");
   options.add_text("max-slowdown", "N%",
-                   "most time over that of the fastest mode of the same batch");
+                   "maximum slowdown against the fastest mode at the same batch");
   options.add_text("energy", "JOULE",
-                   "most energy per sample, for example 500mJ; of training per epoch");
-  options.add_text("battery", "WH", "energy that must last for --hours, or for --epochs: 50Wh");
+                   "maximum energy per sample (per epoch with --train), for example 500mJ");
+  options.add_text("battery", "WH", "battery energy that must last for --hours or --epochs: 50Wh");
   options.add_text("hours", "N", "how long --battery must last");
-  options.add_text("fps", "N",
-                   "samples come evenly at this rate; the idle time between them counts");
+  options.add_text("fps", "N", "samples arrive evenly at this rate; idle time between them counts");
   options.add_text("rate", "N/s",
-                   "samples come at random at this mean rate, and queue; with --infer: evenly");
-  options.add_text("filter", "MODES",
-                   "choose among these modes only: gpu>=600MHz,emc=max,cores=4/6");
-  options.add_flag("stock-only", "choose among the modes that the device comes with");
-  options.add_text(
-      "reach", "live|reboot",
-      "live: only modes that can be entered at once from --mode; default: all, and the best "
-      "without a reboot is shown too");
+                   "samples arrive at random at this mean rate and queue; with --infer: evenly");
+  options.add_text("filter", "MODES", "consider only these modes: gpu>=600MHz,emc=max,cores=4/6");
+  options.add_flag("stock-only", "consider only the device's stock modes");
+  options.add_text("reach", "live|reboot",
+                   "live: only modes reachable from --mode without a reboot; default: all modes, "
+                   "with the best live one shown too");
   options.add_text("risk", "P", "probability with which all limits must hold (default: 0.9)");
   add_board_offset_option(options);
-  options.add_flag(
-      "allow-unknown",
-      "operators that nobody has described are no error: no FLOP, their tensors are moved");
-  options.add_text("train", "MODEL", "plan for training this network instead");
+  options.add_flag("allow-unknown",
+                   "accept unknown operators: count their tensors as moved, no FLOP");
+  options.add_text("train", "MODEL", "plan training of this network instead");
   options.add_text("infer", "MODEL",
-                   "with --train: requests for this network are served between training steps");
+                   "with --train: serve requests for this network between training steps");
   add_training_details(options);
-  options.add_text("dataset", "NxBYTES", "samples and the size of one: 50000x150kB");
-  options.add_text(
-      "storage", "MEDIUM|FILE",
-      "where they lie: hdd, sd, emmc, ssd, nvme or ram, or a profile with measured storage");
-  options.add_text("decode", "TIME@CLOCK", "what one sample costs one core: 3ms@2GHz");
-  options.add_text("workers", "N",
-                   "loader processes; 0: the training process loads by itself (default)");
-  options.add_text("free-memory", "BYTES", "memory that is left for the page cache");
-  options.add_text("epochs", "N", "how many, the first of them with a cold page cache");
-  options.add_text("epoch-time", "TIME", "most time of an epoch, on average: 10min");
-  options.add_text("training-time", "TIME", "most time of all --epochs: 2h");
+  options.add_text("dataset", "NxBYTES", "number of samples and size of one: 50000x150kB");
+  options.add_text("storage", "MEDIUM|FILE",
+                   "where the dataset lies: hdd, sd, emmc, ssd, nvme or ram, or a profile with "
+                   "measured storage");
+  options.add_text("decode", "TIME@CLOCK", "time one core takes to decode a sample: 3ms@2GHz");
+  options.add_text("workers", "N", "loader processes; 0 (default): the training process loads");
+  options.add_text("free-memory", "BYTES", "memory left for the page cache");
+  options.add_text("epochs", "N", "number of epochs, the first with a cold page cache");
+  options.add_text("epoch-time", "TIME", "maximum mean time per epoch: 10min");
+  options.add_text("training-time", "TIME", "maximum time for all --epochs: 2h");
   options.add_text(
       "minibatch", "N,...",
-      "of training, where --batch is that of --infer (default: 16,8,4, whichever trains most)");
-  options.add_text("jitter", "TIME", "most that a request comes early or late");
-  options.add_flag("strict", "facts of training that nobody gave are an error");
-  options.add_flag("explain", "what one step of each knob would change");
-  options.add_text("why", "MODE", "why this mode was not chosen");
+      "batch sizes of training, as --batch is that of --infer (default: the best of 16,8,4)");
+  options.add_text("jitter", "TIME", "largest deviation of a request from its due time");
+  options.add_flag("strict", "fail instead of assuming facts about training");
+  options.add_flag("explain", "show what one step of each knob would change");
+  options.add_text("why", "MODE", "explain why this mode was not chosen");
 }
 
 PlanRequest plan_request(const Options& options) {

@@ -103,7 +103,7 @@ void set_memory(const InputRequest& input, const MachineSource& machine, Trainin
   const bool is_shared =
       machine.known ? !machine.known->device.cpu.empty() : !has_gpu(machine.model);
   if (!memory || !is_shared) {
-    run.sources.memory = "nothing is known of the host's memory";
+    run.sources.memory = "the size of the host's memory is unknown";
     run.sources.assumed.push_back(
         "--free-memory is not given and nothing is known of the host's memory: no sample is taken "
         "to stay in its page cache");
@@ -125,8 +125,8 @@ void set_workers(const InputRequest& input, const MachineSource& machine, Traini
   run.pipeline.cores = std::max(1, machine.point.cpu_cores.value_or(run.pipeline.workers + 1));
   if (!machine.point.cpu_cores)
     run.sources.assumed.push_back(
-        fmt::format("nothing is known of the host: {} cores at the clock of usual servers are "
-                    "assumed, and their power is not counted",
+        fmt::format("the host is unknown: {} cores at a typical server clock are assumed, and "
+                    "their power is not counted",
                     run.pipeline.cores));
 }
 
@@ -146,7 +146,7 @@ TrainingRun training_input(const InputRequest& input, const MachineSource& machi
 TrainingRun training_run(const PlanRequest& request, const MachineSource& machine) {
   TrainingRun run = training_input(request.input, machine);
   if (!has_gpu(machine.model) && run.pipeline.workers > 0)
-    run.sources.assumed.push_back("loaders are taken not to slow down training on the same cores");
+    run.sources.assumed.push_back("assumed: loaders do not slow down training on the same cores");
   run.epochs = request.epochs;
   return run;
 }
@@ -213,7 +213,7 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
   for (const DType wanted : planned.dtypes.empty() ? std::vector{given.dtype} : planned.dtypes) {
     const DType dtype = own_types ? wanted : runnable_dtype(model, wanted);
     if (dtype != wanted)
-      note_once(fmt::format("{} has no units for {}: predicted as {}", problem.machine,
+      note_once(fmt::format("{} has no units for {}; predicted as {}", problem.machine,
                             to_string(wanted), to_string(dtype)));
     for (const std::int64_t batch :
          planned.batches.empty() ? std::vector{given.batch} : planned.batches) {
@@ -221,7 +221,7 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
       for (const std::string& warning : network.warnings) note_once(warning);
       const double bytes = least_memory_bytes(network.demands);
       if (memory && bytes > model.parameters[*memory].mean) {
-        note_once(fmt::format("batch {} in {} is left out: it needs {} at least", batch,
+        note_once(fmt::format("batch {} in {} is left out: it needs at least {}", batch,
                               to_string(dtype), format_bytes(bytes)));
         continue;
       }
@@ -272,11 +272,11 @@ void add_trained(const PlannedNetwork& trained, PlanProblem& problem) {
   if (run.input)
     add_all(problem.notes, run.input->sources.assumed);
   else
-    problem.notes.push_back("no --dataset: samples to train with are taken to be at hand");
+    problem.notes.push_back("no --dataset: training samples are assumed to be in memory");
   const double jitter_s = run.stream.jitter_s;
-  problem.notes.push_back(fmt::format(
-      "requests are taken to come evenly{}; switching between the networks to cost nothing",
-      jitter_s > 0 ? ", at most " + format_seconds(jitter_s) + " early or late" : ""));
+  problem.notes.push_back(
+      fmt::format("assumed: requests arrive evenly{}; switching between the networks costs nothing",
+                  jitter_s > 0 ? ", at most " + format_seconds(jitter_s) + " early or late" : ""));
 }
 
 }  // namespace

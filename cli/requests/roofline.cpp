@@ -158,24 +158,23 @@ std::string profile_path(RooflineRequest& request) {
 void add_roofline_options(OptionsDescription& options) {
   add_picture_options(options, "write the picture as {}; - is standard output");
   options.add_integer("threads", "N",
-                      "use the CPU rows with N threads; default: the most that were measured");
+                      "use the CPU rows measured with N threads; default: the most");
   options.add_text("dtype", "DTYPE",
-                   "data type of the main roof, with which points are compared; default: fp32");
+                   "data type of the roof that points are compared with; default: fp32");
   options.add_list("point", "NAME=FLOP:BYTES[:SECONDS]",
-                   "place a kernel by its counts and, where known, its time; may be repeated");
-  options.add_flag("all", "every kernel and direction, not only the fastest of each");
+                   "plot a kernel by its counts and, if known, its time; may be repeated");
+  options.add_flag("all", "show every kernel and direction, not only the fastest");
   options.add_flag(
       "energy",
       "performance, energy efficiency and power over intensity, with their balance points");
-  options.add_text(
-      "mode", "MODE",
-      "mode to draw: a label such as 30W or, of a device, caps such as gpu=612MHz,sm=8; default: "
-      "the profile's first, the device's own default");
+  options.add_text("mode", "MODE",
+                   "mode to draw: a label such as 30W or, for a device, caps such as "
+                   "gpu=612MHz,sm=8; default: the profile's first, or the device's default");
   options.add_text("modes", "MODES",
                    "several modes as small multiples: all, or labels such as 15W,30W");
   options.add_text(
       "jetpack", "RELEASE",
-      "modes and clocks of a device with this release, for example 5; default: the newest");
+      "JetPack release that sets modes and clocks, for example 5; default: the newest");
   options.add_integer("width", "COLUMNS", "width of the text; default: that of the terminal");
 }
 
@@ -215,7 +214,7 @@ std::vector<EnergyRoofline> energy_rooflines_for(RooflineRequest request, const 
   std::vector<EnergyRoofline> rooflines;
   if (catalog::names_device(request.word)) {
     if (chosen.threads)
-      throw usage_error("--threads", "ceilings on paper are those of the whole processor",
+      throw usage_error("--threads", "datasheet ceilings are those of the whole processor",
                         "leave it out");
     const AskedDevice asked = asked_device(request, console);
     const MachineModel model = with_priors(catalog::machine_model(asked.device));

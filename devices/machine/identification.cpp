@@ -377,8 +377,8 @@ std::string device_text(const DeviceHere& here) {
     return fmt::format("{}, configuration {}", identity.catalog_id, here.configuration);
   if (!identity.chip.empty())
     return fmt::format(
-        "not in the catalog: a Jetson with chip {}, used with what its device tree, "
-        "clocks and nvpmodel file tell",
+        "not in the catalog: a Jetson with chip {}, described by its device tree, clocks and "
+        "nvpmodel file",
         identity.chip);
   return here.id + ", filled from this machine";
 }

@@ -32,7 +32,8 @@ std::pair<ModeKnob, double> knob_value(const ModeRequest& request, const std::st
   if (request.cpu_hz) return {ModeKnob::cpu, *request.cpu_hz};
   if (request.cpu_cores) return {ModeKnob::cores, *request.cpu_cores};
   if (request.gpu_units) return {ModeKnob::units, *request.gpu_units};
-  throw usage_error(where, fmt::format("{}: a power cap is no knob of these modes", quote(item)),
+  throw usage_error(where,
+                    fmt::format("{}: these modes have no power cap to choose by", quote(item)),
                     "choose by gpu, emc, cpu, cores or sm");
 }
 
@@ -40,7 +41,7 @@ ModeCondition parse_condition(std::string_view item, const std::string& where) {
   const std::size_t at = item.find_first_of("<>=");
   if (at == std::string_view::npos)
     throw usage_error(where, fmt::format("{} is not a condition", quote(item)),
-                      "write for example 'gpu>=600MHz,emc=max'; a mode by name is --mode's");
+                      "write for example 'gpu>=600MHz,emc=max'; use --mode for a mode by name");
   ModeCondition condition;
   condition.text = item;
   const std::string word(item.substr(0, at));

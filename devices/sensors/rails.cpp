@@ -99,7 +99,7 @@ class BoardSensor final : public PowerSensor {
       rails_ = labelled(find_rails(root_), labels_);
       if (rails_.size() == labels_.size()) total = sum(silent);
     }
-    if (!total) throw SensorError("rail " + silent, "does not answer any more");
+    if (!total) throw SensorError("rail " + silent, "stopped responding");
     return {.power_w = *total};
   }
 
@@ -165,7 +165,7 @@ std::optional<double> read_w(const SystemRoot& root, const Rail& rail) {
 
 OpenedSensor open_board_sensor(const SensorPlace& place) {
   const Identity identity = identify(place.root);
-  if (identity.chip.empty()) return {.why_not = "this machine is no Jetson"};
+  if (identity.chip.empty()) return {.why_not = "not a Jetson"};
   const std::vector<Rail> all = find_rails(place.root);
   const catalog::Device device = this_device(identity, place.root);
   std::vector<std::string> labels;
@@ -173,7 +173,7 @@ OpenedSensor open_board_sensor(const SensorPlace& place) {
     if (rail.in_sum) labels.push_back(rail.name);
   std::string why_not;
   if (labels.empty())
-    why_not = "the catalog does not know which rails make up the power of this machine";
+    why_not = "the catalog lacks the rails that make up the power of this machine";
   for (const std::string& label : labels)
     if (why_not.empty() && std::ranges::find(all, label, &Rail::label) == all.end())
       why_not = "rail " + label + " is missing or cannot be read";

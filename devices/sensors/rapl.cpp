@@ -52,7 +52,7 @@ class Rapl final : public PowerSensor {
 
   double counter(const Zone& zone) const {
     const auto value = number(root_, zone.folder + "/energy_uj");
-    if (!value) throw SensorError(zone.folder, "the energy counter does not answer any more");
+    if (!value) throw SensorError(zone.folder, "the energy counter stopped responding");
     return *value;
   }
 

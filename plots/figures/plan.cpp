@@ -24,7 +24,7 @@ class PlanPicture {
 
   Figure build() {
     if (!plan_.chosen.energy_j)
-      throw Error("--svg", "nothing is known of the power of " + plan_.run.machine,
+      throw Error("--svg", "no power data for " + plan_.run.machine,
                   "without energy there is no such picture", ExitCode::incomplete);
     const std::string what = plan_.training ? "training " : "";
     const std::string beside =
@@ -277,7 +277,7 @@ class PlanPicture {
     for (const Limit& limit : objective().limits)
       limits += (limits.empty() ? "" : ", ") + limit.text;
     if (!limits.empty())
-      text += fmt::format(" Limits: {}, to hold with a probability of {}; shaded: beyond them.",
+      text += fmt::format(" Limits: {}, to be met with probability {}; shaded: beyond them.",
                           limits, format_percent(objective().risk));
     return text + " Predicted; nothing was measured.";
   }

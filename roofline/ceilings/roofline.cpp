@@ -438,7 +438,7 @@ Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& us
   roofline.machine = machine;
   roofline.mode = ceilings.point;
   if (options.threads)
-    throw usage_error("--threads", "ceilings on paper are those of the whole processor",
+    throw usage_error("--threads", "datasheet ceilings are those of the whole processor",
                       "leave it out");
   const auto of_gpu = [](const auto& ceiling) { return ceiling.processor == Processor::gpu; };
   const bool has_gpu = std::any_of(ceilings.peaks.begin(), ceilings.peaks.end(), of_gpu) ||

@@ -171,7 +171,7 @@ TEST(Analysis, WhatHasNoBytesIsSaid) {
   const Analysis analysis = analyzed(model);
   EXPECT_THAT(row_named(analysis, "all").unsized, ElementsAre("words", "same", "all"));
   EXPECT_EQ(intensity(row_named(analysis, "all")), std::nullopt);
-  EXPECT_THAT(analysis.warnings, ElementsAre(HasSubstr("1 layer with tensors whose bytes")));
+  EXPECT_THAT(analysis.warnings, ElementsAre(HasSubstr("1 layer with tensors of unknown size")));
 }
 
 TEST(Analysis, JsonFitsItsSchema) {

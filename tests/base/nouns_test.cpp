@@ -131,9 +131,9 @@ TEST(Ceilings, BrokenOnes) {
     return error_after(sample_ceilings(), ceilings_from_json, edit);
   };
   EXPECT_EQ(error([](Json& json) { json["peaks"][0]["flops_per_s"] = 1e22; }),
-            "f.json: peaks[0].flops_per_s: 1e+22 is absurd, the limit is 1e+21");
+            "f.json: peaks[0].flops_per_s: 1e+22 is out of range, the limit is 1e+21");
   EXPECT_EQ(error([](Json& json) { json["byte_energies"][0]["joule_per_byte"] = 50; }),
-            "f.json: byte_energies[0].joule_per_byte: 50 is absurd, the limit is 1");
+            "f.json: byte_energies[0].joule_per_byte: 50 is out of range, the limit is 1");
   EXPECT_EQ(error([](Json& json) { json["schema"] = "ridgeline.profile/1"; }),
             "f.json: schema: is \"ridgeline.profile/1\", this program reads "
             "\"ridgeline.ceilings/1\"");

@@ -101,9 +101,9 @@ TEST(Profile, EveryBadValueIsNamed) {
       {"/modes/0/compute/0/flops_per_s/value", "fast",
        "p.json: modes[0].compute[0].flops_per_s.value: needs a number, is a string"},
       {"/modes/0/compute/0/flops_per_s/high", 1e22,
-       "p.json: modes[0].compute[0].flops_per_s.high: 1e+22 is absurd, the limit is 1e+21"},
+       "p.json: modes[0].compute[0].flops_per_s.high: 1e+22 is out of range, the limit is 1e+21"},
       {"/modes/0/compute/0/clock_hz/high", 1e12,
-       "p.json: modes[0].compute[0].clock_hz.high: 1e+12 is absurd, the limit is 1e+11"},
+       "p.json: modes[0].compute[0].clock_hz.high: 1e+12 is out of range, the limit is 1e+11"},
       {"/modes/0/compute/0/flops_per_s/low", 1.84e11,
        "p.json: modes[0].compute[0].flops_per_s.low: 184000000000 is above value 183000000000"},
       {"/modes/0/compute/0/flops_per_s/high", 1.82e11,
@@ -112,7 +112,7 @@ TEST(Profile, EveryBadValueIsNamed) {
        "p.json: modes[0].compute[0]: status is ok, but flops_per_s is missing"},
       {"/modes/0/compute/0/threads", 0, "p.json: modes[0].compute[0].threads: zero"},
       {"/modes/0/compute/0/threads", 1000001,
-       "p.json: modes[0].compute[0].threads: 1000001 is absurd, the limit is 1000000"},
+       "p.json: modes[0].compute[0].threads: 1000001 is out of range, the limit is 1000000"},
       {"/modes/0/compute/0/threads", 1.5,
        "p.json: modes[0].compute[0].threads: needs an integer, is 1.5"},
       {"/modes/0/compute/0/unit", "tensor",
@@ -125,8 +125,8 @@ TEST(Profile, EveryBadValueIsNamed) {
        "p.json: modes[0].memory[0].level: unknown memory level \"l1\", known are L1, shared, L2, "
        "L3, DRAM"},
       {"/modes/0/memory/0/working_set_bytes", 1152921504606846977,
-       "p.json: modes[0].memory[0].working_set_bytes: 1152921504606846977 is absurd, the limit is "
-       "2^60"},
+       "p.json: modes[0].memory[0].working_set_bytes: 1152921504606846977 is out of range, the "
+       "limit is 2^60"},
       {"/modes/0/sweep/0/flops_per_s", nullptr,
        "p.json: modes[0].sweep[0]: status is ok, but flops_per_s is missing"},
       {"/modes/0/latency/0/time_s", nullptr,
@@ -140,7 +140,7 @@ TEST(Profile, EveryBadValueIsNamed) {
        "p.json: modes[0].conditions.complete: needs true or false, is 1"},
       {"/modes/0/conditions/rounds", -1, "p.json: modes[0].conditions.rounds: negative"},
       {"/machine/caches/1/line_bytes", 1000000,
-       "p.json: machine.caches[1].line_bytes: 1000000 is absurd, the limit is 65536"},
+       "p.json: machine.caches[1].line_bytes: 1000000 is out of range, the limit is 65536"},
       {"/machine/name", 5, "p.json: machine.name: needs a string, is 5"},
       {"/machine/cores", -1, "p.json: machine.cores: negative"},
   };

@@ -140,5 +140,14 @@ TEST(Units, WhatCannotBeParsedIsAUsageErrorWithTheText) {
   EXPECT_NE(error_line([] { parse_watts("30w"); }), "no error");
 }
 
+TEST(Units, AProbabilityIsNeverCertain) {
+  EXPECT_EQ(format_probability(0.9), "90 %");
+  EXPECT_EQ(format_probability(0.99), "99 %");
+  EXPECT_EQ(format_probability(0.995), "> 99 %");
+  EXPECT_EQ(format_probability(1), "> 99 %");
+  EXPECT_EQ(format_probability(0.002), "< 1 %");
+  EXPECT_EQ(format_probability(0), "< 1 %");
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -150,7 +150,7 @@ TEST(ExplainCommand, CsvAndSvg) {
 TEST(ExplainCommand, ATypeWithoutUnitsFallsBackAndSaysSo) {
   const Json json = json_of({"resnet18", "--on", "jetson-agx-orin-64gb", "--dtype", "fp8"});
   EXPECT_EQ(json.at("dtype"), "fp16");
-  EXPECT_THAT(json.at("notes").dump(), HasSubstr("has no units for fp8: predicted as fp16"));
+  EXPECT_THAT(json.at("notes").dump(), HasSubstr("has no units for fp8; predicted as fp16"));
 }
 
 // The example has no power sensor.

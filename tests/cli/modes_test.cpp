@@ -310,8 +310,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{"BadFilter",
                 {"modes", "jetson-agx-orin-64gb", "--filter", "30W"},
                 2,
-                "--filter: \"30W\" is not a condition (write for example 'gpu>=600MHz,emc=max'; a "
-                "mode by name is --mode's)"},
+                "--filter: \"30W\" is not a condition (write for example 'gpu>=600MHz,emc=max'; "
+                "use --mode for a mode by name)"},
         BadCall{"BlockOfNothing",
                 {"modes", "jetson-agx-orin-64gb", "--block"},
                 2,

@@ -49,8 +49,8 @@ TEST(PlanCommand, TextBeginsWithTheModeAndFitsEightyColumns) {
   EXPECT_THAT(result.out, StartsWith("mode: gpu="));
   for (const char* part :
        {"nearest stock mode", "90 % interval", "against the default mode",
-        "against the fastest mode", "holds with a probability", "next best", "Pareto front",
-        "measure to be sure", "one step of each knob", "why not 25W"})
+        "against the fastest mode", "met with probability", "alternatives", "Pareto front",
+        "to be sure, measure", "one step of each knob", "why not 25W"})
     EXPECT_THAT(result.out, HasSubstr(part));
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;

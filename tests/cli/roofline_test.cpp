@@ -145,7 +145,7 @@ TEST(RooflineCommand, StampsWhatADisturbedMachineMeasured) {
   EXPECT_TRUE(contains(text.out, "left out: FP32 AVX2 120 GFLOP/s (throttled); instead FP32"))
       << text.out;
   EXPECT_TRUE(contains(text.out, "measured sweep: 1 points at 98 % to 98 %")) << text.out;
-  EXPECT_TRUE(contains(text.out, "sweep points above their roof, not to be believed: 1"));
+  EXPECT_TRUE(contains(text.out, "sweep points above their roof, not valid: 1"));
   EXPECT_TRUE(contains(text.out, "impossible, 396 % of its roof")) << text.out;
   const ProcessResult svg = roofline({file, "--svg", "-"});
   EXPECT_TRUE(contains(svg.out, stamp)) << svg.out;
@@ -232,8 +232,7 @@ TEST_F(ProfileStore, DisturbedProfilesAreNeverTheNewest) {
   EXPECT_EQ(newest_disturbed_path(), path);
   const ProcessResult none = roofline({}, {.environment = {{"XDG_DATA_HOME", directory_.path()}}});
   EXPECT_EQ(none.exit_code, 4);
-  EXPECT_EQ(none.err, "ridgeline: no profile of this machine yet but one of a disturbed run, " +
-                          path +
+  EXPECT_EQ(none.err, "ridgeline: the only profile of this machine is of a disturbed run, " + path +
                           " (run 'ridgeline measure' when the machine is quiet, or name that "
                           "file)\n");
   const std::string whole = store_profile(dated("2026-01-01T00:00:00Z"));

@@ -94,7 +94,7 @@ TEST(Abilities, BoardPowerNeedsACatalogThatKnowsTheRails) {
   system.write("proc/device-tree/compatible",
                std::string("nvidia,p9999-0000\0nvidia,tegra999", 33));
   EXPECT_EQ(named(system.root(), "board power").detail,
-            "the catalog does not know which rails make up the power of this machine");
+            "the catalog lacks the rails that make up the power of this machine");
 }
 
 // What the summary promises is what measuring finds: both use the list of sensors.

@@ -415,15 +415,15 @@ TEST(ModeFilter, WhatCannotBeRead) {
     return error_line([&] { parse_mode_filter(text); });
   };
   EXPECT_EQ(fault("30W"),
-            "--filter: \"30W\" is not a condition (write for example 'gpu>=600MHz,emc=max'; a mode "
-            "by name is --mode's)");
+            "--filter: \"30W\" is not a condition (write for example 'gpu>=600MHz,emc=max'; use "
+            "--mode for a mode by name)");
   EXPECT_EQ(
       fault("gpuu>600MHz"),
       "--filter: unknown knob \"gpuu\", known are gpu, emc, cpu, cores, sm, cap (did you mean "
       "gpu?)");
   EXPECT_EQ(fault("cap<=30W"),
-            "--filter: \"cap<=30W\": a power cap is no knob of these modes (choose by gpu, emc, "
-            "cpu, cores or sm)");
+            "--filter: \"cap<=30W\": these modes have no power cap to choose by (choose by gpu, "
+            "emc, cpu, cores or sm)");
   EXPECT_EQ(fault("gpu>=1MHz/2MHz"), "--filter: \"gpu>=1MHz/2MHz\": a list of values goes with =");
   for (const char* text : {"", ",", "gpu", "gpu=", "gpu>=", "gpu>>1MHz", "=5", "gpu=1MHz,", "gpu=/",
                            "gpu=600W", "cores=1.5", "gpu=max/", "gpu=highest"})

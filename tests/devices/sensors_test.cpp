@@ -172,7 +172,7 @@ TEST(Rapl, ThatOnlyRootMayReadIsSaidSo) {
 TEST(Sensors, AMachineWithoutAnySaysSo) {
   FakeSystem system;
   EXPECT_EQ(find_power_sensor(Processor::cpu, {system.root()}).why_not,
-            "rails: this machine is no Jetson; RAPL: no RAPL energy counters here");
+            "rails: not a Jetson; RAPL: no RAPL energy counters here");
 }
 
 }  // namespace

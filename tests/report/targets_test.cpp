@@ -82,7 +82,7 @@ TEST(TargetCheck, OfACpuOnTheCommandLine) {
       run_process({"env", "XDG_DATA_HOME=" + store.path(), built_program(), "measure", "--only",
                    "launch", "--budget", "1s", "--check-targets"});
   EXPECT_EQ(result.exit_code, 4) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("targets: no measured row has a theory"));
+  EXPECT_THAT(result.out, HasSubstr("targets: no measured row has a theoretical limit"));
   if (!cuda::why_no_gpu().empty()) {
     EXPECT_THAT(result.err, HasSubstr("the GPU's targets are not checked: no CUDA device"));
     const ProcessResult gpu = run_ridgeline({"measure", "--gpu", "--check-targets"});

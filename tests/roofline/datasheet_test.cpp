@@ -182,7 +182,7 @@ TEST(Datasheet, OptionsOfTheRoofline) {
   options.dtype.reset();
   options.threads = 4;
   EXPECT_EQ(error_line(draw),
-            "--threads: ceilings on paper are those of the whole processor (leave it out)");
+            "--threads: datasheet ceilings are those of the whole processor (leave it out)");
   options.threads.reset();
   options.points = {{"gemm", 1e9, 1e6, {}}};
   const Roofline roofline = datasheet_roofline(agx.model, agx.point, agx.device.name, options);

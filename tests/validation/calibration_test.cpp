@@ -161,7 +161,7 @@ TEST(Calibration, ARowFasterThanTheRoofIsAContradiction) {
   EXPECT_THAT(error_line([&] { calibrate(prior_model(), {run(1, 1.5)}, made_up_predictor()); }),
               HasSubstr("time_ms looks like microseconds"));
   EXPECT_THAT(error_line([&] { calibrate(prior_model(), {run(1, 40e-3)}, made_up_predictor()); }),
-              HasSubstr("every row was refused: outlier"));
+              HasSubstr("every row was rejected: outlier"));
 }
 
 TEST(Calibration, AProfileReplacesThePrior) {
@@ -183,7 +183,7 @@ TEST(Calibration, TextAndJson) {
   const std::string text = calibration_text(result, 80);
   EXPECT_THAT(text, HasSubstr("1 measured value used"));
   EXPECT_THAT(text, HasSubstr(seconds_per_sample));
-  EXPECT_THAT(text, HasSubstr("refused: resnet50"));
+  EXPECT_THAT(text, HasSubstr("rejected: resnet50"));
   EXPECT_THAT(text, HasSubstr("note: fitted"));
   Json json = to_json(result);
   json["suggestion"] = json["stock_suggestion"] = Json();

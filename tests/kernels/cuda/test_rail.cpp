@@ -47,7 +47,7 @@ double TestRail::energy_j(double until_s) const {
 PowerReading TestRail::read() {
   const double now_s = gpu_.now_s();
   if (settings_.fails_after_s > 0 && now_s > settings_.fails_after_s)
-    throw SensorError("rail VDD_TEST", "does not answer any more");
+    throw SensorError("rail VDD_TEST", "stopped responding");
   if (settings_.counter) return {.energy_j = energy_j(std::floor(now_s * 50) / 50)};
   const double power = settings_.lag == TestRailSettings::Lag::delay
                            ? power_w(now_s - settings_.lag_s)
