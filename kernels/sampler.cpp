@@ -85,7 +85,8 @@ Sampling collect(const std::vector<Round>& rounds, std::size_t trials,
   result.series.resize(trials);
   const auto quiet_rounds =
       std::ranges::count_if(rounds, [&](const Round& round) { return quiet(round, options); });
-  // Half of the rounds must be quiet; a busy machine is measured as it is and reported as disturbed.
+  // Half of the rounds must be quiet; a busy machine is measured as it is and reported as
+  // disturbed.
   result.disturbed = 2 * quiet_rounds < std::ssize(rounds);
   for (const Round& round : rounds) {
     if (!result.disturbed && !quiet(round, options)) {

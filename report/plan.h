@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "planner/planner.h"
 #include "planner/plan.h"
+#include "planner/planner.h"
 
 namespace ridgeline {
 
