@@ -17,7 +17,7 @@ namespace {
 // Rounding of a printed matrix, not of a fit.
 constexpr double tolerance = 1e-9;
 
-// Symmetric, with no correlation beyond ±1. Semi-definiteness is for whoever draws from it.
+// Symmetric, with no correlation beyond ±1. Draws check that it is semi-definite.
 std::vector<double> covariance_from_json(const JsonCursor& cursor, std::size_t n) {
   std::vector<double> covariance;
   const auto rows = cursor.items();

@@ -15,7 +15,7 @@ namespace ridgeline {
 // How a parameter is believed to spread. Fixed ones are facts: they have no variance.
 enum class Distribution { fixed, log_normal, normal };
 
-// What a value holds for: the hardware, whoever runs networks on it, or one network alone.
+// What a value holds for: the hardware, one runtime on it, or one network alone.
 enum class Scope { machine, runtime, network };
 
 struct ParameterRow {

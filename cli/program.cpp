@@ -72,7 +72,7 @@ ExitCode dispatch(const std::vector<std::string>& arguments, std::ostream& out, 
   if (!bare) words.erase(words.begin() + static_cast<std::ptrdiff_t>(index));
   const Command& command = bare ? commands().front() : find_command(arguments[index]);
 
-  // Help is given before the other options are checked: whoever asks for it may have erred there.
+  // Help is given before the other options are checked: they may be wrong.
   if (asks_for_help(words)) {
     const Console console = make_console(out, err, Color::automatic, false);
     out << (bare ? overview_help(console.width) : command_help(command, console.width));

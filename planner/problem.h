@@ -59,7 +59,7 @@ struct PlanProblem {
   std::vector<std::string> notes{};  // what was assumed; for the plan's warnings
 };
 
-// What a batch at this cost is worth in this mode; the only place that tells the scenarios apart.
+// What a batch at this cost is worth in this mode; the only place where the scenarios differ.
 Service service_of(const PlanProblem& problem, std::size_t variant, std::size_t mode,
                    const BatchCost& cost, const Objective& objective);
 

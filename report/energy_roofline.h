@@ -9,7 +9,7 @@
 
 namespace ridgeline {
 
-// "NVIDIA Jetson …; mode: 30W, …; energy on paper", wrapped.
+// "NVIDIA Jetson …; mode: 30W, …; time and energy from the datasheet", wrapped.
 std::string energy_heading(const EnergyRoofline& roofline, int width);
 
 // The main roof with intervals and sources, the other roofs beside it, and what follows. At most

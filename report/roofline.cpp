@@ -193,7 +193,7 @@ std::string roofline_heading(const Roofline& roofline, int width) {
   for (const Roof& roof : roofline.roofs) threads.insert(roof.threads);
   for (const Slope& slope : roofline.slopes) threads.insert(slope.threads);
   std::string text = roofline.machine + "; mode: " + mode_text(roofline.mode);
-  if (on_paper(roofline)) return printable(paragraph(text + "; datasheet", width));
+  if (is_datasheet(roofline)) return printable(paragraph(text + "; datasheet", width));
   if (threads.size() == 1)
     text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
   text += "; " + roofline.date.substr(0, 10) + "; " + roofline.profile;

@@ -23,8 +23,8 @@ enum class Phase { prefill, decode };
 // Scaled dot-product attention as one kernel, or as the products, sums and softmax it consists of.
 enum class AttentionForm { fused, eager };
 
-// Of which tokens a language model tells what follows: of all, as a forward pass does, of the last,
-// as generators want it, or of none, as the model without its head.
+// The tokens for which a language model computes logits: all, as a forward pass does; the last, as
+// generators do; or none, as the model without its head.
 enum class Logits { all, last, none };
 
 enum class WorkloadOption { batch, image, seq, context, phase, logits, attention, dtype, classes };

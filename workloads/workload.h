@@ -17,7 +17,7 @@ struct Workload {
   std::string_view address;  // where that can be read
   OptionSet options;
   std::int64_t image = 0;    // side in pixels as published; 0 where it takes none
-  std::int64_t classes = 0;  // as published; 0 where it tells no classes apart
+  std::int64_t classes = 0;  // as published; 0 if it is not a classifier
   void (*build)(NetworkBuilder&) = nullptr;
 };
 

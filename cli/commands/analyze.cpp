@@ -198,7 +198,7 @@ void prepare_memory(const std::string& path) {
   constexpr int never = 64 << 20;
   std::error_code fault;
   const std::uintmax_t file_bytes = std::filesystem::file_size(path, fault);
-  if (fault) return;  // a network by name, or what is told where it is read
+  if (fault) return;  // a network by name, or an error that reading reports
   mallopt(M_MMAP_THRESHOLD, never);
   mallopt(M_TRIM_THRESHOLD, never);
 #ifdef MADV_POPULATE_WRITE  // systems before Linux 5.14 go on page by page

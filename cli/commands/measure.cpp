@@ -66,7 +66,7 @@ bool has_rates(const ProfileMode& mode) {
          !mode.latency.empty() || !mode.launch.empty() || !mode.transfer.empty();
 }
 
-// A planned trial, whoever planned it.
+// A planned trial of any backend.
 struct ListedTrial {
   std::string section, kernel, what;
   int threads = 1;

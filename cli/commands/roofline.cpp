@@ -1,4 +1,4 @@
-// `ridgeline roofline`: the picture and the numbers of a measured profile or of a device on paper.
+// `ridgeline roofline`: the picture and the numbers of a measured profile or of a datasheet.
 // Parses, computes, writes; the rooflines are made in roofline/, the pictures in plots/.
 #include "cli/requests/roofline.h"
 
@@ -83,7 +83,7 @@ std::string text_of_modes(const std::vector<Roofline>& rooflines, const Terminal
     if (const std::string stamp = stamp_text(roofline); !stamp.empty())
       stamps += roofline.mode.label + ": " + stamp + "\n";
   return for_locale(stamps + rooflines.front().machine +
-                        (on_paper(rooflines.front()) ? "; datasheet\n\n" : "\n\n") +
+                        (is_datasheet(rooflines.front()) ? "; datasheet\n\n" : "\n\n") +
                         roofline_modes_table(rooflines, style.width),
                     style);
 }

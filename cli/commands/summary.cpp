@@ -21,7 +21,7 @@ namespace {
 
 void declare_glance(OptionsDescription&) {}
 
-// A profile that cannot be read is a finding, not a failure of the glance.
+// A profile that cannot be read is a finding, not a failure of the summary.
 std::optional<StoredProfile> newest_profile() {
   StoredProfile stored;
   try {

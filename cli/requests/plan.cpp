@@ -31,8 +31,8 @@ constexpr std::int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
 // And of training beside inference, where a step must not take longer than a request may wait.
 constexpr std::int64_t usual_minibatches[] = {16, 8, 4};
 
-// Which task the options ask for; those of another one are usage errors.
-Scenario task_of(const Options& options) {
+// Which scenario the options ask for; options of another one are usage errors.
+Scenario requested_scenario(const Options& options) {
   const bool trains = options.has("train");
   if (!trains) {
     for (const char* name : of_training) refuse(options, name, "needs --train");
@@ -186,7 +186,7 @@ Objective objective_of(const Options& options, const std::vector<std::int64_t>& 
 }
 
 // The modes to choose from.
-CandidateOptions mode_wishes(const Options& options) {
+CandidateOptions candidate_options(const Options& options) {
   CandidateOptions wishes;
   wishes.stock_only = flag(options, "stock-only");
   wishes.reach = token_option(options, "reach", Reach::reboot);
@@ -393,7 +393,7 @@ void add_plan_options(OptionsDescription& options) {
 
 PlanRequest plan_request(const Options& options) {
   PlanRequest request;
-  const Scenario task = request.scenario = task_of(options);
+  const Scenario task = request.scenario = requested_scenario(options);
   request.run.network = network_request_without_lists(options, planned_word(options, task));
   request.run.training = training_details(options, task != Scenario::inference);
   request.run.batches = batches_of(options.word("batch"));
@@ -407,7 +407,7 @@ PlanRequest plan_request(const Options& options) {
   const std::vector<std::int64_t>& batches = request.run.batches;
   request.objective =
       objective_of(options, batches.empty() ? std::vector<std::int64_t>{1} : batches, task);
-  request.modes = mode_wishes(options);
+  request.modes = candidate_options(options);
   for (const char* name : {"filter", "reach", "nvpmodel", "stock-only"})
     if (request.needs_modes.empty() && options.has(name))
       request.needs_modes = fmt::format("--{}", name);

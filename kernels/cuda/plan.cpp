@@ -209,7 +209,7 @@ std::string why_missing(const Kernel& kernel, int architecture, const Support& s
 std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts& facts,
                                const Support& support) {
   const int architecture = facts.architecture;
-  const bool on_paper = architecture == 0;
+  const bool without_device = architecture == 0;
   std::vector<PlannedTrial> trials;
   for (const Kernel& kernel : kernel_table()) {
     const std::string missing = why_missing(kernel, architecture, support);
@@ -217,7 +217,7 @@ std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts&
       for (const LaunchKind kind :
            {LaunchKind::async_launch, LaunchKind::round_trip, LaunchKind::graph_node})
         trials.push_back({Role::launch, {&kernel}, kind, missing});
-      if (on_paper || !facts.integrated) add_transfers(trials, kernel, missing);
+      if (without_device || !facts.integrated) add_transfers(trials, kernel, missing);
       continue;
     }
     if (options.quick && kernel.sparse) continue;
@@ -230,7 +230,7 @@ std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts&
     }
     const PlannedTrial trial{kernel.role, {&kernel}, {}, missing};
     trials.push_back(trial);
-    if (on_paper || facts.integrated) add_memory_kinds(trials, trial, options.quick);
+    if (without_device || facts.integrated) add_memory_kinds(trials, trial, options.quick);
   }
   drop_other_generations(trials);
   add_full_rates(trials, architecture);

@@ -68,7 +68,7 @@ class RooflinePicture {
 
   Figure build() {
     figure_.title =
-        (on_paper(roofline_) ? "Datasheet roofline of " : "Roofline of ") + roofline_.machine;
+        (is_datasheet(roofline_) ? "Datasheet roofline of " : "Roofline of ") + roofline_.machine;
     figure_.stamp = stamp_text(roofline_);
     set_axes();
     add_zones();
@@ -223,11 +223,11 @@ class RooflinePicture {
 
   // On paper each slope says where it comes from; of roofs only those that the datasheet lacks.
   std::string source_text(const Slope& slope) const {
-    return on_paper(roofline_) ? fmt::format(" ({})", to_string(slope.bytes_per_s.source)) : "";
+    return is_datasheet(roofline_) ? fmt::format(" ({})", to_string(slope.bytes_per_s.source)) : "";
   }
   std::string source_text(const Roof& roof) const {
     const Source source = roof.flops_per_s.source;
-    return on_paper(roofline_) && source != Source::datasheet
+    return is_datasheet(roofline_) && source != Source::datasheet
                ? fmt::format(" ({})", to_string(source))
                : "";
   }
@@ -336,7 +336,7 @@ class RooflinePicture {
     for (const Roof& roof : roofline_.roofs) note(roof.threads, roof.flops_per_s);
     for (const Slope& slope : roofline_.slopes) note(slope.threads, slope.bytes_per_s);
     std::string text = fmt::format("{}; mode: {}", roofline_.machine, mode_text(roofline_.mode));
-    if (on_paper(roofline_)) return text + paper_caption();
+    if (is_datasheet(roofline_)) return text + datasheet_caption();
     if (threads.size() == 1)
       text += fmt::format("; {} thread{}", *threads.begin(), *threads.begin() == 1 ? "" : "s");
     text += fmt::format("; {}; profile {}.", roofline_.date.substr(0, 10), roofline_.profile);
@@ -351,7 +351,7 @@ class RooflinePicture {
     return text;
   }
 
-  std::string paper_caption() const {
+  std::string datasheet_caption() const {
     std::string text =
         ". Roofs: datasheet, rate × units × clock. DRAM peak: datasheet, bus × memory clock.";
     for (const Slope& slope : roofline_.slopes)

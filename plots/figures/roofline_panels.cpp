@@ -21,7 +21,8 @@ class RooflineModesPicture {
 
   Figure build() {
     const Roofline& first = rooflines_.front();
-    figure_.title = (on_paper(first) ? "Datasheet rooflines of " : "Rooflines of ") + first.machine;
+    figure_.title =
+        (is_datasheet(first) ? "Datasheet rooflines of " : "Rooflines of ") + first.machine;
     figure_.size = PanelSize::small;
     figure_.columns = rooflines_.size() <= 1 ? 1 : rooflines_.size() <= 4 ? 2 : 3;
     figure_.shared_y = true;
@@ -33,7 +34,7 @@ class RooflineModesPicture {
         "the mode with the highest {} roof.",
         first.machine,
         rooflines_.size() == 1 ? "one mode" : std::to_string(rooflines_.size()) + " modes",
-        on_paper(first) ? "datasheet" : "measured", slope_note(), main_name());
+        is_datasheet(first) ? "datasheet" : "measured", slope_note(), main_name());
     figure_.caption += panels_stamp();
     figure_.description = fmt::format("{} small log-log rooflines, one per mode, with shared axes.",
                                       rooflines_.size());

@@ -121,7 +121,8 @@ EnergyRoof roof_of(const Inputs& inputs, const OperatingPoint& point,
                byte = inputs.byte->source, busy = inputs.busy->source;
   const Source all = weakest({flops, bytes, flop, byte, busy});
   EnergyRoof roof;
-  roof.name = paper_roof_name(inputs.peak->processor, inputs.peak->dtype, inputs.peak->unit, false);
+  roof.name =
+      datasheet_roof_name(inputs.peak->processor, inputs.peak->dtype, inputs.peak->unit, false);
   roof.unit = inputs.peak->unit;
   roof.dtype = inputs.peak->dtype;
   roof.accumulate = inputs.peak->accumulate;

@@ -41,7 +41,7 @@ struct EnergyRoofline {
   static constexpr std::string_view schema = "ridgeline.energy_roofline/1";
   std::string machine;
   OperatingPoint mode;
-  std::string profile;    // file name of the profile; empty on paper
+  std::string profile;    // file name of the profile; empty for a datasheet
   std::string disturbed;  // what disturbed the machine meanwhile; empty if it was quiet
   Processor processor = Processor::gpu;
   Estimate bytes_per_s;  // DRAM

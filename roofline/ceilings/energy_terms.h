@@ -1,6 +1,6 @@
 // The energy roofline's formulas for one compute roof over one memory slope: time, energy and power
 // by arithmetic intensity, and where the bounds change. Five numbers in, plain doubles out; which
-// roofs a machine has is energy_roofline.h's.
+// roofs a machine has: see energy_roofline.h.
 //
 // Choi, Bedard, Fowler, Vuduc: A roofline model of energy (IPDPS 2013); the cap: Choi, Dukhan, Liu,
 // Vuduc: Algorithmic time, energy and power on candidate HPC compute building blocks (IPDPS 2014).

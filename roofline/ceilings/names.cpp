@@ -54,7 +54,7 @@ std::string roof_name(DType dtype, Unit unit, std::string_view isa) {
   return type + " " + set;
 }
 
-std::string paper_roof_name(Processor processor, DType dtype, Unit unit, bool sparse) {
+std::string datasheet_roof_name(Processor processor, DType dtype, Unit unit, bool sparse) {
   const char* units = processor != Processor::gpu ? "" : unit == Unit::matrix ? "tensor" : "cuda";
   return roof_name(dtype, unit, units) + (sparse ? " sparse" : "");
 }

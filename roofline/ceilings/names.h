@@ -16,7 +16,7 @@ std::string isa_name(std::string_view isa);
 
 std::string roof_name(DType dtype, Unit unit, std::string_view isa);
 // Of a peak that was not measured: "FP16 tensor cores", "INT8 tensor cores sparse".
-std::string paper_roof_name(Processor processor, DType dtype, Unit unit, bool sparse);
+std::string datasheet_roof_name(Processor processor, DType dtype, Unit unit, bool sparse);
 std::string slope_name(Level level, Direction direction);
 
 // "FLOP/s", or "OP/s" for integer dtypes.

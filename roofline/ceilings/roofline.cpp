@@ -84,9 +84,10 @@ std::vector<Roof> collect_roofs(const ProfileMode& mode, const ThreadChoice& thr
   for (const ComputeRow& row : mode.compute) {
     if (!drawable(row.status, row.flops_per_s) || !threads.takes(row.processor, row.threads))
       continue;
-    const std::string name = row.processor == Processor::cpu
-                                 ? roof_name(row.dtype, row.unit, row.isa)
-                                 : paper_roof_name(row.processor, row.dtype, row.unit, row.sparse);
+    const std::string name =
+        row.processor == Processor::cpu
+            ? roof_name(row.dtype, row.unit, row.isa)
+            : datasheet_roof_name(row.processor, row.dtype, row.unit, row.sparse);
     roofs.push_back({name, row.processor, row.unit, row.dtype, row.accumulate, row.isa, row.kernel,
                      row.threads, row.status, row.note, false, *row.flops_per_s, row.sparse});
   }
@@ -197,7 +198,7 @@ std::optional<std::size_t> find_roof(const Roofline& roofline, DType dtype,
 }
 
 std::string whose(const Roofline& roofline) {
-  return on_paper(roofline) ? "the catalog entry" : "the profile";
+  return is_datasheet(roofline) ? "the catalog entry" : "the profile";
 }
 
 void choose_main(Roofline& roofline, std::optional<DType> dtype) {
@@ -208,9 +209,9 @@ void choose_main(Roofline& roofline, std::optional<DType> dtype) {
     std::string known;
     for (const DType each : dtypes)
       known += (known.empty() ? "" : ", ") + std::string(to_string(each));
-    throw usage_error("--dtype",
-                      whose(roofline) + " has no roof for " + std::string(to_string(*dtype)),
-                      known.empty() ? "" : (on_paper(roofline) ? "it has " : "measured: ") + known);
+    throw usage_error(
+        "--dtype", whose(roofline) + " has no roof for " + std::string(to_string(*dtype)),
+        known.empty() ? "" : (is_datasheet(roofline) ? "it has " : "measured: ") + known);
   }
   for (std::size_t i = 0; i < roofline.roofs.size() && !roofline.main_roof; ++i)
     if (roofline.roofs[i].chosen) roofline.main_roof = i;
@@ -286,7 +287,7 @@ void add_given_points(Roofline& roofline, const std::vector<GivenPoint>& given) 
   if (given.empty()) return;
   if (!roofline.main_roof || !roofline.main_slope)
     throw Error("--point", whose(roofline) + " has no compute roof or no DRAM row to compare with",
-                on_paper(roofline) ? "" : "run 'ridgeline measure' without --only",
+                is_datasheet(roofline) ? "" : "run 'ridgeline measure' without --only",
                 ExitCode::incomplete);
   for (const GivenPoint& each : given) {
     Point point;
@@ -336,7 +337,7 @@ std::vector<LeftOut> find_left_out(const Roofline& roofline, const ProfileMode& 
     LeftOut found;
     found.name = row.processor == Processor::cpu
                      ? roof_name(row.dtype, row.unit, row.isa)
-                     : paper_roof_name(row.processor, row.dtype, row.unit, row.sparse);
+                     : datasheet_roof_name(row.processor, row.dtype, row.unit, row.sparse);
     found.flops_per_s = row.flops_per_s;
     found.dtype = row.dtype;
     const auto same_kind = [&](const Roof& roof) {
@@ -364,7 +365,7 @@ std::vector<LeftOut> find_left_out(const Roofline& roofline, const ProfileMode& 
 }
 
 // On paper a bandwidth has no direction: its name says where it comes from.
-std::string paper_slope_name(const Bandwidth& bandwidth) {
+std::string datasheet_slope_name(const Bandwidth& bandwidth) {
   const std::string level(to_string(bandwidth.level));
   return level + (bandwidth.source == Source::fitted ? " usable" : " peak");
 }
@@ -448,7 +449,7 @@ Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& us
   };
   for (const Peak& peak : ceilings.peaks) {
     Roof roof;
-    roof.name = paper_roof_name(peak.processor, peak.dtype, peak.unit, peak.sparse);
+    roof.name = datasheet_roof_name(peak.processor, peak.dtype, peak.unit, peak.sparse);
     roof.processor = peak.processor;
     roof.unit = peak.unit;
     roof.dtype = peak.dtype;
@@ -460,7 +461,7 @@ Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& us
   }
   for (const Bandwidth& bandwidth : ceilings.bandwidths) {
     Slope slope;
-    slope.name = paper_slope_name(bandwidth);
+    slope.name = datasheet_slope_name(bandwidth);
     slope.processor = bandwidth.processor;
     slope.level = bandwidth.level;
     slope.direction = bandwidth.direction;

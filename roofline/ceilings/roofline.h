@@ -1,5 +1,6 @@
 // Roofline: the compute ceilings (roofs), memory ceilings (slopes), their ridges and the points
-// of one mode, measured or on paper. A view for drawing and printing; it predicts no networks.
+// of one mode, measured or from the datasheet. A view for drawing and printing; it predicts no
+// networks.
 #pragma once
 
 #include <array>
@@ -106,8 +107,8 @@ struct Roofline {
   static constexpr std::string_view schema = "ridgeline.roofline/1";
   std::string machine;
   OperatingPoint mode;
-  std::string date;           // when the measurement started, ISO 8601; empty on paper
-  std::string profile;        // file name of the profile; empty on paper
+  std::string date;           // when the measurement started, ISO 8601; empty for a datasheet
+  std::string profile;        // file name of the profile; empty for a datasheet
   bool complete = true;       // false where the measurement was stopped early
   std::string disturbed;      // what disturbed the machine meanwhile; empty if it was quiet
   std::vector<Roof> roofs;    // fastest first
@@ -126,7 +127,7 @@ inline bool is_usual(const Slope& slope) {
 }
 
 // Made from a catalog entry, not from measurements.
-inline bool on_paper(const Roofline& roofline) { return roofline.date.empty(); }
+inline bool is_datasheet(const Roofline& roofline) { return roofline.date.empty(); }
 
 struct RooflineOptions {
   std::string profile;         // name for the caption

@@ -101,7 +101,7 @@ void advise_modes(Adviser& adviser, const std::vector<OperatingPoint>& modes) {
   adviser.add(thriftiest);
 }
 
-// One knob of the operating point; `set` changes it, `name` tells its value.
+// One knob of the operating point; `set` changes it, `name` prints its value.
 template <class Value, class Set, class Name>
 void advise_knob(Adviser& adviser, const std::vector<Value>& values,
                  const std::optional<Value>& present, const char* what, Set set, Name name) {

@@ -23,7 +23,7 @@
 
 namespace ridgeline {
 
-// What is explained, in the words of whoever asked.
+// What is explained, in the words of the request.
 struct ExplainedRun {
   std::string network;
   std::string task = "inference";

@@ -1,6 +1,6 @@
 // A measured profile as a MachineModel: the rates of one mode as parameters that predictions start
 // from, so that a machine is predicted from its own measurement. Software's efficiency is not in a
-// profile: that is priors.h's.
+// profile: see priors.h.
 #pragma once
 
 #include "base/machine_model.h"

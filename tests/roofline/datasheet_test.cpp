@@ -149,7 +149,7 @@ TEST(Datasheet, DlaPeaks) {
 TEST(Datasheet, RooflineHasDenseRoofsOfTheGpu) {
   const Paper agx = paper("agx-orin", "30W");
   const Roofline roofline = datasheet_roofline(agx.model, agx.point, agx.device.name, {});
-  EXPECT_TRUE(on_paper(roofline));
+  EXPECT_TRUE(is_datasheet(roofline));
   for (const Roof& roof : roofline.roofs) {
     EXPECT_EQ(roof.processor, Processor::gpu);
     EXPECT_FALSE(roof.sparse);

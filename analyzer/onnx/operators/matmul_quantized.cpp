@@ -97,7 +97,7 @@ std::int64_t positive_attribute(const NodeContext& context, std::string_view nam
   return value;
 }
 
-// The packed tensor holds what K, N and bits promise: a file that claims more is told so.
+// The packed tensor holds what K, N and bits promise: a file that claims more is an error.
 void want_packed(const NodeContext& context, std::size_t input, std::int64_t values,
                  std::int64_t value_bits) {
   const auto bytes = storage_bytes(context.type(input), element_count(context.shape(input)));

@@ -71,7 +71,7 @@ void group_normalization(NodeContext& context) {
   divided(context, "the number of channels", data[1], groups);
   const std::int64_t scaled = context.opset() < 21 ? groups : data[1];
   for (const std::size_t input : {1, 2})
-    // A file that says 18 and means 21 is told apart by its sizes.
+    // Sizes show whether a file that says 18 means 21.
     if (context.shape(input) != Shape{data[1]})
       want_vector(context, input, scaled, context.opset() < 21 ? "groups" : "channels");
   context.set(0, context.type(0), data);
