@@ -82,7 +82,7 @@ Command plan_command() {
           "listed batch and data type, and chooses the mode with the least energy (or time, power, "
           "energy-delay product) that meets the limits with 90 % probability. Prints what the "
           "choice saves over the default and the fastest mode, which limit is active, the "
-          "alternatives, and which modes to to be sure, measure. If no mode meets the limits, it "
+          "alternatives, and which modes to measure to be sure. If no mode meets the limits, it "
           "names the nearest miss and the limit to relax, and exits with 3. --mode is the mode "
           "that the machine is in now. With --train it plans whole epochs, from storage through "
           "decoding to training; with --infer as well, training steps run between requests, as "

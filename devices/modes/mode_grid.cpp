@@ -27,8 +27,11 @@ std::vector<double> axis(const Device& device, const catalog::ClockDomain& domai
                     [&](const auto& step) { return is_reasoned(device, step.source); });
   if (inferred > 0) {
     grid.is_inferred = true;
-    grid.notes.push_back(fmt::format("{}: {} of {} steps are inferred, not seen on a board", knob,
-                                     inferred, domain.steps.size()));
+    const bool all = static_cast<std::size_t>(inferred) == domain.steps.size();
+    grid.notes.push_back(
+        all ? fmt::format("{} clocks of this board are inferred, not published", knob)
+            : fmt::format("{}: {} of {} clock steps are inferred, not published", knob, inferred,
+                          domain.steps.size()));
   }
   std::vector<double> clocks = lockable_clocks(domain);
   if (!domain.complete) {

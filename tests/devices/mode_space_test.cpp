@@ -328,7 +328,7 @@ TEST(ModeGrid, CountsOfAgxOrin) {
   EXPECT_EQ(before.masks[0].size(), 18096U);
   EXPECT_TRUE(before.is_inferred);
   EXPECT_THAT(before.notes,
-              ::testing::Contains("gpu: 6 of 13 steps are inferred, not seen on a board"));
+              ::testing::Contains("gpu: 6 of 13 clock steps are inferred, not published"));
 }
 
 TEST(ModeGrid, PointsAreAllDifferentAndInOrder) {
