@@ -1,6 +1,6 @@
 # Neighbouring source files are compiled together, so that the headers they share are parsed once
 # and the templates they share are compiled once: a third of the processor time of one by one.
-# Files of a group see each other's private names, so these must differ within a folder.
+# Files of a group see each other's private names, so these must differ within a room.
 # `./run prove` compiles every file alone, without precompiled header, and so finds what a
 # neighbour's include hides.
 option(RIDGELINE_UNITY "Compile neighbouring files together, with a precompiled header" ON)
@@ -21,7 +21,10 @@ endif()
 set(RIDGELINE_UNITY_SIZE 10)
 set(RIDGELINE_UNITY_JSON_SIZE 6)
 
-# ridgeline_unity(TARGET FILE...): groups these files of the target, within a folder, in the order of
+# Folders that are large enough to be grouped by themselves; the others join those of their room.
+set(RIDGELINE_UNITY_APART "^(tests/)?(kernels|analyzer/onnx)")
+
+# ridgeline_unity(TARGET FILE...): groups these files of the target, within a room, in the order of
 # names; those that include the JSON library apart, since parsing it takes longer than most files do.
 function(ridgeline_unity target)
   if(NOT RIDGELINE_UNITY)
@@ -29,8 +32,11 @@ function(ridgeline_unity target)
   endif()
   set(kinds "")
   foreach(source IN LISTS ARGN)
-    get_filename_component(folder ${source} DIRECTORY)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
+    get_filename_component(folder ${path} DIRECTORY)
+    if(NOT folder MATCHES "${RIDGELINE_UNITY_APART}")
+      string(REGEX REPLACE "^((tests/)?[^/]+).*" "\\1" folder "${folder}")
+    endif()
     string(MAKE_C_IDENTIFIER "${folder}" kind)
     file(STRINGS ${source} json REGEX "#include \"base/json.h\"" LIMIT_COUNT 1)
     if(json)
@@ -45,9 +51,11 @@ function(ridgeline_unity target)
     if(kind MATCHES "_json$")
       set(size ${RIDGELINE_UNITY_JSON_SIZE})
     endif()
+    list(LENGTH files_${kind} count)
+    math(EXPR groups "(${count} + ${size} - 1) / ${size}")
     set(number 0)
     foreach(source IN LISTS files_${kind})
-      math(EXPR group "${number} / ${size}")
+      math(EXPR group "${number} * ${groups} / ${count}")  # as large as each other
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${kind}_${group})
       math(EXPR number "${number} + 1")
     endforeach()
