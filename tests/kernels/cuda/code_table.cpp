@@ -71,40 +71,40 @@ std::string declared(const cuda::Kernel& kernel) {
 
 constexpr std::string_view head = R"(# CUDA kernels
 
-This page is made by `build/release/tests/kernels/cuda/ridgeline_cuda_table docs/cuda-kernels.md`
-after `./run tests` on a machine with nvcc; `./run prove` makes it again and compares. With
+`build/release/tests/kernels/cuda/ridgeline_cuda_table docs/cuda-kernels.md` generates this page
+after `./run tests` on a machine with nvcc; `./run prove` generates it again and compares. With
 `RIDGELINE_OLD_NVCC` (and `RIDGELINE_OLD_CXX`, its host compiler) both do the same for the last part.
 
 Each kernel *declares* the work of one trip of its innermost loop, as one warp sees it (tables in
-`kernels/cuda/*.inc`). The tests read the machine code out of the program itself (ELF images in it;
-no tool of NVIDIA's, no GPU) and hold it against the table:
+`kernels/cuda/*.inc`). The tests read the machine code from the ELF images inside the program (no
+NVIDIA tool, no GPU) and compare it with the table:
 
 - the loop holds exactly the declared number of arithmetic instructions, loads, stores and LOP3
-  (which consume what is loaded: a word that nobody wants makes the assembler narrow its load);
-- loads and stores are 16 bytes wide, operands of compute kernels are registers, nothing is spilled,
-  nothing is called (loops of more than 4 KiB are left by a call that does not return: allowed, to
-  the instruction behind the loop only);
-- chains, followed from register to register, are as many and as long as declared, each starts from
-  a value of its own in memory and goes on in the next trip;
-- all other instructions take at most 3 % of the issue cycles of the bound unit: one cycle per
+  (LOP3 consumes the loaded words: the assembler narrows the load of an unused word);
+- loads and stores are 16 bytes wide, operands of compute kernels are registers, nothing is spilled
+  and nothing is called (loops of more than 4 KiB are left by a call that does not return; this is
+  allowed, but only to the instruction after the loop);
+- chains, followed from register to register, have the declared number and length; each starts from
+  its own value in memory and continues in the next trip;
+- all other instructions take at most 3 % of the issue cycles of the limiting unit: one cycle per
   arithmetic instruction (8 for FP64 on tensor cores, at the rate of GH100), 16 per access of 512
-  bytes at 128 bytes per cycle and multiprocessor. `random_dram` computes its places and may take
-  50 %: DRAM is far slower than the load units. NOPs that the assembler pads with do not count.
-- the PTX that is embedded for newer GPUs holds the same numbers of the same instructions.
+  bytes at 128 bytes per cycle and multiprocessor. `random_dram` computes its addresses and may take
+  50 %: DRAM is far slower than the load units. Padding NOPs of the assembler do not count;
+- the PTX embedded for newer GPUs holds the same numbers of the same instructions.
 
-Kernels that are wrong on purpose (identical or crossed chains, a missing store, a constant
-coefficient, narrowed or moved loads, a short trip, a call) are rejected: `tests/kernels/cuda`.
+Deliberately wrong kernels (identical or crossed chains, a missing store, a constant coefficient,
+narrowed or moved loads, a short trip, a call) are rejected: `tests/kernels/cuda`.
 
-What cannot be proved without a GPU is not claimed: no speed on this page, and none has been measured
-yet. Where there is a GPU, `ridgeline measure --verify-counters` holds the declarations against its
-own counters: [counters.md](counters.md). The oldest toolkit that `./run prove` builds with is CUDA
-11.8 (`tools/prove-cuda-11.8`); 11.4, the oldest that is supported by intention, was not at hand.
+This page claims nothing that needs a GPU to prove: it states no speed, and none has been measured
+yet. With a GPU, `ridgeline measure --verify-counters` compares the declarations with its own
+counters: [counters.md](counters.md). The oldest toolkit that `./run prove` builds with is CUDA 11.8
+(`tools/prove-cuda-11.8`); 11.4, the oldest that should work, has not been tried.
 
-Sparse kernels count the FLOP of the dense product. FP8 by `mma.sync` is made of FP16 instructions
-on sm_90 to sm_110, INT4 is emulated from sm_90 on: there these kernels do not exist. The full rate
-of sm_90 needs `wgmma`, that of sm_100, sm_103 and sm_110 `tcgen05` (INT8 of sm_103 has none), which
-ridgeline does not use; rates there are those of `mma.sync`, and beside each of them a profile has an
-`unsupported` row for the other instruction.
+Sparse kernels count the FLOP of the dense product. On sm_90 to sm_110 FP8 by `mma.sync` is made of
+FP16 instructions, and from sm_90 on INT4 is emulated, so these kernels do not exist there. The full
+rate needs `wgmma` on sm_90 and `tcgen05` on sm_100, sm_103 and sm_110 (INT8 of sm_103 has none);
+ridgeline uses neither. Rates there are those of `mma.sync`, and a profile has an `unsupported` row
+for the other instruction beside each of them.
 
 )";
 
