@@ -81,7 +81,8 @@ std::string stored_profile_text(const Glance& glance) {
   if (!profile.fault.empty()) return "unreadable: " + profile.fault;
   return profile.path + ", measured " + profile.started +
          (profile.gpu.empty() ? "" : " on " + profile.gpu) +
-         (profile.complete ? "" : ", incomplete");
+         (profile.complete ? "" : ", incomplete") +
+         (profile.disturbed ? ", on a disturbed machine: other commands do not use it" : "");
 }
 
 // "cores   2 cores, …", folded with a hanging indent.
@@ -140,6 +141,8 @@ NextCommand next_command(const Glance& glance) {
     return {"ridgeline measure --quick", "measures this machine in about a minute"};
   if (!glance.profile->fault.empty() || !glance.profile->complete)
     return {"ridgeline measure", "measures this machine again: the last profile is incomplete"};
+  if (glance.profile->disturbed)
+    return {"ridgeline measure --quick", "measures this machine again, once it is quiet"};
   return {"ridgeline roofline", "draws the roofline of that profile"};
 }
 
@@ -175,11 +178,9 @@ Json to_json(const Glance& glance) {
                          {"fix", ability.fix}});
   Json profile;
   if (glance.profile)
-    profile = {{"path", glance.profile->path},
-               {"started", glance.profile->started},
-               {"complete", glance.profile->complete},
-               {"gpu", glance.profile->gpu},
-               {"fault", glance.profile->fault}};
+    profile = {{"path", glance.profile->path},         {"started", glance.profile->started},
+               {"complete", glance.profile->complete}, {"disturbed", glance.profile->disturbed},
+               {"gpu", glance.profile->gpu},           {"fault", glance.profile->fault}};
   const NextCommand next = next_command(glance);
   return {
       {"schema", Glance::schema},         {"machine", ridgeline::to_json(glance.machine)},

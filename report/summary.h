@@ -15,13 +15,14 @@
 
 namespace ridgeline {
 
-// The newest profile in the per-user store.
+// The newest profile in the per-user store; one of a disturbed run only if there is no other.
 struct StoredProfile {
   std::string path;
   std::string started;  // ISO 8601; empty where the file cannot be read
   bool complete = true;
   std::string fault;  // why it cannot be read; empty when all is well
   std::string gpu{};  // that was measured; empty where it was the CPU
+  bool disturbed = false;
 
   friend bool operator==(const StoredProfile&, const StoredProfile&) = default;
 };

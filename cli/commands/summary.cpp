@@ -25,12 +25,16 @@ void declare_glance(OptionsDescription&) {}
 std::optional<StoredProfile> newest_profile() {
   StoredProfile stored;
   try {
-    const auto path = newest_profile_path();
+    const auto newest = newest_profile_path();
+    const auto path = newest ? newest : newest_disturbed_path();
     if (!path) return std::nullopt;
     stored.path = *path;
     const Profile profile = load_profile(*path);
-    stored.started = profile.modes.front().conditions.started;
-    stored.complete = profile.modes.front().conditions.complete;
+    const MeasuringConditions& conditions = profile.modes.front().conditions;
+    stored.started = conditions.started;
+    stored.complete = conditions.complete;
+    stored.disturbed = !disturbance(conditions).empty();
+    if (!newest && !stored.disturbed) return std::nullopt;  // of a few rows only
     if (!profile.machine.gpus.empty()) stored.gpu = profile.machine.gpus.front().name;
   } catch (const Error& error) {
     stored.fault = error.what();

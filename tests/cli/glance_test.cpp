@@ -105,6 +105,10 @@ TEST(Glance, NextCommandFollowsTheProfile) {
   EXPECT_THAT(glance_text(glance, 80, false),
               HasSubstr("  profile  p.json, measured 2025-01-02T03:04:05Z on Orin\n"));
   glance.profile->gpu.clear();
+  glance.profile->disturbed = true;
+  EXPECT_EQ(next_command(glance).line, "ridgeline measure --quick");
+  EXPECT_THAT(glance_text(glance, 80, false), HasSubstr("on a disturbed machine"));
+  glance.profile->disturbed = false;
   glance.profile->complete = false;
   EXPECT_EQ(next_command(glance).line, "ridgeline measure");
   EXPECT_THAT(glance_text(glance, 80, false), HasSubstr("T03:04:05Z, incomplete\n"));
