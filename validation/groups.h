@@ -20,7 +20,8 @@ struct GroupKey {
   Task task = Task::inference;
   std::int64_t batch = 0;  // 0: any
 
-  auto operator<=>(const GroupKey&) const = default;
+  // clang-tidy 14 takes the comparison with 0 inside for a pointer's.
+  auto operator<=>(const GroupKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 GroupKey group_key(const Observation& row);    // equal in everything but the mode
