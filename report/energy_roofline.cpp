@@ -128,11 +128,11 @@ std::string cap_sentence(const EnergyRoofline& roofline) {
 
 std::string energy_heading(const EnergyRoofline& roofline, int width) {
   const std::string stamp = stamp_text(roofline);
-  return printable((stamp.empty() ? "" : paragraph(stamp, width)) +
-                   paragraph(roofline.machine + "; mode: " + mode_text(roofline.mode) + "; " +
-                                 (roofline.profile.empty() ? "time and energy from the datasheet"
-                                                           : roofline.profile),
-                             width));
+  return printable(
+      (stamp.empty() ? "" : paragraph(stamp, width)) +
+      paragraph(roofline.machine + "; mode: " + mode_text(roofline.mode) + "; " +
+                    (roofline.profile.empty() ? "predicted time and energy" : roofline.profile),
+                width));
 }
 
 std::string energy_tables(const EnergyRoofline& roofline, int width) {

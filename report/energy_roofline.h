@@ -9,7 +9,7 @@
 
 namespace ridgeline {
 
-// "NVIDIA Jetson …; mode: 30W, …; time and energy from the datasheet", wrapped.
+// "NVIDIA Jetson …; mode: 30W, …; predicted time and energy", wrapped.
 std::string energy_heading(const EnergyRoofline& roofline, int width);
 
 // The main roof with intervals and sources, the other roofs beside it, and what follows. At most

@@ -91,11 +91,10 @@ std::string text_of_modes(const std::vector<Roofline>& rooflines, const Terminal
 std::string text_of_modes(const std::vector<EnergyRoofline>& rooflines,
                           const TerminalStyle& style) {
   const EnergyRoofline& first = rooflines.front();
-  return for_locale(
-      first.machine +
-          (first.profile.empty() ? "; time and energy from the datasheet\n\n" : "\n\n") +
-          energy_modes_table(rooflines, style.width),
-      style);
+  return for_locale(first.machine +
+                        (first.profile.empty() ? "; predicted time and energy\n\n" : "\n\n") +
+                        energy_modes_table(rooflines, style.width),
+                    style);
 }
 
 // Heading, plot and tables.

@@ -59,7 +59,7 @@ class EnergyPicture {
   Figure build() {
     Figure figure;
     figure.title =
-        (roofline_.profile.empty() ? "Datasheet energy roofline of " : "Energy roofline of ") +
+        (roofline_.profile.empty() ? "Predicted energy roofline of " : "Energy roofline of ") +
         roofline_.machine + (roofline_.disturbed.empty() ? "" : ", of a disturbed machine");
     figure.panels = {performance_panel(), efficiency_panel(), power_panel()};
     figure.legend = legend();
@@ -275,7 +275,7 @@ class EnergyModesPicture {
   Figure build() {
     const EnergyRoofline& first = rooflines_.front();
     figure_.title =
-        (first.profile.empty() ? "Datasheet energy rooflines of " : "Energy rooflines of ") +
+        (first.profile.empty() ? "Predicted energy rooflines of " : "Energy rooflines of ") +
         first.machine;
     figure_.columns = static_cast<int>(columns.size());
     figure_.size = PanelSize::small;
