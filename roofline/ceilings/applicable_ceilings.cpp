@@ -1,5 +1,5 @@
-// Peaks are those that each_unit_for() names; times are operations over peaks and bytes over
-// bandwidths.
+// Takes the peaks that each_unit_for() lists. A time is operations over a peak, or bytes over a
+// bandwidth.
 #include "roofline/ceilings/applicable_ceilings.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<CeilingTime> ApplicableCeilings::times(const Work& work, double memo
       const auto same = std::find_if(times.begin(), times.end(), [&](const CeilingTime& each) {
         return each.name == ceiling.name;
       });
-      // A peak may be there twice, with another accumulator: the faster, that is the first, counts.
+      // A peak may occur twice with different accumulators; the first is the faster one and counts.
       if (same == times.end()) times.push_back(ceiling);
     }
   }
@@ -84,7 +84,7 @@ std::optional<double> ApplicableCeilings::least_time_s(const Work& work,
 double ApplicableCeilings::least_time_s(const NetworkLoad& load, double cache_bytes) const {
   double compute_s = 0, weight_bytes = 0;
   for (const KernelLoad& kernel : load.kernels) {
-    // All of it as if it were products: how its other arithmetic is spread over units is not known.
+    // All arithmetic counts as products: how other arithmetic is split between units is unknown.
     const FlopCount all{Unit::matrix, kernel.dtype, kernel.matrix_ops + kernel.vector_ops};
     compute_s += arithmetic_s(std::span(&all, 1)).value_or(0);
     if (kernel.kind != KernelKind::recurrent) weight_bytes += kernel.weight_bytes;

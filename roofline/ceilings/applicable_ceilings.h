@@ -1,6 +1,6 @@
-// The ceilings that apply to a piece of work: which peaks of a machine could run its arithmetic,
-// how long each of them alone would take, and the least time that the work can take. A bound from
-// below; what software makes of it is a Prediction.
+// The ceilings that apply to a piece of work: which peaks of a machine can run its arithmetic, how
+// long each alone would take, and the least time for the work. A lower bound; what software
+// achieves is a Prediction.
 #pragma once
 
 #include <optional>
@@ -25,29 +25,29 @@ struct CeilingTime {
 
 class ApplicableCeilings {
  public:
-  // Those of the processor that runs networks: the GPU where there is one.
+  // Uses the ceilings of the processor that runs networks: the GPU if there is one.
   explicit ApplicableCeilings(const Ceilings& ceilings);
 
-  // One per peak that could run a part of the work, and the memory's. `memory_bytes` of the work
-  // reach memory, the others stay in caches.
+  // One time per peak that can run a part of the work, and one for memory. `memory_bytes` of the
+  // work reach memory; the rest stay in caches.
   std::vector<CeilingTime> times(const Work& work, double memory_bytes) const;
 
-  // Every part on its fastest peak, all at once, while memory streams at its usable bandwidth: the
-  // roof at the work's intensity. Absent where no ceiling is known for a part.
+  // Each part on its fastest peak, all in parallel, while memory streams at its usable bandwidth:
+  // the roof at the work's intensity. Absent if a ceiling is unknown for memory or for any part.
   std::optional<double> least_time_s(const Work& work, double memory_bytes) const;
 
-  // Of a whole network, kernel after kernel, by the datasheet's bandwidth: no software is faster.
-  // Only weights need memory (activations may stay in caches, recurrent weights in registers), and
-  // `cache_bytes` of them may have stayed on the chip since the run before. Zero where no ceiling
-  // is known.
+  // Least time of a whole network, kernel after kernel, at datasheet bandwidth: no software is
+  // faster. Only weights must come from memory (activations may stay in caches, recurrent weights
+  // in registers), and `cache_bytes` of them may still be cached from the previous run. Zero if no
+  // ceiling is known.
   double least_time_s(const NetworkLoad& load, double cache_bytes) const;
 
-  // What the memory usably gives: the least that is stated for it.
+  // The lowest memory bandwidth that the ceilings state.
   std::optional<double> usable_bytes_per_s() const { return usable_bytes_per_s_; }
 
  private:
   std::vector<Peak> peaks_for(const FlopCount& part) const;  // fastest first
-  // Absent where a part has no peak.
+  // Absent if a part has no peak.
   std::optional<double> arithmetic_s(std::span<const FlopCount> parts) const;
 
   std::vector<Peak> peaks_;
@@ -55,7 +55,7 @@ class ApplicableCeilings {
   std::optional<double> peak_bytes_per_s_;
 };
 
-// What the caches of a machine can hold, all together: the L2 and L3 of all its processors.
+// Total size of a machine's caches: L2 and L3 of all its processors.
 double cache_bytes(const MachineModel& model);
 
 }  // namespace ridgeline

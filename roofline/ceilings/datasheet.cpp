@@ -1,5 +1,5 @@
-// Multiplies the model's rates with the point's units and clocks; what no datasheet has (launch
-// cost, energies, powers) comes from the coefficients of a runtime.
+// Multiplies the model's rates by the point's units and clocks. What no datasheet states (launch
+// cost, energies, powers) comes from a runtime's coefficients.
 #include "roofline/ceilings/datasheet.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double sigma_of(const MachineModel& model, std::string_view name) {
   return index ? sigma_of(model, *index) : 0;
 }
 
-// The clock of a unit stops where the maker stops counting it.
+// Vendors count some units only up to a clock ceiling.
 double clock_of(const MachineModel& model, const RateName& rate, double hz) {
   const auto ceiling = parameter_of(model, ceiling_parameter(rate));
   return ceiling ? std::min(hz, ceiling->mean) : hz;
@@ -42,15 +42,15 @@ void add_gpu_peaks(Ceilings& ceilings, const MachineModel& model) {
   }
 }
 
-// A point says how many cores are on, not in which clusters: only where all clusters are alike and
-// run at one clock does that make a peak.
+// A point has the number of active cores, not their clusters, so it gives a peak only if all
+// clusters are alike and run at one clock.
 void add_cpu_peaks(Ceilings& ceilings, const MachineModel& model) {
   const OperatingPoint& point = ceilings.point;
   if (!point.cpu_cores || point.cpu_hz.empty()) return;
   const auto [slowest, fastest] = std::minmax_element(point.cpu_hz.begin(), point.cpu_hz.end());
   if (*slowest != *fastest) return;
   std::size_t clusters = 0;
-  std::map<std::string, std::vector<Parameter>> alike;  // by the name that the first cluster has
+  std::map<std::string, std::vector<Parameter>> alike;  // by the name in the first cluster
   for (const Parameter& parameter : model.parameters) {
     if (family_words(families::cluster_cores, parameter.name)) ++clusters;
     if (!family_words(families::cpu_rate, parameter.name)) continue;
@@ -84,7 +84,7 @@ std::optional<PaperBandwidth> peak_bandwidth(const MachineModel& model,
   return PaperBandwidth{bus->mean * transfers->mean * *point.memory_hz, bus->source};
 }
 
-// Two independent normal limits, the smaller of which counts.
+// One of two independent normal limits; the smaller of the two counts.
 struct NormalLimit {
   double mean = 0;
   double sigma = 0;
@@ -107,7 +107,7 @@ double quantile_of_smaller(const NormalLimit& a, const NormalLimit& b, double pr
   return std::max(0.0, high);
 }
 
-// The weakest source of what a number was made from.
+// A parameter that the model lacks takes its default, which is an assumption.
 Source source_of(const MachineModel& model, std::string_view name) {
   const auto index = find_parameter(model, name);
   return index ? model.parameters[*index].source : Source::assumed;
@@ -132,7 +132,7 @@ void add_energies(Ceilings& ceilings, const MachineModel& model, const Coefficie
         {Processor::gpu, Level::dram, power.byte_joule, source_of(model, "dram_joule_per_byte")});
 }
 
-// A launch of the smallest kernel.
+// Of the smallest kernel, an elementwise one.
 void add_launch_cost(Ceilings& ceilings, const MachineModel& model, const Coefficients& values,
                      Runtime runtime) {
   const double hz = host_hz_of(ceilings.point, values.host);
@@ -169,7 +169,7 @@ Ceilings datasheet_ceilings(const MachineModel& model, const OperatingPoint& poi
 Ceilings model_ceilings(const MachineModel& model, const OperatingPoint& point, Runtime runtime) {
   Ceilings ceilings = datasheet_ceilings(model, point);
   const Coefficients values = coefficients(model, runtime);
-  // Measured, where no bus and clock tell it.
+  // Without a bus and a clock, the measured bandwidth.
   if (ceilings.bandwidths.empty() && values.memory_bytes_per_s > 0)
     ceilings.bandwidths.push_back({values.processor, Level::dram, Direction::read,
                                    values.memory_bytes_per_s,

@@ -1,7 +1,6 @@
-// The ceilings of a machine at one operating point, by its model. Those of the datasheet: rates ×
-// units × clock, bus × memory clock, and the one number that no datasheet has, how much of the
-// bandwidth a slow GPU clock lets through, which comes from a fit and is marked so. With a runtime
-// also launch cost, energies and powers.
+// The ceilings of a machine model at one operating point: rates × units × clock and bus × memory
+// clock, as in the datasheet, and the bandwidth that a slow GPU clock lets through, which is fitted
+// and marked as such. With a runtime also launch cost, energies and powers.
 #pragma once
 
 #include <optional>
@@ -17,21 +16,21 @@
 
 namespace ridgeline {
 
-// Pure. A peak is absent where the model lacks the rate or the point lacks the clock or the units.
+// Pure. A peak is absent if the model lacks the rate or the point lacks the clock or the units.
 Ceilings datasheet_ceilings(const MachineModel& model, const OperatingPoint& point);
 
-// The same with launch cost, energy per operation and byte, idle and busy power. Absent where the
-// model is silent.
+// Adds launch cost, energy per operation and byte, idle and busy power, as far as the model has
+// them.
 Ceilings model_ceilings(const MachineModel& model, const OperatingPoint& point, Runtime runtime);
 
-// Peaks of the accelerators beside the GPU, whose clock an operating point does not have.
+// Peaks of the DLAs, the accelerators beside the GPU. Operating points lack their clock.
 std::vector<Peak> datasheet_dla_peaks(const MachineModel& model, double dla_hz);
 
-// min(efficiency × peak, bytes per GPU clock × clock), with its 90 % interval; nullopt where the
-// model lacks these terms.
+// min(efficiency × peak, bytes per GPU clock × clock) with its 90 % interval; nullopt if the model
+// lacks these terms.
 std::optional<Estimate> usable_bandwidth(const MachineModel& model, const OperatingPoint& point);
 
-// The picture of these ceilings; `machine` is the name for people.
+// The roofline of these ceilings; `machine` is its display name.
 Roofline datasheet_roofline(const MachineModel& model, const OperatingPoint& point,
                             const std::string& machine, const RooflineOptions& options);
 

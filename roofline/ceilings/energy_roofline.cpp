@@ -1,5 +1,5 @@
-// Picks the terms of each roof out of the ceilings and works out what they imply, once for the
-// values and once per draw. Names of what is missing are those a reader of the catalog knows.
+// Picks each roof's terms out of the ceilings and computes what follows from them, once for the
+// values and once per draw. Error messages name missing inputs in the catalog's terms.
 #include "roofline/ceilings/energy_roofline.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ const Row* find_row(const std::vector<Row>& rows, const Wanted& wanted) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-// What can be drawn from DRAM: where a fit knows less than the datasheet's peak, that counts.
+// The slowest bandwidth: a fitted usable bandwidth counts if it is below the datasheet's peak.
 const Bandwidth* dram_of(const Ceilings& ceilings, Processor processor) {
   const Bandwidth* slowest = nullptr;
   for (const Bandwidth& each : ceilings.bandwidths)
@@ -48,8 +48,7 @@ const FlopEnergy* flop_energy_of(const Ceilings& ceilings, const Peak& peak) {
   });
 }
 
-// The main processor's dense peaks, fastest first; of each dtype the fastest unit, as one would
-// use.
+// Dense peaks, fastest first, with only the fastest unit of each dtype.
 std::vector<Peak> dense_peaks(const Ceilings& ceilings, Processor processor) {
   std::vector<Peak> peaks;
   for (const Peak& peak : ceilings.peaks)
@@ -63,7 +62,7 @@ std::vector<Peak> dense_peaks(const Ceilings& ceilings, Processor processor) {
   return peaks;
 }
 
-// All that one roof needs, from one set of ceilings.
+// The inputs of one roof, from one set of ceilings.
 struct Inputs {
   const Peak* peak = nullptr;
   const FlopEnergy* flop = nullptr;
@@ -83,7 +82,7 @@ Inputs inputs_of(const Ceilings& ceilings, const Peak& peak) {
           ceilings.busy_power ? &*ceilings.busy_power : nullptr};
 }
 
-// The same roof in another draw; none where its cap leaves nothing.
+// The same roof in another draw; none if the constant power reaches the cap.
 std::optional<EnergyTerms> drawn_terms(const Ceilings& draw, const Peak& like) {
   const Peak* peak = find_row(draw.peaks, [&](const Peak& each) {
     return each.processor == like.processor && each.unit == like.unit && each.dtype == like.dtype &&
@@ -104,7 +103,7 @@ Estimate spread(const std::function<double(const EnergyTerms&)>& function, const
   return interval_of_draws(function(terms), drawn, source);
 }
 
-// None where the function has no value for the terms, or for a draw.
+// None if the function has no value for the terms; draws without a value are skipped.
 std::optional<Estimate> spread_optional(
     const std::function<std::optional<double>(const EnergyTerms&)>& function,
     const EnergyTerms& terms, const std::vector<EnergyTerms>& draws, Source source) {

@@ -1,6 +1,6 @@
-// EnergyRoofline: of one mode, each compute roof over the DRAM slope with what a FLOP, a byte and a
-// second cost: balance points, efficiency, power. A view for drawing and printing; the formulas are
-// in energy_terms.h and it predicts no networks.
+// EnergyRoofline: the compute roofs and the DRAM slope of one mode with the energy of a FLOP, a
+// byte and a second: balance points, efficiency, power. A view for drawing and printing; the
+// formulas are in energy_terms.h. It predicts no networks.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ struct EnergyRoof {
   Unit unit = Unit::vector;
   DType dtype = DType::fp32;
   DType accumulate = DType::fp32;
-  EnergyTerms terms;  // the values that the lines are drawn with
+  EnergyTerms terms;  // values for drawing the lines
   Estimate flops_per_s;
   Estimate joule_per_flop;
   Estimate time_balance;                   // β_τ
-  std::optional<Estimate> energy_balance;  // β_ε; none where a FLOP is free
+  std::optional<Estimate> energy_balance;  // β_ε; none if a FLOP is free
   Estimate half_efficiency_balance;        // B̂
-  Estimate limit_flop_per_joule;           // of high intensities
+  Estimate limit_flop_per_joule;           // at high intensity
   Estimate peak_power_w;                   //
   std::optional<CappedRange> capped;       // intensities that the cap slows down
-  std::optional<Estimate> race_to_halt;    // ratio; above 1 the fastest is also the cheapest
+  std::optional<Estimate> race_to_halt;    // ratio; above 1 the fastest run takes the least energy
 };
 
 struct EnergyRoofline {
@@ -49,25 +49,25 @@ struct EnergyRoofline {
   Estimate constant_power_w;  // while a kernel runs: π₀
   std::optional<Estimate> idle_power_w;
   std::vector<EnergyRoof> roofs;  // fastest first, at least one
-  std::size_t main = 0;           // the roof that is asked for
+  std::size_t main = 0;           // index of the roof of the requested dtype
 
   const EnergyRoof& main_roof() const { return roofs[main]; }
 };
 
 struct EnergyRooflineOptions {
-  std::string machine;         // name for people
+  std::string machine;         // display name
   std::string profile;         // name for the caption
-  std::optional<DType> dtype;  // of the main roof; absent = fp32 where there is one
+  std::optional<DType> dtype;  // of the main roof; absent = fp32 if there is one
   std::string disturbed = {};  // what disturbed the machine while it was measured
 };
 
-// Dense roofs of the main processor whose energy is known, of each data type the fastest. `draws`
-// are the same ceilings for other draws of the model's parameters: the intervals come from them;
-// none, no intervals. What is missing is an Error that names it.
+// Dense roofs of the main processor with known energy, the fastest of each data type. `draws` are
+// the same ceilings at draws of the model's parameters and give the intervals; without draws there
+// are none. Throws an Error that names missing inputs.
 EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceilings> draws,
                                   const EnergyRooflineOptions& options);
 
-// A curve of the picture, on a logarithmic scale of intensities, with the corners on it.
+// A point of a curve. Intensities are spaced logarithmically and include the corners.
 struct EnergySample {
   double flop_per_byte = 0;
   double flops_per_s = 0;
@@ -77,7 +77,7 @@ struct EnergySample {
 std::vector<EnergySample> energy_curve(const EnergyTerms& terms, double low_flop_per_byte,
                                        double high_flop_per_byte);
 
-// Whole decades around the balance points: what the picture shows.
+// The intensities that the picture shows: whole decades around the balance points.
 struct IntensityRange {
   double low = 0;
   double high = 0;
@@ -86,7 +86,7 @@ IntensityRange intensity_range(std::span<const EnergyRoofline> rooflines);
 
 Json to_json(const EnergyRoofline& roofline);
 
-// One row per roof and one per sample of its curve; columns that do not apply are empty.
+// One row per quantity and per value of a curve; columns that do not apply are empty.
 std::string to_csv(const EnergyRoofline& roofline);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
 // An EnergyRoofline as JSON (docs/schemas/energy_roofline.schema.json) and as CSV.
-// Full precision for machines; the text for people is in report/energy_roofline.h.
+// Full precision; the printed text is in report/energy_roofline.h.
 #include <cmath>
 
 #include "base/csv.h"
@@ -14,7 +14,7 @@ std::vector<EnergySample> curve_of(const EnergyRoof& roof, const EnergyRoofline&
   return energy_curve(roof.terms, range.low, range.high);
 }
 
-// An infinite end is null: the cap limits every intensity beyond the other one.
+// An infinite end is null: the cap limits every intensity above `low`.
 Json capped_json(const std::optional<CappedRange>& range) {
   if (!range) return nullptr;
   return {{"low", range->low}, {"high", std::isinf(range->high) ? Json() : Json(range->high)}};

@@ -1,5 +1,5 @@
-// Closed forms only. The direct sum ε_f + ε_m/I + π₀·t is what is computed; the arch form with B̂
-// is the same number, which the tests hold against it.
+// Closed forms, except for half efficiency under a cap. Energy is the direct sum ε_f + ε_m/I +
+// π₀·t; the tests check that the arch form with B̂ gives the same number.
 #include "roofline/ceilings/energy_terms.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Energy per FLOP that arithmetic and traffic take, without the constant power.
+// Energy per FLOP of arithmetic and traffic, without the constant power.
 double dynamic_j(const EnergyTerms& terms, double flop_per_byte) {
   return terms.joule_per_flop + terms.joule_per_byte / flop_per_byte;
 }
@@ -35,8 +35,7 @@ double full_speed_j(const EnergyTerms& terms) {
   return terms.joule_per_flop + terms.constant_power_w / terms.flops_per_s;
 }
 
-// Energy per FLOP falls with the intensity, so halving an interval finds where it is twice that of
-// high intensities.
+// Energy per FLOP falls with intensity, so bisection finds where it is twice its limit.
 double capped_half_efficiency(const EnergyTerms& terms) {
   const double wanted = 2 / limit_flop_per_joule(terms);
   double low = 1e-12 * time_balance(terms), high = 1e12 * time_balance(terms);

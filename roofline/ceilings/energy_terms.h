@@ -1,6 +1,6 @@
 // The energy roofline's formulas for one compute roof over one memory slope: time, energy and power
-// by arithmetic intensity, and where the bounds change. Five numbers in, plain doubles out; which
-// roofs a machine has: see energy_roofline.h.
+// by arithmetic intensity, and where the bounds change. Plain doubles in and out; for the roofs of
+// a machine see energy_roofline.h.
 //
 // Choi, Bedard, Fowler, Vuduc: A roofline model of energy (IPDPS 2013); the cap: Choi, Dukhan, Liu,
 // Vuduc: Algorithmic time, energy and power on candidate HPC compute building blocks (IPDPS 2014).
@@ -38,11 +38,11 @@ double half_efficiency_balance(const EnergyTerms& terms);
 // FLOP/J that the efficiency approaches for I → ∞.
 double limit_flop_per_joule(const EnergyTerms& terms);
 
-// The highest power that any intensity draws: at β_τ, or the cap where that is lower.
+// The highest power at any intensity: that at β_τ, or the cap if it is lower.
 double peak_power_w(const EnergyTerms& terms);
 
-// (ε_f·F + π₀) / (ε_m·B). Above 1 (the same as B̂ < β_τ) the fastest way to run a kernel is also
-// the one with the least energy: race to halt. None where bytes are free.
+// (ε_f·F + π₀) / (ε_m·B). Above 1 (the same as B̂ < β_τ) the fastest way to run a kernel also takes
+// the least energy: race to halt. None if bytes are free.
 std::optional<double> race_to_halt_ratio(const EnergyTerms& terms);
 
 // Where the cap, not arithmetic or memory, limits the time. `low` may be 0 and `high` infinite.

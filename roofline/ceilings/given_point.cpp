@@ -1,5 +1,5 @@
-// Splits NAME=FLOP:BYTES[:SECONDS] and reads the three quantities.
-// Zeros are refused here: they have no place on logarithmic axes.
+// Parses NAME=FLOP:BYTES[:SECONDS].
+// Rejects zeros: logarithmic axes cannot show them.
 #include "roofline/ceilings/given_point.h"
 
 #include <string_view>

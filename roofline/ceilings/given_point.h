@@ -1,4 +1,4 @@
-// A kernel that the user places on the picture by its counts: FLOP, bytes and perhaps its time.
+// A kernel that the user adds to the picture by its FLOP, bytes and, optionally, time.
 // Parsing only; roofline.h compares it with the roof.
 #pragma once
 
@@ -14,7 +14,7 @@ struct GivenPoint {
   std::optional<double> time_s;
 };
 
-// "NAME=FLOP:BYTES[:SECONDS]" with SI prefixes and units where wanted: "gemm=2e9:48MB:3.1ms".
+// "NAME=FLOP:BYTES[:SECONDS]" with optional SI prefixes and units: "gemm=2e9:48MB:3.1ms".
 GivenPoint parse_given_point(const std::string& text, const std::string& where = "--point");
 
 }  // namespace ridgeline

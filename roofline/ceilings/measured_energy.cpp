@@ -1,5 +1,5 @@
-// Groups the sweep rows by processor, data type and thread count and hands them to the fit.
-// A row's rates and power are those of one second: W = FLOP/s, Q = B/s, E = power.
+// Groups the sweep rows by processor, data type and thread count and fits each group.
+// A row is fitted as one second of work: W = FLOP/s, Q = B/s, E = power.
 #include "roofline/ceilings/measured_energy.h"
 
 #include <algorithm>
@@ -22,14 +22,13 @@ namespace {
 constexpr int draws = 200;
 constexpr std::uint64_t seed = 1;
 
-// Whether a row can take part in a fit.
+// Whether a row can be fitted.
 bool has_power(const SweepRow& row) {
   return (row.status == Status::ok || row.status == Status::throttled) && row.bytes_per_s &&
          row.power_w && row.power_w->value > 0;
 }
 
-// How far a reading may be off: the widest of the rows' own intervals, at least what sensors are
-// good for.
+// Relative noise of a reading: the widest interval of the rows, at least the accuracy of a sensor.
 double noise_of(const std::vector<SweepRow>& rows) {
   double noise = 0.01;
   for (const SweepRow& row : rows)
@@ -47,7 +46,7 @@ EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where)
   return fit_energy(energies, {where, noise_of(rows), 0});
 }
 
-// "sweep_avx2_fp32" of "sweep_avx2_fp32_16": the name without its count of FMA.
+// "sweep_avx2_fp32" for "sweep_avx2_fp32_16": the name without its count of FMA.
 std::string kernel_family(const std::string& kernel) {
   return kernel.substr(0, kernel.find_last_of('_'));
 }
@@ -71,7 +70,7 @@ EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::string& sensor
   return row;
 }
 
-// The rows of the sweep that is asked for; all of one processor, data type and thread count.
+// The rows of the requested sweep, all of one processor, data type and thread count.
 std::vector<SweepRow> chosen_rows(const ProfileMode& mode, const RooflineOptions& options) {
   std::vector<SweepRow> rows;
   std::copy_if(mode.sweep.begin(), mode.sweep.end(), std::back_inserter(rows), has_power);
@@ -135,7 +134,7 @@ std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const E
   };
   const std::array<double, 3> mean{fit.joule_per_flop.value, fit.joule_per_byte.value,
                                    fit.constant_power_w.value};
-  // The coefficients differ by ten decades: the root is taken of the correlations.
+  // The coefficients span ten decades, so take the root of their correlations instead.
   const auto covariance = [&](std::size_t r, std::size_t c) { return fit.covariance[3 * r + c]; };
   const auto sigma = [&](std::size_t i) { return std::sqrt(covariance(i, i)); };
   Matrix correlation(3, 3);

@@ -1,6 +1,6 @@
-// Energy per FLOP and byte and constant power of a measured mode, from the power of its sweep rows,
-// and the ceilings with them: one roof and the DRAM slope under the sweep. Profiles without power
-// have no energy roofline.
+// Energy per FLOP and byte and constant power of a measured mode, fitted to the power of its sweep
+// rows, and the ceilings that use them: one roof and the DRAM slope under the sweep. Profiles
+// without power have no energy roofline.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct MeasuredEnergy {
   EnergyFit fit;
 };
 
-// One row per processor, data type and thread count whose sweep has power. Where the rows cannot
-// tell the coefficients apart the row says so and has none.
+// One row per processor, data type and thread count whose sweep has power. If the sweep cannot
+// separate the coefficients, the row has none and its note gives the reason.
 std::vector<EnergyFitRow> fitted_energy(const ProfileMode& mode, const std::string& sensor);
 
-// Of the data type that the options ask for, else fp32, else the first whose power was measured.
+// For the data type in the options, else fp32, else the first one with measured power.
 MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
                                const RooflineOptions& options);
 

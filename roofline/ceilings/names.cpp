@@ -1,5 +1,5 @@
-// What people call a roof or a slope: one table of instruction-set names and a few rules.
-// Spelling only; nothing here is parsed back.
+// Display names of roofs and slopes: a table of instruction-set names and a few rules.
+// No name is parsed back.
 #include "roofline/ceilings/names.h"
 
 #include <array>
@@ -10,7 +10,7 @@ namespace ridgeline {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 16> isa_names{{
-    {"x86-64", "SSE2"},  // what every CPU of the architecture has
+    {"x86-64", "SSE2"},  // the architecture's baseline
     {"armv8-a", "ARMv8"},
     {"sse4", "SSE4"},
     {"avx2_fma", "AVX2"},

@@ -1,5 +1,5 @@
-// What people call a roof or a slope: "FP32 AVX-512", "DRAM read".
-// Spelling only; tokens in files are those of base/tokens.h.
+// Display names of roofs and slopes: "FP32 AVX-512", "DRAM read".
+// The tokens in files are in base/tokens.h.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ std::string upper_case(std::string_view text);
 std::string isa_name(std::string_view isa);
 
 std::string roof_name(DType dtype, Unit unit, std::string_view isa);
-// Of a peak that was not measured: "FP16 tensor cores", "INT8 tensor cores sparse".
+// For datasheet peaks and every GPU row: "FP16 tensor cores", "INT8 tensor cores sparse".
 std::string datasheet_roof_name(Processor processor, DType dtype, Unit unit, bool sparse);
 std::string slope_name(Level level, Direction direction);
 

@@ -1,5 +1,5 @@
-// From the rows of a measured mode to its roofs, slopes, ridges and points.
-// Choice and arithmetic only; drawing is in plots/, text forms are in
+// Makes the roofs, slopes, ridges and points of a measured mode or of datasheet ceilings.
+// Selection and arithmetic only; drawing is in plots/, JSON and CSV are in
 // roofline/ceilings/roofline_json.cpp.
 #include "roofline/ceilings/roofline.h"
 
@@ -16,22 +16,22 @@
 namespace ridgeline {
 namespace {
 
-// More than this share of its own roof is a wrong count, not a fast kernel.
+// A kernel above this share of its own roof was miscounted.
 constexpr double impossible_fraction = 1.02;
 
-// A rate that can stand on a logarithmic axis, from a row that is not known to be wrong.
+// A positive rate, as logarithmic axes need, from a row that is not known to be wrong.
 bool drawable(Status status, const std::optional<Estimate>& rate) {
   return (status == Status::ok || status == Status::throttled) && rate && rate->low > 0;
 }
 
-// An undisturbed row beats a throttled one; then the faster wins.
+// An undisturbed row beats a throttled one; otherwise the faster row wins.
 template <class Ceiling>
 bool better(const Ceiling& a, double a_rate, const Ceiling& b, double b_rate) {
   if (a.status != b.status) return a.status == Status::ok;
   return a_rate > b_rate;
 }
 
-// The weaker of two sources; the token order is from measured to assumed.
+// The weaker of two sources; tokens are ordered from measured to assumed.
 Source weaker(Source a, Source b) { return std::max(a, b); }
 
 // Quotient of two independently measured rates: the half-widths add in quadrature on the
@@ -43,14 +43,14 @@ Estimate quotient(const Estimate& a, const Estimate& b) {
   return {value, value * std::exp(-down), value * std::exp(up), weaker(a.source, b.source)};
 }
 
-// The attainable rate grows with both ceilings, so each bound follows from the same bound of both.
+// The attainable rate grows with both ceilings, so each bound follows from their same bound.
 Estimate attainable(const Estimate& roof, const Estimate& slope, double flop_per_byte) {
   return {attainable_flops_per_s(roof.value, slope.value, flop_per_byte),
           attainable_flops_per_s(roof.low, slope.low, flop_per_byte),
           attainable_flops_per_s(roof.high, slope.high, flop_per_byte), Source::predicted};
 }
 
-// Which rows of a mode take part: per processor one thread count.
+// Chooses the rows of a mode that count: one thread count per processor.
 class ThreadChoice {
  public:
   ThreadChoice(const ProfileMode& mode, std::optional<int> wanted) {
@@ -96,7 +96,7 @@ std::vector<Roof> collect_roofs(const ProfileMode& mode, const ThreadChoice& thr
   });
   std::map<std::tuple<Processor, Unit, DType, DType>, Roof*> best;
   for (Roof& roof : roofs) {
-    if (roof.sparse) continue;  // twice the dense rate, of which half are zeros
+    if (roof.sparse) continue;  // twice the dense rate, but half of it is zeros
     Roof*& slot = best[{roof.processor, roof.unit, roof.dtype, roof.accumulate}];
     if (!slot || better(roof, roof.flops_per_s.value, *slot, slot->flops_per_s.value)) slot = &roof;
   }
@@ -128,7 +128,7 @@ std::vector<Slope> collect_slopes(const ProfileMode& mode, const ThreadChoice& t
   return slopes;
 }
 
-// The sweep reads DRAM: its points belong under the read slope, whichever direction is fastest.
+// The sweep reads DRAM, so its points belong under the read slope even if it is not the fastest.
 const Slope* sweep_slope(const std::vector<Slope>& slopes, Processor processor) {
   const Slope* best = nullptr;
   for (const Slope& slope : slopes)
@@ -139,7 +139,7 @@ const Slope* sweep_slope(const std::vector<Slope>& slopes, Processor processor) 
   return best;
 }
 
-// By default only the fastest of each kind, and the slope under the sweep points.
+// By default only the fastest ceiling of each kind, and the slope under the sweep points.
 void keep_chosen(Roofline& roofline, const ProfileMode& mode) {
   std::set<const Slope*> under_sweep;
   for (const SweepRow& row : mode.sweep)
@@ -154,7 +154,7 @@ void keep_chosen(Roofline& roofline, const ProfileMode& mode) {
   roofline.roofs = std::move(roofs);
 }
 
-// Names become unique: first by processor, then by accumulate type, at last by kernel.
+// Makes names unique: by processor, then by accumulate type, then by kernel.
 template <class Ceiling, class Suffix>
 void tell_apart(std::vector<Ceiling>& ceilings, const Suffix& suffix) {
   std::map<std::string, int> uses;
@@ -233,7 +233,7 @@ std::vector<Ridge> ridges_of(const Roofline& roofline) {
   return ridges;
 }
 
-// Fills what follows from the point's intensity, rate, roof and slope.
+// Fills the fields that follow from the point's intensity, rate, roof and slope.
 void compare_with_roof(Point& point, const Roofline& roofline) {
   if (!point.roof || !point.slope) return;
   const Estimate& roof = roofline.roofs[*point.roof].flops_per_s;
@@ -246,7 +246,7 @@ void compare_with_roof(Point& point, const Roofline& roofline) {
   if (point.fraction_of_roof->value <= impossible_fraction) return;
   if (point.kind == PointKind::sweep && !roofline.disturbed.empty()) {
     point.status = Status::impossible;
-    if (point.note.find(" of its roof") == std::string::npos)  // as `measure` notes it
+    if (point.note.find(" of its roof") == std::string::npos)  // `measure` writes the same note
       point.note += (point.note.empty() ? "" : "; ") +
                     format_percent(point.fraction_of_roof->value) +
                     " of its roof: the machine was disturbed";
@@ -257,8 +257,8 @@ void compare_with_roof(Point& point, const Roofline& roofline) {
 
 void add_sweep_points(Roofline& roofline, const ProfileMode& mode, const ThreadChoice& threads) {
   for (const SweepRow& row : mode.sweep) {
-    // Without arithmetic a row is the read slope itself and has no place on a log-log picture.
-    // Impossible ones are shown as such: leaving them out would hide how disturbed the machine was.
+    // A row without arithmetic is the read slope itself and does not fit on a log-log picture.
+    // Impossible rows are shown: leaving them out would hide how disturbed the machine was.
     const Status status = row.status == Status::impossible ? Status::ok : row.status;
     if (!drawable(status, row.flops_per_s) || !threads.takes(row.processor, row.threads) ||
         !(row.flop_per_byte > 0))
@@ -304,7 +304,7 @@ void add_given_points(Roofline& roofline, const std::vector<GivenPoint>& given) 
   }
 }
 
-// Rows that beat the ceiling of their kind and were not taken: throttled or impossible ones.
+// Adds a row that beats the ceiling of its kind but was not taken: throttled or impossible.
 template <class Row, class Ceiling, class SameKind>
 void add_left_out(std::vector<LeftOut>& left_out, const Row& row, const Estimate& rate,
                   const std::vector<Ceiling>& ceilings, Estimate Ceiling::*ceiling_rate,
@@ -312,7 +312,7 @@ void add_left_out(std::vector<LeftOut>& left_out, const Row& row, const Estimate
   const Ceiling* instead = nullptr;
   for (const Ceiling& ceiling : ceilings) {
     if (!same_kind(ceiling)) continue;
-    if (ceiling.kernel == row.kernel) return;  // it is on the picture
+    if (ceiling.kernel == row.kernel) return;  // the picture shows it
     if (ceiling.chosen) instead = &ceiling;
   }
   if (instead && rate.value <= (instead->*ceiling_rate).value) return;
@@ -325,7 +325,7 @@ void add_left_out(std::vector<LeftOut>& left_out, const Row& row, const Estimate
   left_out.push_back(std::move(found));
 }
 
-// Measured rows that the roofline does not show. What is on the picture already is not left out,
+// Fast measured rows that the roofline does not show. A row on the picture is never listed here,
 // whatever its status.
 std::vector<LeftOut> find_left_out(const Roofline& roofline, const ProfileMode& mode,
                                    const ThreadChoice& threads) {
@@ -364,7 +364,7 @@ std::vector<LeftOut> find_left_out(const Roofline& roofline, const ProfileMode& 
   return left_out;
 }
 
-// On paper a bandwidth has no direction: its name says where it comes from.
+// Datasheet bandwidths have no direction; the name gives the source instead.
 std::string datasheet_slope_name(const Bandwidth& bandwidth) {
   const std::string level(to_string(bandwidth.level));
   return level + (bandwidth.source == Source::fitted ? " usable" : " peak");
@@ -377,7 +377,7 @@ void keep_chosen_only(std::vector<Ceiling>& ceilings) {
                  ceilings.end());
 }
 
-// Who was measured: a GPU where only its rows are shown, both where both are.
+// The GPU if only its rows are shown; both names if both are shown.
 std::string shown_machine(const Roofline& roofline, const Machine& machine) {
   const auto of_gpu = [](const auto& ceiling) { return ceiling.processor == Processor::gpu; };
   const auto all_of_gpu = [&](const auto& ceilings) {

@@ -81,23 +81,23 @@ struct Point {
   Status status = Status::ok;           //
   std::string note;                     //
   Estimate flop_per_byte;               //
-  std::optional<Estimate> flops_per_s;  // absent where no time was given
-  std::optional<std::size_t> roof;      // index; absent where the profile has no such row
+  std::optional<Estimate> flops_per_s;  // absent if no time was given
+  std::optional<std::size_t> roof;      // index; absent if the profile has no such row
   std::optional<std::size_t> slope;     //
   std::optional<Estimate> attainable_flops_per_s;
   std::optional<BoundBy> bound;
   std::optional<Estimate> fraction_of_roof;  // flops_per_s ÷ attainable
 };
 
-// A measured row that is faster than the ceiling of its kind and still is no ceiling.
+// A measured row that is faster than the ceiling of its kind but was not taken as the ceiling.
 struct LeftOut {
   std::string name;  // "FP64 AVX2" or "DRAM read"
   Processor processor = Processor::cpu;
   std::string kernel;
   int threads = 1;
-  Status status = Status::throttled;  // why it was left out
-  std::string note;                   // of the row
-  std::string instead;                // name of the ceiling of its kind; empty where there is none
+  Status status = Status::throttled;    // why it was left out
+  std::string note;                     // of the row
+  std::string instead;                  // name of the ceiling of its kind; empty if there is none
   std::optional<Estimate> flops_per_s;  // OP/s for integer dtypes; of a compute row
   std::optional<Estimate> bytes_per_s;  // of a memory row
   std::optional<DType> dtype;           // of a compute row
@@ -109,30 +109,30 @@ struct Roofline {
   OperatingPoint mode;
   std::string date;           // when the measurement started, ISO 8601; empty for a datasheet
   std::string profile;        // file name of the profile; empty for a datasheet
-  bool complete = true;       // false where the measurement was stopped early
+  bool complete = true;       // false if the measurement was stopped early
   std::string disturbed;      // what disturbed the machine meanwhile; empty if it was quiet
   std::vector<Roof> roofs;    // fastest first
   std::vector<Slope> slopes;  // fastest first
   std::vector<Ridge> ridges;
   std::vector<Point> points;
   std::vector<LeftOut> left_out;
-  // The pair that given points are compared with and that splits memory from compute.
+  // The pair that given points are compared with and that separates memory from compute bound.
   std::optional<std::size_t> main_roof;
   std::optional<std::size_t> main_slope;
 };
 
-// Through memory as a GPU's kernels have it by default: the ceiling that others are compared with.
+// A CPU's memory or a GPU's default allocation; other allocations are compared with it.
 inline bool is_usual(const Slope& slope) {
   return slope.allocation.empty() || slope.allocation == "device";
 }
 
-// Made from a catalog entry, not from measurements.
+// From a catalog entry, not from measurements.
 inline bool is_datasheet(const Roofline& roofline) { return roofline.date.empty(); }
 
 struct RooflineOptions {
   std::string profile;         // name for the caption
   std::optional<int> threads;  // of CPU rows; absent = the largest measured count
-  std::optional<DType> dtype;  // of the main roof; absent = fp32 where measured
+  std::optional<DType> dtype;  // of the main roof; absent = fp32 if measured
   bool all = false;            // every kernel and direction, not only the fastest
   std::vector<GivenPoint> points;
 };
@@ -141,16 +141,15 @@ struct RooflineOptions {
 double attainable_flops_per_s(double roof_flops_per_s, double slope_bytes_per_s,
                               double flop_per_byte);
 
-// Rows that are unsupported or impossible are left out; throttled ones stay, with their note, but
-// yield to undisturbed ones. A row that is faster than the one in its place is named in left_out.
-// Sweep points above their roof on a disturbed machine have the status impossible.
-// Sparse peaks and memory that is not a GPU's usual one are there with options.all, and never
-// chosen.
+// Unsupported and impossible rows are left out. Throttled rows stay, with their note, unless there
+// is an undisturbed one of their kind. left_out names every row that is faster than the one in its
+// place. Sweep points above their roof on a disturbed machine have the status impossible. Sparse
+// peaks and GPU memory other than the default appear only with options.all and are never chosen.
 Roofline roofline_of(const ProfileMode& mode, const Machine& machine,
                      const RooflineOptions& options);
 
-// The same of ceilings that were not measured; `usable` gives the interval of a bandwidth that was
-// fitted. By default dense roofs of the main processor, all of them with options.all.
+// The same for ceilings that were not measured; `usable` is the interval of a fitted bandwidth.
+// Dense roofs of the main processor only, unless options.all is set.
 Roofline roofline_of(const Ceilings& ceilings, const std::optional<Estimate>& usable,
                      const std::string& machine, const RooflineOptions& options);
 
@@ -159,7 +158,7 @@ std::string left_out_text(const LeftOut& row);
 
 Json to_json(const Roofline& roofline);
 
-// One row per roof, slope, ridge and point; columns that do not apply are empty.
+// One row per roof, slope, ridge, point and left-out row; columns that do not apply are empty.
 std::string to_csv(const Roofline& roofline);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
 // A Roofline as JSON (docs/schemas/roofline.schema.json) and as CSV.
-// Full precision for machines; the text for people is made by the roofline command.
+// Full precision; the roofline command prints the text form.
 
 #include "base/csv.h"
 #include "base/json.h"
@@ -82,7 +82,7 @@ ThreeNumbers three(const std::optional<Estimate>& estimate) {
   return {csv_number(estimate->value), csv_number(estimate->low), csv_number(estimate->high)};
 }
 
-// One record; every kind fills the columns that it has.
+// One record; each kind fills only its own columns.
 struct Record {
   std::string kind, name, processor, unit, dtype, accumulate, isa, level, direction, kernel,
       threads, status;
