@@ -1,4 +1,4 @@
-// Tries every choice by itself, one knob at a time, and keeps what helps.
+// Tries each choice separately, one knob at a time, and keeps those that help.
 #include "roofline/explain/advice.h"
 
 #include <fmt/format.h>
@@ -11,14 +11,14 @@
 namespace ridgeline {
 namespace {
 
-// Less than this is within what rounding of clocks does.
+// Smaller gains may come from rounded clocks.
 constexpr double least_gain = 0.01;
-// A larger batch that adds less than this part of what batching can save is not worth its latency.
+// A larger batch must bring the saving to this share of the best one to be worth its latency.
 constexpr double enough_of_the_best = 0.9;
 
 struct Candidate {
   Advice advice;
-  double merit = 0;  // how far the product of time and energy falls, as a logarithm
+  double merit = 0;  // fall of the product of time and energy, as a logarithm
 };
 
 class Adviser {
@@ -50,7 +50,6 @@ class Adviser {
     kept_.push_back(*found);
   }
 
-  // The one with the largest merit.
   void add_best(const std::vector<Candidate>& tried) {
     const auto best =
         std::max_element(tried.begin(), tried.end(),
@@ -58,7 +57,7 @@ class Adviser {
     if (best != tried.end()) add(*best);
   }
 
-  // The largest gain is the first reason to do something.
+  // By gain: the largest is the best reason for a change.
   std::vector<Advice> sorted() {
     std::stable_sort(kept_.begin(), kept_.end(), [](const Candidate& a, const Candidate& b) {
       return gain(a.advice) > gain(b.advice);
@@ -82,7 +81,7 @@ class Adviser {
   std::vector<Candidate> kept_;
 };
 
-// The fastest mode and the one that takes least energy, where they differ two pieces of advice.
+// The fastest mode and the mode with the least energy: two pieces of advice if they differ.
 void advise_modes(Adviser& adviser, const std::vector<OperatingPoint>& modes) {
   std::optional<Candidate> fastest, thriftiest;
   for (const OperatingPoint& mode : modes) {
@@ -144,7 +143,7 @@ void advise_knobs(Adviser& adviser, const Choices& choices) {
       [](OperatingPoint& other, int cores) { other.cpu_cores = cores; }, count);
 }
 
-// The smallest batch that saves nearly as much as the best.
+// The smallest batch that saves nearly as much as the best one.
 void advise_batch(Adviser& adviser, const std::vector<std::int64_t>& batches) {
   std::vector<Candidate> tried;
   double best = 0;

@@ -1,5 +1,5 @@
 // Advice: changes to how a network is run that would help, each with its computed gain.
-// Who computes a run's cost is handed in; what can be changed on a machine is the caller's to list.
+// The caller passes in the cost of a run and the list of possible changes.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +23,16 @@ struct Setting {
   Runtime runtime = Runtime::ideal;
 };
 
-// Of one run, all samples of the batch.
+// Of one run, for all samples of the batch.
 struct Cost {
   double time_s = 0;
   std::optional<double> energy_j;
 };
 
-// Absent where the network cannot be run so.
+// Absent if the network cannot run that way.
 using CostOf = std::function<std::optional<Cost>(const Setting&)>;
 
-// What may be tried instead; values that stand already are skipped.
+// Alternatives to try; the present values are skipped.
 struct Choices {
   std::vector<OperatingPoint> modes;
   std::vector<double> gpu_hz, memory_hz, cpu_hz;
@@ -42,7 +42,7 @@ struct Choices {
   std::vector<Runtime> runtimes;
 };
 
-// Gains are the fraction that is saved per sample: 0.61 = 61 % less, negative = more.
+// Gains are fractions saved per sample: 0.61 = 61 % less, negative = more.
 struct Advice {
   std::string change;  // "batch 8 instead of 1"
   double time_gain = 0;
@@ -53,8 +53,8 @@ struct Advice {
 
 inline constexpr std::size_t most_advice = 8;
 
-// The best of every kind of change, the largest gain first. A change helps if it saves time or
-// energy and does not cost more of the one than it saves of the other: their product falls.
+// The best change of each kind, the largest gain first. A change helps if it saves time or energy
+// and the product of both falls.
 std::vector<Advice> advise(const Setting& now, const Choices& choices, const CostOf& cost_of);
 
 // "batch 8 instead of 1: −61 % energy, −55 % time per sample".

@@ -1,5 +1,5 @@
-// Modes and clocks are those of the catalog; the number of SMs stays, since changing it takes a
-// reboot and stock modes are listed by themselves.
+// Modes and clocks come from the catalog. The number of SMs stays: changing it needs a reboot, and
+// the stock modes are listed anyway.
 #include "roofline/explain/choices.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Choices choices_for(const MachineSource& source, const Setting& now, bool fixed_
       has_gpu(source.model)
           ? std::vector<Runtime>{Runtime::tensorrt, Runtime::torch_compiled, Runtime::cuda_graph}
           : std::vector<Runtime>{Runtime::onnxruntime, Runtime::torch_compiled};
-  // Nobody can switch to the ideal, and from there nothing helps.
+  // Ideal is a bound, not a runtime to switch to, and no other runtime beats it.
   if (now.runtime == Runtime::ideal) choices.runtimes.clear();
   return choices;
 }

@@ -1,5 +1,5 @@
-// What could be changed about a run on a machine: modes, clocks, batches, types, runtimes.
-// Lists only; what a change gains is computed in advice.h.
+// What the user could change about a run on a machine: modes, clocks, batches, types, runtimes.
+// Lists only; advice.h computes what a change gains.
 #pragma once
 
 #include "roofline/explain/advice.h"
@@ -7,11 +7,11 @@
 
 namespace ridgeline {
 
-// `fixed_dtype`: the network's types are its own.
+// `fixed_dtype`: the network has its own types, which cannot be changed.
 Choices choices_for(const MachineSource& source, const Setting& now, bool fixed_dtype);
 
-// The type that the machine computes in where a network asks for `dtype`: itself, or the next wider
-// one that it has units for.
+// The type that the machine computes `dtype` in: `dtype` itself, or the next wider one that it has
+// units for.
 DType runnable_dtype(const MachineModel& model, DType dtype);
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Compares the prediction's rows with the ceilings that apply and adds them up by bound and by
+// Compares the rows of a prediction with the applicable ceilings and sums them up by bound and
 // term.
 #include "roofline/explain/explanation.h"
 
@@ -15,7 +15,7 @@
 namespace ridgeline {
 namespace {
 
-// Without those that the prediction leaves in caches.
+// Excludes bytes that the prediction keeps in caches.
 double bytes_to_memory(const ExplainedLayer& layer, const ApplicableCeilings& applicable) {
   for (const Term& term : layer.terms)
     if (term.name == "memory" && applicable.usable_bytes_per_s())

@@ -1,6 +1,6 @@
-// Explanation: why a network takes the time and energy that it is predicted to take: per layer the
-// bound, its share of the whole and how far it is from each roof, and what would change it.
-// Made of a Prediction; nothing is predicted here.
+// Explanation: why a network takes its predicted time and energy: per layer the bound, its share of
+// the total and its distance from each roof, and what would change it. Computed from a Prediction;
+// predicts nothing itself.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@
 
 namespace ridgeline {
 
-// What is explained, in the words of the request.
+// The run that is explained, as requested.
 struct ExplainedRun {
   std::string network;
   std::string task = "inference";
-  std::string machine;  // its name for people
+  std::string machine;  // display name
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
   bool locked = true;
-  double board_offset_w = 0;       // that was added to the prediction's power
-  std::vector<std::string> notes;  // what a reader must know: fallbacks, what is not known
+  double board_offset_w = 0;       // added to the predicted power
+  std::vector<std::string> notes;  // fallbacks and unknowns that the reader must see
 };
 
-// How much of a roof a layer attains, if that roof were the only one.
+// Share of a roof that a layer attains, as if that roof were the only one.
 struct RoofShare {
   std::string roof;  // "FP16 matrix", "DRAM"
   double share = 0;
@@ -48,14 +48,14 @@ struct ExplainedLayer {
   OpClass op = OpClass::other;
   BoundBy bound = BoundBy::memory;
   double time_s = 0;
-  double time_share = 0;  // of the whole
+  double time_share = 0;  // of the total
   std::optional<double> energy_j;
   std::optional<double> energy_share;
   double operations = 0;             // FLOP and OP
   double bytes = 0;                  //
-  std::optional<double> intensity;   // operations per byte; absent where nothing is moved
+  std::optional<double> intensity;   // operations per byte; absent if no bytes are moved
   std::optional<double> roof_share;  // attained over attainable at that intensity
-  std::vector<RoofShare> roofs;      // each roof by itself, the nearest first
+  std::vector<RoofShare> roofs;      // each roof alone, the nearest first
   std::vector<Term> terms;
 };
 
@@ -66,21 +66,20 @@ struct Explanation {
   OperatingPoint point;
   Runtime runtime = Runtime::ideal;
   BoundBy bound = BoundBy::memory;
-  // Share of the time in layers with that bound, the largest first; what is missing to one is
-  // overheads.
+  // Share of the time in layers with that bound, the largest first; overheads are the rest.
   std::vector<std::pair<BoundBy, double>> bound_shares;
   Estimate time_s;
   std::optional<Estimate> energy_j;
   std::optional<Estimate> power_w;
-  std::vector<Term> terms;  // of all layers together, and the overheads by name
+  std::vector<Term> terms;  // of all layers together, plus the overheads by name
   std::vector<Overhead> overheads;
-  std::vector<ExplainedLayer> layers;  // in the order of execution
-  Ceilings ceilings;                   // that the layers are compared with; not part of the JSON
+  std::vector<ExplainedLayer> layers;  // in execution order
+  Ceilings ceilings;                   // that the layers are compared with; not in the JSON
   std::vector<Advice> advice;
 };
 
-// Rows of the prediction are the demands, in their order; `ceilings` are those of its operating
-// point. Advice is the caller's to add.
+// The prediction's rows must match the demands in order; `ceilings` must be those of its operating
+// point. The caller adds the advice.
 Explanation explain(const Prediction& prediction, std::span<const Demand> demands,
                     const Ceilings& ceilings, ExplainedRun run);
 

@@ -1,4 +1,4 @@
-// The JSON and CSV forms of an Explanation.
+// An Explanation as JSON and as CSV.
 #include "base/csv.h"
 #include "base/json.h"
 #include "roofline/explain/explanation.h"

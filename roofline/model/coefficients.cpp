@@ -1,6 +1,5 @@
-// Finds each coefficient under its name. Names, and the values where a model lacks one, are those
-// of base/parameters.h; a runtime's own value ("tensorrt_…") goes before that of all runtimes
-// ("gpu_…").
+// Looks up each coefficient by name. Names and defaults are in base/parameters.h; a runtime's own
+// value ("tensorrt_…") takes precedence over that of all runtimes ("gpu_…").
 #include "roofline/model/coefficients.h"
 
 #include <fmt/format.h>
@@ -27,7 +26,7 @@ class Values {
     return index ? std::optional(values_[*index]) : std::nullopt;
   }
 
-  // Where the model lacks it, the value that is declared for that case.
+  // Falls back to the declared default.
   double get(std::string_view name) const {
     if (const auto value = find(name)) return *value;
     const ParameterRow& row = parameter_row(name, names_.device());
@@ -48,7 +47,7 @@ class Values {
 
   double of_library(std::string_view name) const { return get(joined(library_, name)); }
 
-  // The runtime's own value, else that of all.
+  // The runtime's own value, else the one for all runtimes.
   double of_runtime(std::string_view name) const {
     std::string word(to_string(runtime_));
     std::replace(word.begin(), word.end(), '-', '_');
@@ -72,8 +71,8 @@ class Values {
   std::string_view library_;
 };
 
-// Dense rates; where a type can be accumulated in two, the faster counts: predictions for consumer
-// cards, whose tensor cores are twice as fast with a narrow accumulator, are better with it.
+// Dense rates. If a type has two accumulators, the faster counts: that predicts consumer cards
+// better, whose tensor cores are twice as fast with a narrow accumulator.
 void read_rates(const Values& values, std::string_view processor, Engine& engine) {
   for (const auto& [rate, index] : values.names().rates()) {
     if (rate.processor != processor || rate.sparse || rate.unit == Unit::scalar) continue;
@@ -83,8 +82,7 @@ void read_rates(const Values& values, std::string_view processor, Engine& engine
   }
 }
 
-// "fp16" stands for both 16-bit types, "int8" for all narrower ones that have no value of their
-// own.
+// "fp16" covers both 16-bit types, "int8" all narrower ones without a value of their own.
 std::optional<double> efficiency_of(const Values& values, std::string_view processor,
                                     std::string_view what, DType dtype) {
   const auto named = [&](std::string_view word) {

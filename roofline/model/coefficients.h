@@ -1,5 +1,5 @@
-// Coefficients: the parameters of a MachineModel as plain numbers in the places where the formulas
-// want them, looked up by name once. A draw or a step of a fit is another Coefficients.
+// Coefficients: the parameters of a MachineModel as plain numbers, arranged for the formulas and
+// looked up by name once. Each draw and each step of a fit has its own.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ inline constexpr std::size_t dtype_count = TokenTable<DType>::rows.size();
 constexpr std::size_t index_of(DType dtype) { return static_cast<std::size_t>(dtype); }
 constexpr std::size_t index_of(KernelKind kind) { return static_cast<std::size_t>(kind); }
 
-// Which arithmetic runs where: operations per unit (SM or core) and clock, and the share of it that
-// the library's kernels reach.
+// Arithmetic of the processor: operations per unit (SM or core) and clock, and the share that the
+// library's kernels reach.
 struct Engine {
   std::array<double, dtype_count> matrix_rate{};  // 0: no such unit
   std::array<double, dtype_count> vector_rate{};
@@ -34,15 +34,15 @@ struct Engine {
   std::array<double, dtype_count> attention_efficiency{};
   std::array<double, kernel_kinds> elements_per_clock{};  // of one unit; 0: not limited
   std::array<double, kernel_kinds> kernel_clocks{};       // fixed cost of a kernel
-  double further_kernel_clocks = 0;  // of each launch of a node after the first
-  double cache_bytes = 0;            // that activations may stay in
+  double further_kernel_clocks = 0;  // for each launch of a node after the first
+  double cache_bytes = 0;            // where activations may stay
   double cached_traffic = 1;         // share of their bytes that still goes to memory then
   double overlap = 0;                // of arithmetic and memory traffic within a kernel
-  double matmul_padding = 1;         // most that tiles of a product cost over its arithmetic
+  double matmul_padding = 1;         // upper limit of tile over useful arithmetic of a product
   double convolution_padding = 1;
 };
 
-// What the host does per node, in clocks of one core.
+// Host work per node, in clocks of one core.
 struct Host {
   std::array<double, kernel_kinds> node_clocks{};
   double function_clocks = 0;  // a call that launches nothing
@@ -51,23 +51,23 @@ struct Host {
   double step_clocks = 0;     // once per inference or training step
   double graph_s = 0;         // launch of a captured graph …
   double graph_node_s = 0;    // … and of each of its nodes
-  double default_hz = 0;      // where the operating point has no CPU clock
-  // Host and device that take about as long do not hide each other in full: p-norm instead of the
-  // larger of the two.
-  double pipeline_exponent = 0;  // 0: they do
-  // One node at a time: part of the host's work that comes before the launch, the stall when the
-  // GPU waits longer than `stall_gap_s`, and how sharply that sets in.
+  double default_hz = 0;      // if the operating point has no CPU clock
+  // If host and device take about equally long, neither hides the other fully: the p-norm replaces
+  // the larger of the two.
+  double pipeline_exponent = 0;  // 0: fully hidden
+  // One node at a time: share of the host's work before the launch, the stall if the GPU waits
+  // longer than `stall_gap_s`, and how sharply it sets in.
   double before_launch = 1;
   double stall_s = 0;
   double stall_gap_s = 0;
   double stall_spread_s = 1;
-  // Governor: it keeps the load at a target and counts time between nodes as idle.
+  // The governor keeps the load at a target and counts the time between nodes as idle.
   double target_load = 1;
   double untimed_s = 0;
   double floor_hz = 0;
 };
 
-// Power in watt and energy in joule at the highest voltage.
+// Power in watts, and energy in joules at the highest voltage.
 struct Power {
   bool known = false;
   double static_w = 0;
@@ -75,49 +75,49 @@ struct Power {
   std::vector<std::pair<double, double>> idle_by_clock;  // (hz, W), ascending; else static_w
   double cpu_idle_joule = 0;                             // per core and clock
   double cpu_busy_joule = 0;
-  double cpu_voltage_floor = 1;  // relative to the top clock's
+  double cpu_voltage_floor = 1;  // relative to the voltage at the top clock
   double cpu_top_hz = 0;
   double idle_joule = 0;  // per unit (SM) and clock
   double busy_joule = 0;
   std::array<double, dtype_count> matrix_joule{};  // per operation
-  double other_joule = 0;                          // per operation that is no product
+  double other_joule = 0;                          // per operation outside products
   double byte_joule = 0;
-  double voltage_floor = 1;  // relative to that at the top clock
+  double voltage_floor = 1;  // relative to the voltage at the top clock
   double knee_hz = 0;
   double top_hz = 0;
   double offset_w = 0;
   double wall_offset_w = 0;
-  std::optional<double> cap_w;  // that the board keeps by itself
+  std::optional<double> cap_w;  // enforced by the board itself
 };
 
 struct Coefficients {
-  Processor processor = Processor::gpu;  // that runs the network
+  Processor processor = Processor::gpu;  // runs the network
   Engine engine;
   Host host;
   Power power;
   double bus_bytes_per_clock = 0;  // memory peak = this × memory clock
-  double memory_bytes_per_s = 0;   // measured or stated, where there is no clock
+  double memory_bytes_per_s = 0;   // measured or stated, if there is no memory clock
   double dram_efficiency = 1;
-  double dram_bytes_per_clock = 0;  // GPU clock's limit of the bandwidth; 0: none
-  // What is peculiar to a network: its kernels and its host's work against the formulas.
+  double dram_bytes_per_clock = 0;  // limit of the bandwidth by the GPU clock; 0: none
+  // Deviation of one network from the formulas: its kernels and its host work.
   double kernel_scale = 1;
   double host_scale = 1;
   double time_error = 0;  // from run to run, one sigma of the logarithm
   double power_error = 0;
 };
 
-// As whose library a runtime's own parameters are named ("torch"); empty where it has none.
+// Prefix of a runtime's own parameters ("torch"); empty if it has none.
 std::string_view library_of(Runtime runtime);
 
 // The parameters of a model by name, looked up once for many draws of their values.
 class ParameterIndex {
  public:
-  explicit ParameterIndex(const MachineModel& model);  // which outlives it
+  explicit ParameterIndex(const MachineModel& model);  // must outlive the index
 
   const std::string& device() const { return *device_; }
-  // An Error where no model can have a parameter of that name.
+  // Throws an Error if no model can have a parameter of that name.
   std::optional<std::size_t> find(std::string_view name) const;
-  // Families that are read as a whole, each with its index.
+  // Families that are read as a whole: each member with its index.
   const std::vector<std::pair<RateName, std::size_t>>& rates() const { return rates_; }
   const std::vector<std::pair<double, std::size_t>>& idle_hz() const { return idle_hz_; }
 

@@ -1,5 +1,5 @@
-// A draw is the means, moved by a square root of the covariance times normal numbers. Parameters
-// first, then the two scales: the order is part of what a seed means.
+// A draw is the means plus a square root of the covariance times normal numbers. Parameters are
+// drawn before the two scales: changing the order changes the result of a seed.
 #include "roofline/model/draws.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ ParameterDraws::ParameterDraws(const MachineModel& model) {
     free_.push_back(i);
     logarithmic_.push_back(is_log_normal(model.parameters[i]));
   }
-  // Of the logarithm, to first order: relative to the mean.
+  // Covariance of the logarithm, to first order: relative to the mean.
   const auto scale = [&](std::size_t i) { return logarithmic_[i] ? means_[free_[i]] : 1; };
   Matrix covariance(free_.size(), free_.size());
   for (std::size_t i = 0; i < free_.size(); ++i)

@@ -1,6 +1,6 @@
-// Draws of a model's parameters from what is believed about them, and of the coefficients that
-// follow. Log-normal ones stay positive in every draw; offsets are normal and may have either sign.
-// The same model, runtime and seed give the same draws, whatever they are used for.
+// Draws of a model's parameters from their distribution, and the coefficients that follow.
+// Log-normal ones stay positive in every draw; offsets are normal and may have either sign. The
+// same model, runtime and seed always give the same draws.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ double normal(Random& random);
 
 class ParameterDraws {
  public:
-  // The covariance must be positive semi-definite; an Error names the device where it is not.
+  // Throws an Error that names the device if the covariance is not positive semi-definite.
   explicit ParameterDraws(const MachineModel& model);
 
   // Values in the order of model.parameters.
@@ -33,13 +33,13 @@ class ParameterDraws {
   std::vector<double> means_;
   std::vector<std::size_t> free_;  // parameters with a variance
   std::vector<bool> logarithmic_;  // of these
-  // Square root of the free ones' covariance, column by column; of logarithms where log-normal.
+  // Square root of the covariance of the free ones, column by column; of logarithms if log-normal.
   std::vector<double> root_;
 };
 
 struct CoefficientDraw {
   Coefficients values;
-  // By how much a run may still differ from the formulas: of the whole step, not of each row.
+  // Remaining error of a run against the formulas, for the whole step, not for each row.
   double time_scale = 1;
   double power_scale = 1;
 };
@@ -47,9 +47,9 @@ struct CoefficientDraw {
 std::vector<CoefficientDraw> coefficient_draws(const MachineModel& model, Runtime runtime,
                                                int draws, std::uint64_t seed);
 
-// Scales draws of a quantity so that their median is its value at the means. A step is the larger
-// of many times, so doubt about any of them moves the median up, and more the less is known; rows
-// that were held out do not show that.
+// Scales draws of a quantity so that their median is its value at the means. A step is the maximum
+// of many times, so uncertainty in any of them raises the median of the draws; held-out rows do not
+// show this shift.
 void centre_on(double value, std::span<double> draws);
 
 }  // namespace ridgeline

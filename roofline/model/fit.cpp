@@ -21,10 +21,10 @@ namespace {
 constexpr int most_rounds = 30;
 constexpr double difference = 1e-4;   // of a parameter, for its derivative
 constexpr double good_enough = 1e-5;  // relative gain of a round
-constexpr double robust_from = 1.5;   // sigmas: residuals beyond count linearly, not squared
-constexpr double outlier_sigmas = 6;  // of a measurement against the prior's own spread
+constexpr double robust_from = 1.5;   // sigmas: larger residuals count linearly, not squared
+constexpr double outlier_sigmas = 6;  // of a measurement, in units of the prior's own spread
 
-// A measured run with its network as the model reads it.
+// A measured run with its network in the model's form.
 struct Run {
   const Observation& measured;
   const NetworkLoad& load;
@@ -73,7 +73,7 @@ class Space {
   Matrix precision_;
 };
 
-// The same network in any batch.
+// The same network in any batch size.
 bool of_one_network(const std::vector<Run>& runs) {
   const Observation& first = runs.front().measured;
   return std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
@@ -88,7 +88,7 @@ class Problem {
 
   const Space& space() const { return space_; }
 
-  // Logarithms of predicted over measured, in sigmas: times first, then the powers that are known.
+  // Logarithms of predicted over measured, in sigmas: first times, then the known powers.
   Vector residuals(const Vector& x) const {
     const std::vector<double> values = space_.values(x);
     std::map<Runtime, Coefficients> by_runtime;
@@ -138,7 +138,7 @@ class Problem {
   Space space_;
   const std::vector<Run>& runs_;
   FitOptions options_;
-  // With several networks, what is peculiar to one is noise to the others.
+  // With several networks, what is peculiar to one is noise for the others.
   double peculiarity_ = of_one_network(runs_) ? 0 : 0.1;
 };
 
@@ -198,7 +198,7 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
   MachineModel model = prior;
   const std::size_t n = model.parameters.size();
   const std::vector<double> values = space.values(solution.x);
-  constexpr double moved = 0.02;  // less than that is the prior, not a fit
+  constexpr double moved = 0.02;  // a smaller change is still the prior, not a fit
   for (std::size_t i = 0; i < n; ++i) {
     const double change = std::abs(values[i] - model.parameters[i].mean);
     if (change > moved * std::abs(model.parameters[i].mean)) {
@@ -217,7 +217,7 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
   return model;
 }
 
-// A measurement that the prior rules out is refused: fitting it would bend the model.
+// Rejects a measurement that the prior rules out: fitting it would distort the model.
 std::optional<std::string> refusal(const MachineModel& prior, const Run& run,
                                    const FitOptions& options) {
   const Observation& measured = run.measured;
@@ -240,7 +240,7 @@ std::optional<std::string> refusal(const MachineModel& prior, const Run& run,
   return std::nullopt;
 }
 
-// Two runs of one network at different GPU clocks in the same time are bound by the host.
+// Two runs of one network that take the same time at different GPU clocks are bound by the host.
 void note_host_bound(const std::vector<Run>& runs, std::vector<std::string>& notes) {
   for (const auto& [a, a_load] : runs)
     for (const auto& [b, b_load] : runs) {

@@ -1,5 +1,6 @@
 // Fits a MachineModel to measurements: maximum a posteriori, log-normal priors, robust residuals.
-// Micro-benchmark rows and whole networks are both observations; facts without variance stay.
+// Micro-benchmark rows and whole networks are both observations; parameters without variance
+// stay fixed.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +15,12 @@
 
 namespace ridgeline {
 
-// Whether a parameter is peculiar to one network: a fit to several leaves it alone.
+// Whether a parameter is peculiar to one network: a fit to several networks leaves it unchanged.
 bool is_of_network(const Parameter& parameter);
 
 struct FitResult {
-  MachineModel model;  // posterior: means and covariance; fitted parameters say so
-  std::map<std::size_t, std::string> refused;  // why, by index of the observation
+  MachineModel model;  // posterior means and covariance; fitted parameters are marked
+  std::map<std::size_t, std::string> refused;  // reason, by index of the observation
   std::vector<std::string> notes;  // "time does not move with the GPU clock: host-bound …"
 };
 

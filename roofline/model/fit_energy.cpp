@@ -1,5 +1,5 @@
-// Three coefficients, so the non-negative fit is the best of the seven unconstrained ones that
-// leave some of them out. Rows are weighted by what the sensor can tell of them.
+// With three coefficients, the non-negative fit is the best of the seven unconstrained fits to a
+// subset of them. Rows are weighted by the accuracy of the sensor.
 #include "roofline/model/fit_energy.h"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@ constexpr std::size_t unknowns = 3;
 using Vector3 = std::array<double, unknowns>;
 constexpr std::array<const char*, unknowns> names{"energy per FLOP", "energy per byte",
                                                   "constant power"};
-// A coefficient whose part of the energy is not known to half of all energy is not known.
+// A coefficient is unknown if the sigma of its energy is more than half of all energy.
 constexpr double least_known_share = 0.5;
-constexpr double same_ratio = 1.1;  // largest over smallest: no difference to fit on
+constexpr double same_ratio = 1.1;  // largest over smallest: too similar to fit
 constexpr int reweightings = 4;
 constexpr double least_expected = 0.1;  // of a row's reading, for its weight
 
@@ -57,7 +57,7 @@ void check_rows(std::span<const EnergyRow> rows, const FitEnergyOptions& options
                 "measure a sweep of intensities", ExitCode::incomplete);
 }
 
-// `expected_j`: sigma follows what a row should have read, or noisy low readings would count most.
+// sigma follows `expected_j`, not the reading, or noisy low readings would weigh most.
 System weighted(std::span<const EnergyRow> rows, const std::vector<double>& expected_j,
                 const FitEnergyOptions& options) {
   System system{Matrix(rows.size(), unknowns), Vector(rows.size())};
@@ -73,7 +73,7 @@ System weighted(std::span<const EnergyRow> rows, const std::vector<double>& expe
   return system;
 }
 
-// W, Q and T differ by twenty decades: columns of length one keep the algebra exact.
+// W, Q and T span twenty decades: columns of length one keep the algebra exact.
 Vector3 column_scales(const Matrix& design) {
   Vector3 scales;
   for (std::size_t c = 0; c < unknowns; ++c) {
@@ -120,8 +120,8 @@ Vector3 non_negative_fit(const System& system) {
   return best;
 }
 
-// (AᵀA)⁻¹, of all three coefficients, also where the fit holds one at zero; none where the rows
-// leave a combination of them open.
+// (AᵀA)⁻¹ of all three coefficients, even if the fit holds one at zero; none if the rows leave a
+// combination of them undetermined.
 std::optional<Matrix> covariance_of(const Matrix& design) {
   const Vector3 scales = column_scales(design);
   std::optional<Matrix> covariance = inverse_gram(scaled(design, scales, {0, 1, 2}));
@@ -131,7 +131,7 @@ std::optional<Matrix> covariance_of(const Matrix& design) {
   return covariance;
 }
 
-// Whether all rows have nearly one value of a / b; rows without b do not count.
+// Whether a / b is nearly the same in all rows; false if a row has a but no b.
 template <class A, class B>
 bool one_ratio(std::span<const EnergyRow> rows, const A& a, const B& b) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
@@ -178,7 +178,7 @@ bool one_ratio(std::span<const EnergyRow> rows, const A& a, const B& b) {
               "add rows of other intensities, on both sides of the ridge");
 }
 
-// How well the rows know each coefficient's part of the energy, at the sensor's own noise.
+// Whether the rows determine each coefficient's share of the energy, at the sensor's own noise.
 bool identified(std::span<const EnergyRow> rows, const Matrix& covariance) {
   Vector3 amounts{};
   double energy = 0;
@@ -218,7 +218,7 @@ EnergyFit fit_energy(std::span<const EnergyRow> rows, const FitEnergyOptions& op
     solution = non_negative_fit(system);
   }
 
-  // Rows that scatter more than their noise says widen the intervals; fewer rows prove nothing.
+  // Rows that scatter beyond their noise widen the intervals; less scatter does not narrow them.
   const double misfit =
       squared_misfit(system.design, {solution.begin(), solution.end()}, system.energy);
   const auto freedom = static_cast<double>(rows.size()) - static_cast<double>(unknowns);

@@ -1,6 +1,6 @@
-// Energy per FLOP, energy per byte and constant power from rows of measured energy:
+// Fits energy per FLOP, energy per byte and constant power to rows of measured energy:
 // E = ε_f·W + ε_m·Q + π₀·T, weighted least squares, no coefficient below zero.
-// Any sweep over intensities will do, of any processor; one unit and data type per fit.
+// Works for any sweep over intensities on any processor; one unit and data type per fit.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ridgeline {
 
-// What one kernel did while its energy was read.
+// Work of one kernel while its energy was measured.
 struct EnergyRow {
   double flop = 0;      // W; 0 for pure traffic
   double bytes = 0;     // Q
@@ -29,13 +29,13 @@ struct EnergyFit {
   Estimate joule_per_flop;
   Estimate joule_per_byte;
   Estimate constant_power_w;
-  // In the order and units of the three above, row by row.
+  // Row by row, in the order and units of the three above.
   std::array<double, 9> covariance{};
   double relative_residual = 0;  // root mean square of (fit − measured) / measured
   std::size_t rows = 0;
 };
 
-// Rows that cannot tell the three coefficients apart are an Error that says which and why.
+// Throws an Error that names the coefficients if the rows cannot separate all three.
 EnergyFit fit_energy(std::span<const EnergyRow> rows, const FitEnergyOptions& options = {});
 
 }  // namespace ridgeline

@@ -1,5 +1,4 @@
-// The formulas of docs/model.md, "Kernels". Sums over kernels and waiting for the host are
-// elsewhere.
+// The formulas of docs/model.md, "Kernels". Sums over kernels and waits for the host are in step.h.
 #include "roofline/model/kernel_time.h"
 
 #include <algorithm>
@@ -19,14 +18,14 @@ bool is_product(KernelKind kind) {
          kind == KernelKind::recurrent;
 }
 
-// A product's result is made in tiles of this size, each by one SM (NVIDIA's matrix product guide).
+// Products are computed in tiles of this size, each by one SM (NVIDIA's matrix product guide).
 constexpr double tile_m = 128;
 constexpr double convolution_tile_n = 64;
 constexpr double matmul_tile_n = 128;
-constexpr double channel_alignment = 8;  // input channels below that are padded
+constexpr double channel_alignment = 8;  // fewer input channels are padded
 
-// Operations that the tiles of a product do over those of the product itself: last waves that do
-// not fill the machine, edges of the result, channels that are padded.
+// Operations of a product's tiles over those of the product itself: last waves that do not fill the
+// machine, edges of the result, padded channels.
 double padding_of(const KernelLoad& kernel, double units, double most) {
   if (!kernel.gemm || kernel.matrix_ops <= 0) return 1;
   const Gemm& gemm = *kernel.gemm;
@@ -44,17 +43,17 @@ double padding_of(const KernelLoad& kernel, double units, double most) {
 }  // namespace
 
 Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime runtime) {
-  // Other arithmetic without a rate of its own is not what limits a kernel: memory is.
+  // Other arithmetic without a rate of its own never limits a kernel: memory does.
   if (!is_product(kernel.kind))
     return {Unit::vector, kernel.dtype, engine.vector_rate[index_of(kernel.dtype)]};
-  // cuDNN may use TF32 by default, cuBLAS may not; TensorRT allows both. Inputs of another type
-  // that are computed in fp32 keep their bits.
+  // cuDNN may use TF32 by default, cuBLAS may not; TensorRT allows both. Inputs of other types that
+  // are computed in fp32 keep their bits.
   const bool may_use_tf32 =
       kernel.dtype == DType::fp32 &&
       (kernel.kind == KernelKind::convolution || runtime == Runtime::tensorrt);
   Arithmetic chosen{Unit::vector, DType::fp32, 0};
   each_unit_for({kernel.dtype, true, may_use_tf32}, [&](Unit unit, DType dtype) {
-    if (unit == Unit::scalar) return false;  // no library computes there
+    if (unit == Unit::scalar) return false;  // no library uses it
     const double rate =
         (unit == Unit::matrix ? engine.matrix_rate : engine.vector_rate)[index_of(dtype)];
     if (rate > 0 && chosen.rate == 0) chosen = {unit, dtype, rate};

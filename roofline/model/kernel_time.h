@@ -1,6 +1,5 @@
-// How long each kernel of a network takes on the device, apart from the host that launches it.
-// A function of units, device clock and usable bandwidth alone: it is worked out once for all modes
-// that share these three.
+// Time of each kernel of a network on the device, without the host that launches it. Depends only
+// on units, device clock and usable bandwidth, so modes that share these three share the times.
 #pragma once
 
 #include <span>
@@ -12,7 +11,7 @@
 
 namespace ridgeline {
 
-// Where the device stands: SMs on (or cores) and their clock, and bytes per second that reach them.
+// State of the device: active SMs (or cores), their clock, and the bytes per second they get.
 struct DevicePoint {
   double units = 0;
   double hz = 0;
@@ -21,7 +20,7 @@ struct DevicePoint {
 };
 
 struct KernelTime {
-  double compute_s = 0;  // arithmetic, with tiles that do not fill the machine
+  double compute_s = 0;  // arithmetic, including tiles that do not fill the machine
   double memory_s = 0;   //
   double fixed_s = 0;    // start and drain of the kernel
   double total_s = 0;
@@ -29,16 +28,16 @@ struct KernelTime {
   double bytes = 0;    // that reach memory
 };
 
-// The unit and type that a product really runs on: fp32 convolutions use TF32 where it exists, a
-// type without a unit falls back to the next wider one.
+// The unit and type that a product runs on: fp32 convolutions use TF32 if it exists, a type without
+// a unit falls back to the next wider one.
 struct Arithmetic {
   Unit unit = Unit::vector;
   DType dtype = DType::fp32;
-  double rate = 0;  // operations per unit and clock; 0 where the device has nothing at all
+  double rate = 0;  // operations per unit and clock; 0 if no unit can run it
 };
 Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime runtime);
 
-// Bytes per second that the device gets: the memory's share, or what its own clock lets through.
+// Bandwidth of the device: limited by the memory's efficiency or by the device's own clock.
 double usable_bytes_per_s(const Coefficients& coefficients, double peak_bytes_per_s, double hz);
 
 KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficients,

@@ -1,5 +1,5 @@
-// LDLT by Eigen for symmetric matrices: semi-definite ones have it too. Tall matrices have three
-// columns here; Eigen's blocked QR for them would double the time that this file takes to compile.
+// LDLT by Eigen for symmetric matrices, since it also handles semi-definite ones. Tall matrices
+// have three columns here; Eigen's blocked QR would double the compile time of this file.
 #include "roofline/model/linear_algebra.h"
 
 #include <Eigen/Cholesky>
@@ -51,7 +51,7 @@ Factors factorize(const Matrix& a) {
   return factors;
 }
 
-// R x = y, of an upper triangle.
+// R x = y with an upper triangular R.
 Vector solve_triangle(const Matrix& r, Vector y) {
   for (std::size_t i = y.size(); i-- > 0;) {
     for (std::size_t j = i + 1; j < y.size(); ++j) y[i] -= r(i, j) * y[j];
@@ -96,7 +96,7 @@ Vector solve_symmetric(const Matrix& a, const Vector& right) {
 Matrix inverse_symmetric(const Matrix& a) {
   const Eigen::LDLT<Eigen::MatrixXd> factors(map(a));
   Matrix result(a.rows(), a.rows());
-  // Column by column: Eigen's solver for many right sides takes as long to compile as all else.
+  // Column by column: Eigen's solver for many right sides takes as long to compile as the rest.
   for (std::size_t i = 0; i < a.rows(); ++i) {
     Vector unit(a.rows(), 0.0);
     unit[i] = 1;

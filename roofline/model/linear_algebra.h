@@ -39,13 +39,12 @@ Vector product(const Matrix& a, const Vector& x);              // A x
 Vector transposed_product(const Matrix& a, const Vector& x);   // Aᵀ x
 Matrix weighted_gram(const Matrix& a, const Vector& weights);  // Aᵀ diag(weights) A
 
-// Of symmetric matrices.
+// Symmetric matrices.
 Vector solve_symmetric(const Matrix& a, const Vector& right);  // A⁻¹ right
 Matrix inverse_symmetric(const Matrix& a);
-std::optional<Matrix> root(const Matrix& covariance);  // R Rᵀ; none where it is not semi-definite
+std::optional<Matrix> root(const Matrix& covariance);  // R Rᵀ; none if it is not semi-definite
 
-// Of tall matrices: the x of least |A x − right|, and (AᵀA)⁻¹; none where columns depend on each
-// other.
+// Tall matrices: the x of least |A x − right|, and (AᵀA)⁻¹; none if columns are linearly dependent.
 std::optional<Vector> least_squares(const Matrix& a, const Vector& right);
 std::optional<Matrix> inverse_gram(const Matrix& a);
 

@@ -1,4 +1,4 @@
-// A file wins over a device of the same name. What a JSON file is, its "schema" says.
+// A file takes precedence over a device of the same name. Its "schema" is a model's or a profile's.
 #include "roofline/model/machine.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ void refuse_threads(const MachineRequest& request) {
                       "write --mode cores=N");
 }
 
-// Where the device stands by --mode or by default.
+// Sets the operating point from --mode, or the default.
 void set_point(MachineSource& source, const MachineRequest& request) {
   const auto& [device, configuration] = *source.known;
   const DeviceMode mode = !request.mode.empty()
@@ -45,7 +45,7 @@ MachineSource device_source(catalog::Device device, const MachineRequest& reques
   return source;
 }
 
-// The mode of a fitted model whose device is in no catalog: one that was measured.
+// The measured mode of a fitted model whose device is not in the catalog.
 OperatingPoint measured_point(const MachineModel& model, const MachineRequest& request,
                               const std::string& path) {
   const std::string label = request.mode;
@@ -58,7 +58,7 @@ OperatingPoint measured_point(const MachineModel& model, const MachineRequest& r
   }
   const auto cores = find_parameter(model, "cpu0_cores");
   const auto hz = find_parameter(model, "cpu_measured_hz");
-  if (label.empty() && cores && hz) {  // made of a profile, which has one mode
+  if (label.empty() && cores && hz) {  // made from a profile, which has one mode
     OperatingPoint point;
     point.label = "as measured";
     point.cpu_cores = static_cast<int>(model.parameters[*cores].mean);
@@ -124,7 +124,7 @@ MachineSource found_source(const MachineRequest& request) {
   if (catalog::names_device(word)) return device_source(named_device(word, "--on"), request);
   if (!word.empty()) return file_source(word, request);
   const Identity identity = identify();
-  // A profile holds rows of the CPU, and networks run on the GPU where there is one.
+  // A profile holds CPU rows, but networks run on the GPU if there is one.
   if (const catalog::Device here = this_device(identity); here.gpu)
     return device_source(here, request);
   return file_source(require_newest_cpu_profile(), request);

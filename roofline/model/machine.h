@@ -1,6 +1,6 @@
-// --on and --mode: the machine that a network is to run on, as a model, and where it stands.
-// DEVICE|FILE is a name of the catalog, a fitted model or a profile; default: this machine.
-// Choosing only; what the model says is roofline/'s.
+// --on and --mode: the model and the operating point of the machine that a network is to run on.
+// DEVICE|FILE is a catalog name, a fitted model or a profile; default: this machine. Selection
+// only.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,25 @@
 
 namespace ridgeline {
 
-// What a user says of the machine; empty is the default.
+// The user's choice of a machine; empty fields mean the default.
 struct MachineRequest {
   std::string on;                          // a name of the catalog, a fitted model or a profile
   std::string mode;                        // a label or caps
   std::string jetpack;                     // a release
   std::optional<int> threads;              // of a profile's rows
-  std::optional<double> board_offset_w{};  // power of the carrier board, to be added
+  std::optional<double> board_offset_w{};  // power of the carrier board, added to the prediction
 };
 
 struct MachineSource {
-  std::string name;    // for people: "NVIDIA Jetson AGX Orin 64GB"
-  MachineModel model;  // with what is believed of software
+  std::string name;    // display name: "NVIDIA Jetson AGX Orin 64GB"
+  MachineModel model;  // including the priors for software
   std::optional<KnownDevice> known;
   OperatingPoint point;            // of --mode, else the default
-  std::optional<DeviceMode> mode;  // the same of a known device
-  std::vector<std::string> notes;  // what was rounded or is not known
+  std::optional<DeviceMode> mode;  // the same as a mode of a known device
+  std::vector<std::string> notes;  // rounded or unknown values
 };
 
-// A file that is neither a model nor a profile, a mode that the device cannot enter: one Error.
+// Throws an Error for a file that is neither model nor profile or a mode the device cannot enter.
 MachineSource machine_source(const MachineRequest& request);
 
 bool has_gpu(const MachineModel& model);

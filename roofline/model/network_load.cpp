@@ -1,5 +1,5 @@
-// Adds up the numbers of each Demand as the formulas read them.
-// Counts only; no rate, clock or cost is known here.
+// Computes the numbers that the formulas need from each Demand.
+// Counts only; no rates, clocks or costs.
 #include "roofline/model/network_load.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ double elements_of(const Demand& demand, KernelKind kind, DType dtype) {
   return outputs;
 }
 
-// An attention module taken as one node moves the inputs and outputs of its four projections and
-// the matrix of scores, unfused.
+// An attention module that is one node moves the inputs and outputs of its four projections and the
+// score matrix, unfused.
 double module_bytes(const Gemm& scores, DType dtype) {
   const double m = static_cast<double>(scores.m), n = static_cast<double>(scores.n);
   const double k = static_cast<double>(scores.k), heads = static_cast<double>(scores.batch);
@@ -63,8 +63,8 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
     load.activation_bytes = module_bytes(*demand.gemm, load.dtype);
   load.gemm = demand.gemm;
   load.launches = demand.launches;
-  // A view of its own (flatten) goes through the dispatcher as a module does; bookkeeping beside a
-  // kernel (checks of shapes, unpacking) does not.
+  // A view that is a node of its own (flatten) goes through the dispatcher like a module;
+  // bookkeeping beside a kernel (shape checks, unpacking) does not.
   const bool alone = demand.launches == 0;
   load.host_functions = alone ? 0 : demand.host_calls.functions;
   load.host_modules = demand.host_calls.modules + (alone ? demand.host_calls.functions : 0);

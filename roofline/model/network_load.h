@@ -1,6 +1,6 @@
-// NetworkLoad: a list of Demands as the model reads it: per kernel everything that depends neither
-// on the operating point nor on the parameters, worked out once and evaluated for many modes.
-// What the numbers cost is in kernel_time.h and step.h.
+// NetworkLoad: a list of Demands in the model's form: everything about each kernel that is
+// independent of the operating point and the parameters, computed once for many modes. What it
+// costs is in kernel_time.h and step.h.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ namespace ridgeline {
 
 struct KernelLoad {
   std::string name;
-  KernelKind kind = KernelKind::none;  // none, too, in a loop of no trips
-  DType dtype = DType::fp32;           // that most of its arithmetic is done in
+  KernelKind kind = KernelKind::none;  // also none in a loop without trips
+  DType dtype = DType::fp32;           // of most of its arithmetic
   double matrix_ops = 0;               // FLOP or OP of products, two per MAC
   double vector_ops = 0;               // the rest
   double elements = 0;          // outputs, or taps (outputs × window) of pools and depthwise

@@ -1,4 +1,4 @@
-// Runs the step at the means for the values and at draws for the intervals, and names the terms.
+// Runs the step at the means for the values and at draws for the intervals.
 #include "roofline/model/predict.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Time, energy, power and bound of a network under given conditions, by a MachineModel.
-// The formulas are in docs/model.md; intervals come from parameter draws with a fixed seed, made
-// here at the edge: everything below computes in plain doubles.
+// Time, energy, power and bound of a network under given conditions, predicted by a MachineModel.
+// The formulas are in docs/model.md. Intervals come from parameter draws with a fixed seed, made
+// only here: everything below computes with plain doubles.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace ridgeline {
 
-// What a prediction says of single kernels. `values` and `intervals` have the same totals; those of
-// `none` come from a shorter sum and may differ in the last digits.
+// Detail for single kernels. `values` and `intervals` have the same totals; those of `none` come
+// from a shorter sum and may differ in the last digits.
 enum class RowDetail { none, values, intervals };
 
 struct PredictOptions {
@@ -25,12 +25,12 @@ struct PredictOptions {
   RowDetail rows = RowDetail::intervals;
 };
 
-// What the model lacks for the device (an operating point without a clock that the formulas need)
-// is an Error that names it. A model without energy parameters predicts time only.
+// Throws an Error that names what the model or the operating point lacks, such as a clock. A model
+// without energy parameters predicts time only.
 Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
                    const PredictOptions& options = {});
 
-// The same for draws that are at hand: coefficient_draws() of this model and runtime.
+// The same with existing draws: coefficient_draws() of this model and runtime.
 Prediction predict(const MachineModel& model, const NetworkLoad& load, const Conditions& conditions,
                    std::span<const CoefficientDraw> draws, RowDetail rows);
 

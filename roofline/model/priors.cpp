@@ -1,6 +1,6 @@
-// The table. Rows of an architecture go before those of a kind of device, these before those of
-// all; what the catalog itself states is never overwritten. How the fitted values were obtained is
-// in docs/accuracy.md.
+// The table. Rows for an architecture take precedence over rows for a kind of device, and these
+// over rows for all; values stated by the catalog are never overwritten. docs/accuracy.md describes
+// how the fitted values were obtained.
 #include "roofline/model/priors.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr PriorRow rows[] = {
   {"GA100", "gpu_fp32_joule_per_flop",      9.3e-12,  0.2, fitted, "A100 power over clocks"},
   {"GA100", "dram_joule_per_byte",          67e-12,   0.2, fitted, "A100 power over clocks (HBM2)"},
 
-  // GA102: made in the same process as Orin's GA10B (Samsung 8 nm), so Orin's energies.
+  // GA102: same process as Orin's GA10B (Samsung 8 nm), so Orin's energies.
   {"GA102", "gpu_busy_joule_per_sm_clock",  0.9e-9,   0.3, assumed, "as AGX Orin, same process"},
   {"GA102", "gpu_fp16_joule_per_flop",      0.9e-12,  0.3, assumed, "as AGX Orin, same process"},
   {"GA102", "gpu_tf32_joule_per_flop",      5.3e-12,  0.4, assumed, "as AGX Orin, same process"},
@@ -79,8 +79,8 @@ constexpr PriorRow rows[] = {
   {"jetson", "cpu_voltage_floor_ratio",       0.55, 0.1, fitted, "AGX Orin stress rails"},
   {"jetson", "host_hz",                       1.5e9, 0.3, assumed, "where a mode states no CPU clock"},
 
-  // Graphics cards: fitted on A100-40GB-PCIe, PyTorch eager; host clocks are of an unnamed server
-  // CPU that is taken to run at 3 GHz.
+  // Graphics cards: fitted on A100-40GB-PCIe, PyTorch eager; host clocks are for an unnamed server
+  // CPU, assumed to run at 3 GHz.
   {"gpu", "torch_host_function_clocks",    30e3, 0.18, assumed, "A100 servers"},
   {"gpu", "torch_host_module_clocks",      45e3, 0.18, assumed, "A100 servers"},
   {"gpu", "torch_host_elementwise_clocks", 75e3, 0.18, assumed, "A100 servers"},
@@ -120,7 +120,7 @@ constexpr PriorRow rows[] = {
   {"gpu", "dram_joule_per_byte",           70e-12, 0.4, assumed, "as A100"},
   {"gpu", "gpu_voltage_floor_ratio",       0.776, 0.05, assumed, "as A100"},
 
-  // Processors: the host's work and the kernels take turns on the same cores.
+  // Processors: host work and kernels take turns on the same cores.
   {"cpu", "torch_host_function_clocks",    6e3,  0.4, assumed, "a few microseconds per call"},
   {"cpu", "torch_host_module_clocks",      12e3, 0.4, assumed, "a few microseconds per call"},
   {"cpu", "torch_host_elementwise_clocks", 40e3, 0.4, fitted, "PyTorch and onnxruntime on one Emerald Rapids guest"},
@@ -206,7 +206,7 @@ std::optional<double> top_gpu_hz(const catalog::Device& device) {
   return top;
 }
 
-// Rows whose value follows from the device's own facts.
+// Values that follow from the device's own facts.
 void add_derived(Priors& priors, const catalog::Device& device) {
   constexpr double idle_share = 0.2;  // of the power cap, with clocks up: A100 0.19, H100 0.21
   for (const catalog::Cap& cap : device.power_caps) {
@@ -227,7 +227,7 @@ void add_derived(Priors& priors, const catalog::Device& device) {
   if (cpu_top > 0) priors.add("cpu_top_hz", cpu_top, 0, Source::datasheet);
 }
 
-// A machine that no catalog knows was measured, and only CPUs are measured without a catalog entry.
+// A machine outside the catalog was measured, and only CPUs are measured without a catalog entry.
 bool holds_for(const PriorRow& row, const std::optional<catalog::Device>& device) {
   if (row.device.empty()) return true;
   if (row.device == to_string(device ? device->kind : catalog::Kind::cpu)) return true;
@@ -242,7 +242,7 @@ MachineModel with_priors(MachineModel model) {
   std::optional<catalog::Device> device;
   if (catalog::find(model.device)) device = catalog::load(model.device);
   Priors priors(std::move(model));
-  // Zero on a rig whose power is read as the model counts it; a calibration moves it.
+  // Zero on a rig that measures power as the model counts it; calibration moves it.
   priors.add("board_offset_w", 0, 1.0, Source::assumed);
   for (const PriorRow& row : rows)
     if (holds_for(row, device)) priors.add(row.name, row.mean, row.sigma, row.source);

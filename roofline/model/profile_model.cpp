@@ -1,5 +1,5 @@
-// Rates become operations per core and clock, as the catalog has them: then one set of formulas
-// serves both.
+// Converts rates to operations per core and clock, as in the catalog, so that the same formulas
+// apply to both.
 #include "roofline/model/profile_model.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ int most_threads(const ProfileMode& mode) {
   return most;
 }
 
-// The clock under the load that is predicted: that of the vector unit, else any.
+// The clock under the predicted load: that of the vector unit, else any.
 double clock_of(const ProfileMode& mode, int threads) {
   double hz = 0;
   for (const ComputeRow& row : mode.compute) {
@@ -66,7 +66,7 @@ void add_memory(ParameterCollector& model, const ProfileMode& mode, int threads)
               sigma_of(*fastest->bytes_per_s));
 }
 
-// Of all cores that work together.
+// Counts the cache instances that `threads` cores use.
 void add_caches(ParameterCollector& model, const Machine& machine, int threads) {
   for (const Cache& cache : machine.caches) {
     if (cache.level != Level::l2 && cache.level != Level::l3) continue;

@@ -1,6 +1,6 @@
-// A measured profile as a MachineModel: the rates of one mode as parameters that predictions start
-// from, so that a machine is predicted from its own measurement. Software's efficiency is not in a
-// profile: see priors.h.
+// A measured profile as a MachineModel: the rates of one mode become parameters, so that
+// predictions start from the machine's own measurement. A profile has no software efficiencies: see
+// priors.h.
 #pragma once
 
 #include "base/machine_model.h"
@@ -11,12 +11,11 @@ namespace ridgeline {
 
 struct ProfiledMachine {
   MachineModel model;
-  OperatingPoint point;  // of the mode, with the clock and cores that the rates were measured at
+  OperatingPoint point;  // of the mode, with the clock and cores of the measured rates
 };
 
-// Of CPU rows with `threads` threads (0: the most that were measured): the fastest kernel of each
-// unit and type, the fastest direction of memory, caches. An Error where no clock or no rate was
-// measured.
+// From CPU rows with `threads` threads (0: the most measured): the fastest kernel of each unit and
+// type, the fastest memory direction, caches. Throws an Error if no clock or no rate was measured.
 ProfiledMachine profiled_machine(const Profile& profile, const ProfileMode& mode, int threads = 0);
 
 }  // namespace ridgeline

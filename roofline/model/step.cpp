@@ -1,5 +1,4 @@
-// The formulas of docs/model.md, "The step" and "Power". Kernels by themselves are in
-// kernel_time.h.
+// The formulas of docs/model.md, "The step" and "Power". Single kernels are in kernel_time.h.
 #include "roofline/model/step.h"
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 namespace ridgeline {
 namespace {
 
-// Halvings of an interval until the clock is known to a millionth.
+// Bisection steps that give the clock to a millionth.
 constexpr int halvings = 20;
 
 double host_clocks_of(const KernelLoad& kernel, const Host& host) {
@@ -42,8 +41,8 @@ double idle_at(const Power& power, double hz) {
   return below->second + share * (above->second - below->second);
 }
 
-// Time that is lost where host and device are nearly balanced and each waits for the other at
-// times: by how much their p-norm passes the longer of the two.
+// Time lost when host and device are nearly balanced and sometimes wait for each other: the excess
+// of their p-norm over the longer of the two.
 double jitter(double host_s, double device_s, double exponent) {
   const double longer = std::max(host_s, device_s);
   if (exponent <= 1 || longer <= 0) return 0;
@@ -136,7 +135,7 @@ const StepModel::DeviceTimes& StepModel::kept_times(const DevicePoint& point) co
                               : kept_.emplace(key, device_times(point)).first->second;
 }
 
-// A governor raises the clock until the load is at its target; time between nodes counts as idle.
+// The governor raises the clock until the load meets its target; time between nodes is idle.
 double StepModel::governed_hz(const DevicePoint& point, double host_hz) const {
   const Host& host = coefficients_.host;
   double nodes = 0, clocks = 0;
@@ -166,8 +165,8 @@ double StepModel::governed_hz(const DevicePoint& point, double host_hz) const {
   return high;
 }
 
-// Every node waits for the one before: the host's part before the launch, the kernel, a stall where
-// the device waited long.
+// Each node waits for the previous one: host work before the launch, the kernel, and a stall if the
+// device waited long.
 void StepModel::run_one_by_one(Step& step, const DeviceTimes& device, double host_hz,
                                bool rows) const {
   const Host& host = coefficients_.host;
@@ -195,7 +194,7 @@ void StepModel::run_one_by_one(Step& step, const DeviceTimes& device, double hos
   }
 }
 
-// The cores that call the operators also run them.
+// The cores that call the operators also execute them.
 void StepModel::run_in_line(Step& step, const DeviceTimes& device, double host_hz,
                             bool rows) const {
   for (std::size_t i = 0; i < device.kernels.size(); ++i) {
@@ -209,8 +208,8 @@ void StepModel::run_in_line(Step& step, const DeviceTimes& device, double host_h
   step.time_s += step.tail_s;
 }
 
-// The host runs ahead, the device works through the queue: a kernel starts when it was launched and
-// the one before has ended.
+// The host runs ahead and the device works off the queue: a kernel starts once it was launched and
+// the previous one has ended.
 void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double host_hz,
                                    bool rows) const {
   const Host& host = coefficients_.host;
@@ -294,13 +293,13 @@ Step StepModel::at(const Conditions& conditions, bool rows) const {
     set_clock(governed_hz(point, host_hz));
 
   Step step = run(conditions, point, kept_times(point), host_hz, rows);
-  // The board's own cap, or one that the mode sets below it.
+  // The board's own cap, or a lower one set by the mode.
   std::optional<double> cap = coefficients_.power.cap_w;
   if (conditions.point.cap_w)
     cap = std::min(cap.value_or(*conditions.point.cap_w), *conditions.point.cap_w);
   if (!cap || !step.power_w || *step.power_w <= *cap) return step;
 
-  // Fixed point of power and clock: the highest clock whose power the cap allows.
+  // Fixed point of power and clock: the highest clock that keeps the power within the cap.
   constexpr double lowest_share = 0.1;
   double low = lowest_share * point.hz, high = point.hz;
   for (int i = 0; i < halvings; ++i) {

@@ -1,5 +1,5 @@
-// Step: one inference or training step at one operating point: when each kernel ends, what the time
-// and the energy went to. Plain doubles; intervals are made of many Steps.
+// Step: one inference or training step at one operating point: when each kernel ends and where time
+// and energy go. Plain doubles; intervals come from many Steps.
 #pragma once
 
 #include <map>
@@ -15,26 +15,26 @@
 
 namespace ridgeline {
 
-// One kernel's part of the step. The parts and the overheads add up to the step.
+// One kernel's part of the step. Parts and overheads add up to the step.
 struct StepRow {
   double time_s = 0;  // by which this kernel moved the end of the step
-  double host_s = 0;  // that the host worked for it; may lie under other kernels
+  double host_s = 0;  // host work for it; may overlap other kernels
   double stall_s = 0;
-  double dynamic_j = 0;  // operations and bytes; constant power comes on top
+  double dynamic_j = 0;  // operations and bytes; constant power is extra
   KernelTime kernel;
 };
 
 struct Step {
   double time_s = 0;
-  double host_s = 0;    // sum of what the host did
-  double kernel_s = 0;  // sum of what the device did
-  double tail_s = 0;    // after the last kernel: host work that nothing hides
+  double host_s = 0;    // total host work
+  double kernel_s = 0;  // total device time
+  double tail_s = 0;    // host work after the last kernel, which nothing hides
   double jitter_s = 0;  // host and device waiting for each other
-  double gpu_hz = 0;    // effective clock: below the mode's under a cap or a governor
+  double gpu_hz = 0;    // effective clock: below the mode's under a cap or governor
   bool capped = false;
   std::optional<double> power_w;
   std::optional<double> constant_w;  // of power_w, while the step runs
-  std::vector<StepRow> rows;         // empty where only totals were asked for
+  std::vector<StepRow> rows;         // empty if only totals were requested
 };
 
 // Evaluates one network on one machine at many points: kernel times are kept per (units, device
@@ -43,7 +43,7 @@ class StepModel {
  public:
   StepModel(const NetworkLoad& load, const Coefficients& coefficients);
 
-  // An Error names a clock that the point lacks and the formulas need.
+  // Throws an Error that names a clock that the formulas need and the point lacks.
   Step at(const Conditions& conditions, bool rows = true) const;
 
  private:
@@ -69,22 +69,22 @@ class StepModel {
   const NetworkLoad& load_;
   Coefficients coefficients_;
   std::vector<double> host_clocks_;      // per kernel
-  std::vector<double> host_clocks_sum_;  // up to and with this kernel
+  std::vector<double> host_clocks_sum_;  // up to and including this kernel
   mutable std::map<std::tuple<double, double, double>, DeviceTimes> kept_;
 };
 
-// Where the device stands at an operating point; an Error names what is missing.
+// The device at an operating point; throws an Error that names what is missing.
 DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint& point);
 
-// Clock of the core that a runtime's thread ends up on: of the fastest cluster.
+// Clock of the core that runs the runtime's thread: one of the fastest cluster.
 double host_hz_of(const OperatingPoint& point, const Host& host);
 
-// Power whatever the kernels do, with the device and one core of the host busy for these shares of
-// the time; without the offset of a plug.
+// Power independent of the kernels, with the device and one host core busy for these shares of the
+// time; without the wall offset.
 double constant_power(const Coefficients& coefficients, const DevicePoint& device,
                       const OperatingPoint& point, double device_busy, double host_busy);
 
-// What bounds one row, and the step as a whole.
+// The bound of one row, and of the step as a whole.
 BoundBy bound_of(const StepRow& row);
 BoundBy bound_of(const Step& step);
 

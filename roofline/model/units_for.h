@@ -1,6 +1,6 @@
-// Which units of a machine run arithmetic of a data type. The one rule behind predictions and
-// ceilings: a matrix unit runs products only, fp32 products may run as TF32, and a type that the
-// machine has no units for is computed in the next wider one.
+// Which units of a machine run arithmetic of a data type, for predictions and ceilings alike:
+// matrix units run products only, fp32 products may run as TF32, and a type without units is
+// computed in the next wider one.
 #pragma once
 
 #include <optional>
@@ -30,16 +30,16 @@ constexpr std::optional<DType> wider(DType dtype) {
   return std::nullopt;
 }
 
-// What is to be computed: a product (or other arithmetic), and whether the library may round the
-// inputs of an fp32 product to TF32.
+// The arithmetic: a product or not, and whether the library may round the inputs of an fp32 product
+// to TF32.
 struct WantedArithmetic {
   DType dtype = DType::fp32;
   bool product = false;
   bool may_use_tf32 = true;
 };
 
-// Calls `takes(unit, dtype)` for the units that can run it, the preferred one first; it returns
-// whether the machine has them. Wider types are tried only where it has none.
+// Calls `takes(unit, dtype)` for the units that can run it, preferred ones first; it returns
+// whether the machine has them. Wider types are tried only if it has none.
 template <class Takes>
 void each_unit_for(const WantedArithmetic& wanted, Takes&& takes) {
   for (std::optional<DType> dtype = wanted.dtype; dtype; dtype = wider(*dtype)) {
