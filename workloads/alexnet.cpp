@@ -1,5 +1,5 @@
-// AlexNet as torchvision has it: one tower, no local response normalisation.
-// The two-tower original of 2012 has grouped convolutions and other counts.
+// AlexNet as in torchvision: one tower, no local response normalisation.
+// The two-tower original of 2012 has grouped convolutions and different counts.
 #include "workloads/builder.h"
 #include "workloads/families.h"
 

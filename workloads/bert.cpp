@@ -1,4 +1,4 @@
-// BERT, base and large: the encoder with its pooler, without a head for a task.
+// BERT, base and large: the encoder with its pooler, without a task head.
 // Hugging Face's BertModel for google-bert/bert-base-uncased and bert-large-uncased.
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ Operand embeddings(NetworkBuilder& net, Operand ids, std::int64_t width) {
   return net.dropout("dropout", net.layer_norm("LayerNorm", x));
 }
 
-// Projection, dropout, sum with what was before, normalisation.
+// Projection, dropout, residual sum, normalisation.
 Operand joined(NetworkBuilder& net, std::string_view name, Operand x, Operand before) {
   const auto scope = net.scope(name);
   x = net.dropout("dropout", net.linear("dense", x, net.dimension(before, -1)));
@@ -50,7 +50,7 @@ void bert(NetworkBuilder& net, const BertForm& form) {
   check_positions(net, 512);
   const std::int64_t batch = net.settings().batch, tokens = net.settings().seq;
   Operand x = embeddings(net, token_input(net), form.width);
-  // Zero where there is a token, as good as minus infinity where there is padding.
+  // Zero for tokens, practically minus infinity for padding.
   const Operand mask =
       net.layer("extended_attention_mask", "Where", Elementwise{Function::where, batch * tokens},
                 {token_input(net, "attention_mask")}, {batch, 1, 1, tokens});

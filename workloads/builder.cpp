@@ -1,4 +1,4 @@
-// Layers of a network that is being written, and what each kind of them does to shapes.
+// Writes the layers of a network and computes the shapes that each kind of layer produces.
 #include "workloads/builder.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::int64_t positions(std::int64_t in, std::int64_t kernel, std::int64_t stride
   const std::int64_t room = in + 2 * padding - kernel;
   if (room < 0) return 0;
   std::int64_t count = (ceil ? rounded_up(room, stride) : room / stride) + 1;
-  if (ceil && (count - 1) * stride >= in + padding) --count;  // it would begin outside
+  if (ceil && (count - 1) * stride >= in + padding) --count;  // it would start outside
   return count;
 }
 
@@ -55,7 +55,7 @@ Shape per_head(const Shape& leading, std::int64_t heads, std::int64_t tokens, st
   return shape;
 }
 
-// What ONNX calls the operator.
+// The operator's name in ONNX.
 std::string_view operator_word(Function function) {
   switch (function) {
     case Function::add:
@@ -160,7 +160,7 @@ Operand NetworkBuilder::input(std::string_view name, Shape shape, std::optional<
   return made;
 }
 
-// Vectors (biases, scales and shifts) stay wide in a network of 8 bits, as quantisers leave them.
+// Vectors (biases, scales and shifts) stay wide in an 8-bit network, as quantisers leave them.
 Operand NetworkBuilder::parameter(std::string_view name, Shape shape) {
   const bool stays_wide = bits(settings_.dtype) <= 8 && shape.size() < 2;
   const ElementType type = stays_wide ? ElementType::fp32 : settings_.dtype;
@@ -175,8 +175,8 @@ Operand NetworkBuilder::constant(std::string_view name, Shape shape,
   return tensor(full_name(name), std::move(shape), type.value_or(settings_.dtype), Role::weight);
 }
 
-// Products of 8-bit types are 8-bit products. All else that a network of 8 bits computes
-// (normalisation, softmax, activations, sums) is computed in fp32 on its way between 8-bit tensors.
+// Products of 8-bit types stay 8-bit. Everything else in an 8-bit network (normalisation, softmax,
+// activations, sums) is computed in fp32 between 8-bit tensors.
 DType NetworkBuilder::compute_type(const Op& op, ElementType type) const {
   if (!is_product(op) && bits(type) <= 8) return DType::fp32;
   return compute_dtype(type).value_or(DType::fp32);
@@ -268,8 +268,8 @@ Operand NetworkBuilder::conv(std::string_view name, Operand x, std::int64_t chan
   return conv(name, x, conv_weights(name, dimension(x, 1), channels, options), options);
 }
 
-// Without output padding and with stride and kernel as they are: the output of a convolution whose
-// input this would be.
+// Without output padding: a convolution with these options would map the output's size back to the
+// input's.
 Operand NetworkBuilder::conv_transpose(std::string_view name, Operand x, std::int64_t channels,
                                        const ConvolutionOptions& options) {
   const Extent in(dimension(x, 2), dimension(x, 3));
@@ -347,7 +347,7 @@ Operand NetworkBuilder::matmul_transposed(std::string_view name, Operand a, Oper
   return product(name, a, b, dimension(b, -2), dimension(a, -1));
 }
 
-// Two biases, of input and of recurrence, as ONNX and torch have them.
+// Two biases, for input and recurrence, as in ONNX and torch.
 RecurrentOutputs NetworkBuilder::recurrent(std::string_view name, Cell cell, Operand x,
                                            std::int64_t hidden) {
   const std::int64_t steps = dimension(x, 0), batch = dimension(x, 1), input = dimension(x, 2);
@@ -374,8 +374,8 @@ RecurrentOutputs NetworkBuilder::recurrent(std::string_view name, Cell cell, Ope
   return outputs;
 }
 
-// --- scaled dot-product attention: as one layer, or as the layers it consists of, which follow the
-// eager code of Hugging Face and torchvision, step by step
+// --- scaled dot-product attention: one layer, or the layers it consists of, which follow the eager
+// code of Hugging Face and torchvision step by step
 
 Operand NetworkBuilder::attention(std::string_view name, Operand query, KeyValue now,
                                   const AttentionOptions& options) {
@@ -428,8 +428,8 @@ Operand NetworkBuilder::attention(std::string_view name, Operand packed,
   return layer(name, "Attention", op, inputs, std::move(out));
 }
 
-// Heads are split by strides alone; libraries multiply such matrices as they are. The result has
-// its heads outside and is moved into place.
+// Splitting heads only changes strides, and libraries multiply such matrices in place. The result
+// has its heads outside and must be moved.
 Operand NetworkBuilder::eager_attention(Operand query, KeyValue now,
                                         const AttentionOptions& options, const Attention& op,
                                         Shape out) {
@@ -498,7 +498,7 @@ Operand NetworkBuilder::softmax(std::string_view name, Operand x, std::optional<
   return layer(name, "Softmax", Softmax{element_count(shape(x)), false}, {x}, shape(x), type);
 }
 
-// The running statistics are no parameters: no gradient reaches them.
+// Running statistics are not parameters: they have no gradient.
 Operand NetworkBuilder::batch_norm(std::string_view name, Operand x, bool frozen) {
   const std::int64_t channels = dimension(x, 1);
   std::vector<Operand> inputs{x};
@@ -553,8 +553,8 @@ Operand NetworkBuilder::average_pool(std::string_view name, Operand x, const Poo
   return pool(name, x, Pooling::average, options);
 }
 
-// Windows of torch's adaptive pooling reach from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉; where out does not
-// divide in, some are one longer than others and the longest counts for all.
+// Windows of torch's adaptive pooling reach from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉. If out does not
+// divide in, some are one longer than others; the longest counts for all.
 Operand NetworkBuilder::adaptive_average_pool(std::string_view name, Operand x, Extent out) {
   const auto window = [](std::int64_t in, std::int64_t count) {
     std::int64_t longest = 1;
@@ -580,8 +580,8 @@ Operand NetworkBuilder::resize(std::string_view name, Operand x, Extent out, Int
   return layer(name, "Resize", op, {x}, std::move(shape));
 }
 
-// --- movement. In torch a split, a reshape and a dropout at inference cost nothing; here they are
-// views too.
+// --- movement. Splits, reshapes and dropout at inference cost nothing in torch, so they are views
+// here.
 
 Operand NetworkBuilder::concat(std::string_view name, const std::vector<Operand>& parts, int axis) {
   Shape shape = this->shape(parts.front());
@@ -654,7 +654,7 @@ Operand NetworkBuilder::transpose(std::string_view name, Operand x, Shape shape)
   return copy(name, "Transpose", x, std::move(shape));
 }
 
-// Of an input that is larger than the output only as much is read as is written.
+// If the input is larger than the output, only as much is read as is written.
 Operand NetworkBuilder::copy(std::string_view name, std::string_view origin, Operand x,
                              Shape shape) {
   Copy op;

@@ -1,7 +1,7 @@
 // NetworkBuilder: writes a Graph layer by layer, so that a network reads like its paper:
 //   x = net.conv("conv1", x, 64, {.kernel = 7, .stride = 2, .padding = 3});
 //   x = net.relu("relu", net.batch_norm("bn1", x));
-// Shapes follow from the inputs; names follow the modules of the source; nothing is computed.
+// Shapes follow from the inputs, names from the modules of the source; nothing is computed.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace ridgeline {
 
-// A tensor of the network that is being written.
+// A tensor of the network under construction.
 struct Operand {
   TensorId id = 0;
 };
@@ -37,8 +37,8 @@ struct ConvolutionOptions {
 
 struct PoolOptions {
   Extent kernel = 2, stride = 2, padding = 0;
-  bool ceil = false;  // a last window may hang over the edge
-  bool same = false;  // as of a convolution
+  bool ceil = false;  // the last window may extend over the edge
+  bool same = false;  // as for a convolution
 };
 
 // Parameters of a convolution; layers may share them.
@@ -53,15 +53,15 @@ struct KeyValue {
 
 struct AttentionOptions {
   std::int64_t heads = 1;
-  std::int64_t kv_heads = 0;  // of keys and values; 0: as many as heads
+  std::int64_t kv_heads = 0;  // of keys and values; 0: the same as heads
   bool causal = false;
   std::vector<Operand> biases = {};   // added to the scores: masks, relative positions
   std::optional<KeyValue> past = {};  // keys and values of earlier tokens
-  // How the source writes it where attention is not one kernel:
-  bool scales_query = false;               // not the scores
-  bool softmax_in_fp32 = false;            // and a cast back
+  // How the source computes attention that is not one kernel:
+  bool scales_query = false;               // instead of the scores
+  bool softmax_in_fp32 = false;            // followed by a cast back
   bool dropout = false;                    // of the probabilities
-  std::optional<AttentionForm> form = {};  // where the source has this one only
+  std::optional<AttentionForm> form = {};  // if the source has only this one
 };
 
 struct RecurrentOutputs {
@@ -77,7 +77,7 @@ class NetworkBuilder {
   std::int64_t dimension(Operand operand, int axis) const;  // −1 is the last
   ElementType type(Operand operand) const { return graph_.tensors[operand.id].type; }
 
-  // Names inside are "name.…" while it lives.
+  // Prefixes names with "name." while it lives.
   class Scope {
    public:
     Scope(NetworkBuilder& builder, std::string_view name);
@@ -91,7 +91,7 @@ class NetworkBuilder {
   };
   [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
 
-  // The same, of a module that torch runs in one call.
+  // The same for a module that torch runs in one call.
   class Module {
    public:
     Module(NetworkBuilder& builder, std::string_view name);
@@ -105,13 +105,13 @@ class NetworkBuilder {
   };
   [[nodiscard]] Module module(std::string_view name) { return {*this, name}; }
 
-  // Calls of the source's code around the layer that was written last which touch no data.
+  // Calls in the source around the last written layer that touch no data.
   void bookkeeping(int calls) { graph_.layers.back().bookkeeping += calls; }
 
-  // Tensors; of the network's type where none is said. An input is of the network, not of a module:
-  // its name is taken as it is.
+  // Tensors, by default of the network's type. Inputs belong to the network, not to a module, so
+  // their names get no prefix.
   Operand input(std::string_view name, Shape shape, std::optional<ElementType> type = {});
-  // [batch, channels, image, image], named as torch.fx and exporters call it.
+  // [batch, channels, image, image], with the name that torch.fx and exporters use.
   Operand image_input(std::int64_t channels = 3) {
     return input("input", {settings_.batch, channels, settings_.image, settings_.image});
   }
@@ -140,10 +140,10 @@ class NetworkBuilder {
   // x is [steps, batch, input], as are the outputs.
   RecurrentOutputs recurrent(std::string_view name, Cell cell, Operand x, std::int64_t hidden);
 
-  // Attention alone; projections are linear(). Operands are […, tokens, heads · width].
+  // Attention without projections, which are linear(). Operands are […, tokens, heads · width].
   Operand attention(std::string_view name, Operand query, KeyValue now,
                     const AttentionOptions& options);
-  // Query, key and value stand beside each other in one tensor.
+  // Query, key and value side by side in one tensor.
   Operand attention(std::string_view name, Operand packed, const AttentionOptions& options);
 
   // Element by element.
@@ -162,7 +162,7 @@ class NetworkBuilder {
   Operand cast(std::string_view name, Operand x, ElementType type);
   Operand softmax(std::string_view name, Operand x, std::optional<ElementType> type = {});
 
-  // Normalisation: of channels, of the last axis.
+  // Normalisation: over channels, over the last axis.
   Operand batch_norm(std::string_view name, Operand x, bool frozen = false);  // not trained
   Operand layer_norm(std::string_view name, Operand x);
   Operand rms_norm(std::string_view name, Operand x);
@@ -183,10 +183,10 @@ class NetworkBuilder {
   // These do nothing at inference.
   Operand dropout(std::string_view name, Operand x);
   Operand stochastic_depth(std::string_view name, Operand x);
-  // The same elements in the order of another shape: strides only, or moved in memory.
+  // The same elements in the order of another shape: by strides only, or moved in memory.
   Operand transpose_view(std::string_view name, Operand x, Shape shape);
   Operand transpose(std::string_view name, Operand x, Shape shape);
-  // Data that moves unchanged, under the operator's own word.
+  // Moves data unchanged; `origin` is the operator's name.
   Operand copy(std::string_view name, std::string_view origin, Operand x, Shape shape);
 
   // Any other layer: one Op, one output.
@@ -194,7 +194,7 @@ class NetworkBuilder {
                 const std::vector<Operand>& inputs, Shape shape,
                 std::optional<ElementType> type = {});
 
-  // What the user asked for cannot be built: a usage error that names the network.
+  // Rejects options that the network cannot be built with: a usage error that names the network.
   [[noreturn]] void refuse(const std::string& what, const std::string& fix) const;
 
  private:
@@ -212,8 +212,8 @@ class NetworkBuilder {
 
   Settings settings_;
   Graph graph_;
-  std::string prefix_;  // of names, with its full stop
-  std::string module_;  // that torch runs in one call, while it is written
+  std::string prefix_;  // of names, with its trailing dot
+  std::string module_;  // run by torch in one call, while it is being written
   std::unordered_map<std::string, int> uses_;
 };
 

@@ -1,6 +1,6 @@
-// DenseNet-121: every layer sees the concatenation of all before it.
-// torchvision's; activations come before their convolutions, so that batch normalisation of the
-// first one in a layer cannot be folded.
+// DenseNet-121 as in torchvision: each layer takes the concatenation of all layers before it.
+// Activations precede their convolutions, so the first batch normalisation of a layer cannot be
+// folded.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,7 @@ constexpr std::int64_t growth = 32;
 
 Operand dense_layer(NetworkBuilder& net, int index, const std::vector<Operand>& before) {
   const auto scope = net.scope(fmt::format("denselayer{}", index + 1));
-  Operand x = net.concat("cat", before, 1);  // torch copies a single one too
+  Operand x = net.concat("cat", before, 1);  // torch copies even a single one
   x = net.relu("relu1", net.batch_norm("norm1", x));
   x = net.conv("conv1", x, 4 * growth, {});
   x = net.relu("relu2", net.batch_norm("norm2", x));

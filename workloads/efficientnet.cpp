@@ -1,5 +1,5 @@
-// EfficientNet B0 and B1: one table of stages, scaled in depth (and from B2 on in width).
-// torchvision's; each block's residual has stochastic depth, which does nothing at inference.
+// EfficientNet B0 and B1 as in torchvision: one table of stages, scaled in depth (and from B2 on in
+// width). Each residual has stochastic depth, which does nothing at inference.
 #include <fmt/format.h>
 
 #include <algorithm>

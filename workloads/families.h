@@ -1,5 +1,5 @@
 // The families of workloads: one file and one line each.
-// Rows of a family stand in its file; the registry joins them.
+// A family's rows are in its file; the registry joins them.
 #pragma once
 
 #include <span>

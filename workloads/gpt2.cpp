@@ -1,4 +1,4 @@
-// GPT-2 (124 M) with its language-model head, which shares the table of tokens.
+// GPT-2 (124 M) with its language-model head, which shares the token table.
 // Hugging Face's GPT2LMHeadModel for openai-community/gpt2.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Inception v3: blocks of parallel branches with factorised convolutions.
-// torchvision's at inference: the auxiliary classifier, which only training runs, is left out.
+// As in torchvision at inference, without the auxiliary classifier, which only training runs.
 #include "workloads/builder.h"
 #include "workloads/families.h"
 

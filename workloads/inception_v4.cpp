@@ -1,5 +1,5 @@
-// Inception v4: a longer stem and more blocks of parallel branches than its predecessor.
-// After timm, which has it from the paper (arXiv 1602.07261).
+// Inception v4: a longer stem and more blocks of parallel branches than v3.
+// After timm's implementation of the paper (arXiv 1602.07261).
 #include <fmt/format.h>
 
 #include <string>
@@ -28,7 +28,7 @@ Operand unit(NetworkBuilder& net, std::string_view name, Operand x, const UnitFo
   return net.relu("bn.act", x);
 }
 
-// Units "name.0", "name.1", … one after the other.
+// Units "name.0", "name.1", … in sequence.
 Operand chain(NetworkBuilder& net, std::string_view name, Operand x,
               const std::vector<UnitForm>& units, int first = 0) {
   const auto scope = net.scope(name);
@@ -114,7 +114,7 @@ Operand inception_c(NetworkBuilder& net, Operand x) {
   return net.concat("cat", {one, once, twice, pooled(net, x, 256)}, 1);
 }
 
-// Blocks of one kind, numbered from `first` to before `end`.
+// Blocks of one kind, numbered from `first` up to, but not including, `end`.
 Operand repeated(NetworkBuilder& net, int first, int end, Operand x,
                  Operand (*block)(NetworkBuilder&, Operand)) {
   for (int index = first; index < end; ++index) {

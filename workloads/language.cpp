@@ -1,6 +1,6 @@
-// What language models share.
-// The cache enters as inputs and leaves as outputs; the program that runs the model appends one to
-// the other.
+// Parts that language models share.
+// The cache is an input and new keys and values are outputs; the program that runs the model
+// appends them to the cache.
 #include "workloads/language.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// LeNet-5 as the paper draws it, with plain average pooling and a fully connected output.
-// The paper's trainable pooling, sparse C3 and radial-basis output are not what is used since.
+// LeNet-5 as drawn in the paper, with plain average pooling and a fully connected output.
+// Like later implementations, without the trainable pooling, sparse C3 and radial-basis output.
 #include "workloads/builder.h"
 #include "workloads/families.h"
 
@@ -27,7 +27,7 @@ std::span<const Workload> lenet_workloads() {
       .family = "lenet",
       .source = "paper, LeCun et al. 1998",
       .address = "https://doi.org/10.1109/5.726791",
-      // No image: the first fully connected layer fits 32x32 only.
+      // No image option: the first fully connected layer only fits 32x32.
       .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::classes},
       .image = 32,
       .classes = 10,

@@ -1,7 +1,7 @@
-// Decoders of the Llama kind: Llama 3.2 1B and Qwen2 1.5B. Rotary positions, grouped keys and
-// values, gated units, a language-model head that shares the table of tokens.
-// Hugging Face's LlamaForCausalLM and Qwen2ForCausalLM; sines and cosines of positions, which
-// follow from sizes alone, are constants here.
+// Decoders like Llama: Llama 3.2 1B and Qwen2 1.5B. Rotary positions, grouped keys and values,
+// gated units, a language-model head that shares the token table. Hugging Face's LlamaForCausalLM
+// and Qwen2ForCausalLM; sines and cosines of positions are constants here, since they follow from
+// the sizes.
 #include <fmt/format.h>
 
 #include "workloads/families.h"
@@ -12,7 +12,7 @@ namespace llama_parts {
 
 struct LlamaForm {
   std::int64_t layers, heads, kv_heads, width, hidden, vocabulary, positions;
-  bool projection_bias;  // of query, key and value
+  bool projection_bias;  // for query, key and value
 
   std::int64_t head_width() const { return width / heads; }
 };

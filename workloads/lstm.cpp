@@ -1,6 +1,6 @@
 // A language model of two LSTM layers, as Pagoda exports it: embedding, 2 x LSTM, linear.
-// Batch first outside and steps first inside, so that both ends are transposed; the last states of
-// both layers are outputs.
+// Batch first outside and steps first inside, so both ends are transposed; the last states of both
+// layers are outputs.
 #include "workloads/families.h"
 #include "workloads/language.h"
 

@@ -1,5 +1,5 @@
 // MaxViT-T: inverted residuals, then attention inside windows and across a grid of them.
-// torchvision's, which computes the attention step by step.
+// As in torchvision, which computes attention step by step.
 #include <fmt/format.h>
 
 #include <array>
@@ -59,7 +59,7 @@ Operand relative_attention(NetworkBuilder& net, Operand x) {
   return net.linear("merge", x, width);
 }
 
-// Windows take neighbours together; a grid takes one position of each of its cells.
+// A window holds neighbouring positions; a grid holds one position from each of its cells.
 Operand partition_attention(NetworkBuilder& net, std::string_view name, Operand x, bool grid) {
   const auto scope = net.scope(name);
   const Shape image = net.shape(x);
@@ -91,7 +91,7 @@ void maxvit_t(NetworkBuilder& net) {
   x = conv_norm_activation(
       net, "stem.0", x, {.channels = 64, .kernel = 3, .stride = 2, .activation = Function::gelu});
   x = net.conv("stem.1.0", x, 64, {.kernel = 3, .padding = 1, .bias = true});
-  bool first = true;  // stochastic depth grows from nothing
+  bool first = true;  // whose stochastic depth has probability 0
   for (std::size_t stage = 0; stage < channels.size(); ++stage)
     for (int i = 0; i < layers[stage]; ++i) {
       const auto names = net.scope(fmt::format("blocks.{}.layers.{}.layers", stage, i));

@@ -1,5 +1,4 @@
-// Blocks that mobile networks share.
-// After torchvision's ops.misc.
+// Blocks that mobile networks share, after torchvision's ops.misc.
 #include "workloads/mobile_blocks.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Blocks of mobile networks, under the names that torchvision gives their modules.
-// How many there are, and of which width, is each family's own.
+// Blocks of mobile networks, with torchvision's module names.
+// Each family defines their number and width.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace ridgeline {
 
-// Convolution "0", batch normalisation "1" and activation "2", padded to keep the image's size up
-// to the stride.
+// Convolution "0", batch normalisation "1" and activation "2", padded so that only the stride
+// changes the image's size.
 struct ConvNormForm {
   std::int64_t channels = 1, kernel = 1, stride = 1, groups = 1;
   std::optional<Function> activation = Function::relu;
@@ -17,7 +17,7 @@ struct ConvNormForm {
 Operand conv_norm_activation(NetworkBuilder& net, std::string_view name, Operand x,
                              const ConvNormForm& form);
 
-// Channels weighted by what two 1x1 convolutions make of their means.
+// Squeeze-and-excitation: weights channels by two 1x1 convolutions of their means.
 struct ExcitationForm {
   std::int64_t squeezed = 1;
   Function activation = Function::relu, gate = Function::sigmoid;
@@ -25,7 +25,7 @@ struct ExcitationForm {
 Operand squeeze_excitation(NetworkBuilder& net, std::string_view name, Operand x,
                            const ExcitationForm& form);
 
-// To a multiple of 8, and by no more than a tenth down, as widths of mobile networks are rounded.
+// Rounds to a multiple of 8, down by at most a tenth, as mobile networks round their widths.
 std::int64_t rounded_channels(double channels);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// MobileNetV2: inverted residuals, expanded by six and linear at their end.
-// torchvision's; activations are ReLU6.
+// MobileNetV2 as in torchvision: inverted residuals, expanded by six, with a linear end.
+// Activations are ReLU6.
 #include <fmt/format.h>
 
 #include "workloads/builder.h"

@@ -1,5 +1,5 @@
-// MobileNetV3, large and small: inverted residuals with squeeze-and-excitation and hard
-// activations. torchvision's.
+// MobileNetV3, large and small, as in torchvision: inverted residuals with squeeze-and-excitation
+// and hard activations.
 #include <fmt/format.h>
 
 #include "workloads/builder.h"

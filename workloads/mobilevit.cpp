@@ -1,5 +1,5 @@
 // MobileViT-S: inverted residuals, and transformers over the positions of 2x2 patches.
-// After timm, which has it from the paper (arXiv 2110.02178); Hugging Face's apple/mobilevit-small
+// After timm's implementation of the paper (arXiv 2110.02178); Hugging Face's apple/mobilevit-small
 // has the same sizes.
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ Operand transformer_block(NetworkBuilder& net, std::string_view name, Operand x,
   x = unit(net, "conv_kxk", x, channels, {.kernel = 3, .padding = 1});
   x = net.conv("conv_1x1", x, width, {});
 
-  // Patches of 2x2 want even sides.
+  // Patches of 2x2 need even sides.
   const Extent image(net.dimension(x, 2), net.dimension(x, 3));
   const Extent even((image.height + 1) / 2 * 2, (image.width + 1) / 2 * 2);
   const bool resizes = even.height != image.height || even.width != image.width;

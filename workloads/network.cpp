@@ -1,4 +1,5 @@
-// A name without a file behind it is a workload; everything else is a file.
+// A word with a slash or a model's file extension is a file. Any other is a workload, unless only a
+// file has that name.
 #include "workloads/network.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ Network build_network(const NetworkRequest& request) {
   if (request.form == NetworkForm::as_given)
     wanted.batch = request.batch;
   else if (request.word == "lstm" && !wanted.seq)
-    wanted.seq = 1;  // its export leaves the sequence free, as it does the batch
+    wanted.seq = 1;  // its export leaves sequence and batch free
   const Settings settings = resolve(workload, wanted);
   Graph graph = build_workload(workload, settings);
   if (request.form == NetworkForm::as_exported) graph = fold_batch_norm(std::move(graph));

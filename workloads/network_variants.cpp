@@ -24,7 +24,7 @@ DType main_dtype(const std::vector<Demand>& demands) {
   return most == operations.end() ? DType::fp32 : most->first;
 }
 
-// A kernel without work would be predicted to take no time.
+// A kernel without counted work would be predicted to take no time.
 void check_operators(const NetworkRequest& request, Network& network) {
   const std::string unknown = unknown_text(unknown_operators(network.graph()));
   if (unknown.empty()) return;

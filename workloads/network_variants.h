@@ -1,5 +1,5 @@
-// One network in the variants that can be run: by batch, dtype and runtime. Each batch and dtype is
-// loaded once, and lowered once per runtime. What the kernels cost is computed in roofline/.
+// One network in the variants that can run: by batch, dtype and runtime. Each batch and dtype is
+// loaded once and lowered once per runtime. roofline/ computes what the kernels cost.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace ridgeline {
 
 struct NetworkVariant {
   std::vector<Demand> demands;
-  std::int64_t batch = 1;     // 1 where the network does not say
-  DType dtype = DType::fp32;  // that most of its arithmetic is in
+  std::int64_t batch = 1;     // 1 if the network has none
+  DType dtype = DType::fp32;  // of most of its arithmetic
   std::vector<std::string> warnings;
 };
 
@@ -31,16 +31,15 @@ class NetworkVariants {
   explicit NetworkVariants(NetworkRequest request, std::optional<TrainingOptions> training = {})
       : request_(std::move(request)), training_(std::move(training)) {}
 
-  // As requested. Operators that no rule describes are an Error, or a warning where they are
-  // allowed.
+  // As requested. Operators without a rule are an Error, or a warning if the request allows them.
   const NetworkVariant& as_given(Runtime runtime);
 
-  // With another batch or dtype; an Error where the network does not have it, such as a file,
-  // whose types are its own.
+  // With another batch or dtype. Throws an Error if the network cannot have it: a file's types are
+  // fixed.
   const NetworkVariant& with(std::int64_t batch, DType dtype, Runtime runtime);
 
  private:
-  // What differs from the request; nothing: as requested.
+  // Differences from the request; none: as requested.
   using Change = std::pair<std::optional<std::int64_t>, std::optional<DType>>;
 
   const Network& loaded(const Change& change);
@@ -52,10 +51,10 @@ class NetworkVariants {
   std::map<std::pair<Change, Runtime>, NetworkVariant> lowered_;
 };
 
-// What a training step leaves out, in words.
+// Text for what a training step leaves out.
 std::vector<std::string> training_warnings(const Training& training);
 
-// Bytes that a run holds at least: its weights, and the tensors of its largest kernel.
+// Minimum memory of a run: its weights, and the tensors of its largest kernel.
 double least_memory_bytes(const std::vector<Demand>& demands);
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// OPT-1.3B with its language-model head, which shares the table of tokens.
+// OPT-1.3B with its language-model head, which shares the token table.
 // Hugging Face's OPTForCausalLM for facebook/opt-1.3b.
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ constexpr std::int64_t layers = 24;
 constexpr std::int64_t heads = 32;
 constexpr std::int64_t width = 2048;
 constexpr std::int64_t positions = 2048;
-constexpr std::int64_t position_offset = 2;  // rows of the table that no token has
+constexpr std::int64_t position_offset = 2;  // rows of the table that no token uses
 constexpr std::int64_t vocabulary = 50272;
 
 Operand block(NetworkBuilder& net, Operand x, const std::optional<KeyValue>& past,

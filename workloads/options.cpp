@@ -1,5 +1,5 @@
-// Reading the options of workloads from text.
-// Whether a network has an option is decided where it is resolved, in workloads/registry.cpp.
+// Parses the options of workloads.
+// Whether a network has an option is checked in workloads/registry.cpp.
 #include "workloads/options.h"
 
 #include <fmt/format.h>

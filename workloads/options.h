@@ -1,6 +1,6 @@
-// What a user may ask of a network by name: batch, image, sequence, phase, dtype and so on.
-// As given, where everything is optional, and as resolved for one network; which network has which
-// option is in its row (workloads/workload.h).
+// Options of a network by name: batch, image, sequence, phase, dtype and so on. As given, where all
+// are optional, and as resolved for one network. A network's row lists its options
+// (workloads/workload.h).
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace ridgeline {
 
-// Of a language model: all tokens of a prompt at once, or one more token after those in the cache.
+// For language models: all tokens of a prompt at once, or one more token after the cached ones.
 enum class Phase { prefill, decode };
 
 // Scaled dot-product attention as one kernel, or as the products, sums and softmax it consists of.
@@ -80,12 +80,12 @@ class OptionSet {
   unsigned bits_ = 0;
 };
 
-// As given: what is absent takes the network's default.
+// As given: absent options take the network's default.
 struct WorkloadOptions {
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> image;    // pixels of one side
   std::optional<std::int64_t> seq;      // tokens of the prompt or text
-  std::optional<std::int64_t> context;  // decode: tokens that are in the cache
+  std::optional<std::int64_t> context;  // decode: tokens in the cache
   std::optional<std::int64_t> classes;
   std::optional<Phase> phase;
   std::optional<Logits> logits;
@@ -95,7 +95,7 @@ struct WorkloadOptions {
   friend bool operator==(const WorkloadOptions&, const WorkloadOptions&) = default;
 };
 
-// What one network is built with. The value of an option that it does not have is never read.
+// The resolved options. Values of options that the network does not have are never read.
 struct Settings {
   std::int64_t batch = 1;
   std::int64_t image = 0;
@@ -106,7 +106,7 @@ struct Settings {
   Logits logits = Logits::all;
   AttentionForm attention = AttentionForm::fused;
   ElementType dtype = ElementType::fp32;
-  bool given = false;  // whether the user chose a size: shapes follow from that
+  bool given = false;  // whether the user chose a size; marks shapes as given
 };
 
 inline constexpr std::int64_t default_seq = 128;
@@ -116,24 +116,24 @@ inline constexpr std::int64_t max_size = std::int64_t{1} << 20;  // of every num
 // The types that a network can be built in, and their spelling.
 const std::vector<std::pair<std::string_view, ElementType>>& workload_dtypes();
 
-// The element type that a network in `dtype` is built with; a usage error where it cannot be.
+// The element type of a network in `dtype`; a usage error if there is none.
 ElementType workload_dtype(DType dtype);
 
-// For help: "N", "prefill|decode" and what the option is.
+// For help texts: "N", "prefill|decode", and the option's description.
 std::string value_name(WorkloadOption option);
 std::string_view description(WorkloadOption option);
 
 // Sets one option from its text ("seq", "384"). A number out of range, an unknown word or dtype is
-// a usage error that names `where` ("--seq 0" where empty).
+// a usage error that names `where` ("--seq 0" if empty).
 void set_option(WorkloadOptions& options, WorkloadOption option, std::string_view text,
                 const std::string& where = {});
 
-// "seq=128;attention=eager", as the options column of measurement tables has it.
+// "seq=128;attention=eager", as in the options column of measurement tables.
 WorkloadOptions parse_options(std::string_view text);
 
 bool is_given(const WorkloadOptions& options, WorkloadOption option);
 
-// What a network with these options is built with, the batch aside: {"phase", "decode"} …
+// The resolved options of a network, without the batch: {"phase", "decode"} …
 std::vector<std::pair<WorkloadOption, std::string>> chosen(const OptionSet& options,
                                                            const Settings& settings);
 

@@ -1,4 +1,4 @@
-// The list of families, and how given options become the settings of one network.
+// The list of families, and how given options become the settings of a network.
 // A new network is a row in its family's file; a new family is a file and a line here.
 #include "workloads/registry.h"
 

@@ -1,5 +1,5 @@
-// All workloads by name, and the one function that builds them.
-// What a network consists of is in the file of its family.
+// All workloads by name, and the function that builds them.
+// Each network is defined in the file of its family.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ const std::vector<Workload>& all_workloads();
 
 std::optional<Workload> find_workload(std::string_view name);
 
-// The same; an unknown name is a usage error that offers the nearest.
+// The same; for an unknown name, a usage error that suggests the nearest one.
 Workload workload_named(std::string_view name);
 
-// Defaults filled in. An option that the network does not have is a usage error, and so are a
-// prompt's length for decoding, a context for a prompt, and a number out of range.
+// Fills in defaults. Usage errors: an option that the network does not have, a prompt length when
+// decoding, a context for a prompt, a number out of range.
 Settings resolve(const Workload& workload, const WorkloadOptions& options);
 
 Graph build_workload(const Workload& workload, const Settings& settings);

@@ -1,4 +1,4 @@
-// ResNet: residual blocks, plain or as bottlenecks, after torchvision ("v1.5": a bottleneck has its
+// ResNet: residual blocks, plain or bottleneck, after torchvision ("v1.5": a bottleneck has its
 // stride in the 3x3 convolution).
 #include "workloads/resnet.h"
 
@@ -12,7 +12,7 @@
 namespace ridgeline {
 namespace resnet_parts {
 
-// What is added to the block's result: its input, fitted by a 1x1 convolution where sizes differ.
+// The block's input, fitted by a 1x1 convolution if sizes differ.
 Operand shortcut(NetworkBuilder& net, Operand x, std::int64_t channels, std::int64_t stride,
                  bool frozen) {
   if (stride == 1 && net.dimension(x, 1) == channels) return x;

@@ -1,5 +1,5 @@
 // The residual trunk that classifiers and detectors share.
-// Heads are in the file of the network that has them.
+// Heads are in the files of their networks.
 #pragma once
 
 #include "workloads/builder.h"

@@ -1,5 +1,5 @@
-// RetinaNet with a ResNeXt-50 (32x4d) trunk and a feature pyramid on 800x800, as MLPerf has it.
-// The trunk's batch normalisation is frozen, so it has no parameters; boxes are neither decoded nor
+// RetinaNet with a ResNeXt-50 (32x4d) trunk and a feature pyramid on 800x800, as in MLPerf. The
+// trunk's batch normalisation is frozen, so it has no parameters; boxes are neither decoded nor
 // suppressed.
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ std::array<Operand, 3> trunk(NetworkBuilder& net, Operand x) {
   return {c3, c4, c5};
 }
 
-// From coarse to fine, each scale gets what the coarser one knows; two still coarser ones follow.
+// From coarse to fine, each scale adds the upsampled coarser one; two still coarser ones follow.
 std::vector<Operand> pyramid(NetworkBuilder& net, const std::array<Operand, 3>& stages) {
   const auto scope = net.scope("backbone.fpn");
   std::vector<Operand> levels(3);
@@ -51,7 +51,7 @@ std::vector<Operand> pyramid(NetworkBuilder& net, const std::array<Operand, 3>& 
   return levels;
 }
 
-// One head serves all scales: the parameters are shared, the layers are not.
+// All scales share one head's parameters, but each has its own layers.
 std::vector<Operand> head(NetworkBuilder& net, std::string_view name, std::string_view last,
                           const std::vector<Operand>& levels, std::int64_t values) {
   const auto scope = net.scope(name);

@@ -1,5 +1,5 @@
-// SqueezeNet 1.1: fire modules that squeeze channels and expand them again.
-// torchvision's; its classifier is a convolution.
+// SqueezeNet 1.1 as in torchvision: fire modules that squeeze channels and expand them again.
+// The classifier is a convolution.
 #include <fmt/format.h>
 
 #include "workloads/builder.h"

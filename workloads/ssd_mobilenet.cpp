@@ -1,4 +1,4 @@
-// SSD with MobileNetV1 on 300x300, as MLPerf Inference has it: six scales of boxes and scores.
+// SSD with MobileNetV1 on 300x300, as in MLPerf Inference: six scales of boxes and scores.
 // As trained, with batch normalisation everywhere but in the predictors; boxes are neither decoded
 // nor suppressed.
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace ridgeline {
 namespace ssd_mobilenet_parts {
 
-// The names of TensorFlow's scopes: "pointwise", "pointwise/BatchNorm", "pointwise/ReLU".
+// TensorFlow's scope names: "pointwise", "pointwise/BatchNorm", "pointwise/ReLU".
 Operand unit(NetworkBuilder& net, const std::string& name, Operand x, std::int64_t channels,
              ConvolutionOptions options) {
   options.same = true;

@@ -1,5 +1,5 @@
-// SSD with ResNet-34 on 1200x1200, as MLPerf Inference has it: the trunk without its last stage,
-// six scales of boxes and scores. Boxes are neither decoded nor suppressed.
+// SSD with ResNet-34 on 1200x1200, as in MLPerf Inference: the trunk without its last stage, six
+// scales of boxes and scores. Boxes are neither decoded nor suppressed.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Counting a network at its defaults, and the JSON form of the result.
-// Layers are counted by analyzer/count/count.h like those of any file.
+// Counts a network at its defaults, and the JSON form of the result.
+// analyzer/count/count.h counts layers, as for any file.
 #include "workloads/summary.h"
 
 #include <unordered_set>

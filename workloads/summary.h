@@ -1,5 +1,5 @@
-// WorkloadSummary: a network at its defaults, counted: what `ridgeline workloads` shows.
-// A full analysis of one with options is `ridgeline analyze NAME`.
+// WorkloadSummary: the counts of a network at its defaults, as `ridgeline workloads` shows them.
+// `ridgeline analyze NAME` gives a full analysis, with options.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace ridgeline {
 struct LayerSummary {
   std::string name, op;
   double macs = 0;
-  double parameters = 0;  // that no layer before it has
+  double parameters = 0;  // not shared with an earlier layer
 };
 
 struct TensorSummary {
@@ -31,7 +31,7 @@ struct WorkloadSummary {
 
 WorkloadSummary summarize(const Workload& workload);
 
-// "1", "224", "prefill", "fp32": what an option is where it is not given.
+// Default value of an option: "1", "224", "prefill", "fp32".
 std::string default_text(const Workload& workload, WorkloadOption option);
 
 enum class LayerDetail { left_out, shown };

@@ -1,6 +1,6 @@
 // Swin-T: attention inside windows that shift from block to block.
-// torchvision's, which computes the attention step by step; its shift mask, which depends on sizes
-// only, is a constant here.
+// As in torchvision, which computes attention step by step; the shift mask is a constant here,
+// since it depends on sizes only.
 #include <fmt/format.h>
 
 #include <array>

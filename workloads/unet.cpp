@@ -1,5 +1,5 @@
-// U-Net as the paper draws it: convolutions without padding, cropped copies across, 572 in and 388
-// out. Many later versions pad, normalise and differ in counts.
+// U-Net as drawn in the paper: convolutions without padding, cropped copies across, 572 in and 388
+// out. Many later versions pad, normalise and have other counts.
 #include <fmt/format.h>
 
 #include <vector>

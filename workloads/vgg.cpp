@@ -1,5 +1,5 @@
-// VGG: stacks of 3x3 convolutions between poolings, without batch normalisation.
-// torchvision's configurations A (11), D (16) and E (19).
+// VGG as in torchvision: stacks of 3x3 convolutions between poolings, without batch normalisation.
+// Configurations A (11), D (16) and E (19).
 #include <fmt/format.h>
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
 // Vision transformers ViT-B/16, ViT-B/32 and ViT-L/16.
-// torchvision's; its attention is torch's module with one packed projection.
+// As in torchvision, whose attention is torch's module with one packed projection.
 #include <fmt/format.h>
 
 #include "workloads/builder.h"
@@ -23,7 +23,7 @@ Operand encoder_layer(NetworkBuilder& net, Operand x, const VisionForm& form) {
     y = net.linear("out_proj", y, form.width);
   }
   y = net.dropout("dropout", y);
-  net.bookkeeping(2);  // the attention's two results are unpacked
+  net.bookkeeping(2);  // unpacks the attention's two results
   x = net.add("add", y, x);
   y = net.layer_norm("ln_2", x);
   {
@@ -49,7 +49,7 @@ void vision_transformer(NetworkBuilder& net, const VisionForm& form) {
   x = net.reshape("reshape", x, {settings.batch, form.width, patches});
   x = net.transpose_view("permute", x, {settings.batch, patches, form.width});
   net.bookkeeping(2);  // the batch: shape and its first size
-  // The one class token stands before the patches of every image.
+  // One class token precedes the patches of every image.
   const Operand token =
       net.layer("expand", "Expand", View{}, {net.parameter("class_token", {1, 1, form.width})},
                 {settings.batch, 1, form.width});
@@ -57,7 +57,7 @@ void vision_transformer(NetworkBuilder& net, const VisionForm& form) {
   {
     const auto scope = net.scope("encoder");
     x = net.add("add", x, net.parameter("pos_embedding", {1, patches + 1, form.width}));
-    net.bookkeeping(3);  // as of each layer
+    net.bookkeeping(3);  // as in each layer
     x = net.dropout("dropout", x);
     for (std::int64_t layer = 0; layer < form.layers; ++layer) {
       const auto names = net.scope(fmt::format("layers.encoder_layer_{}", layer));

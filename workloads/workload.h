@@ -1,5 +1,5 @@
-// Workload: a network that is known by name: where its definition comes from, which options it has
-// and the function that writes it. Rows stand in the file of their family.
+// Workload: a network with a name: the source of its definition, its options and the function that
+// writes it. Rows are in the files of their families.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace ridgeline {
 struct Workload {
   std::string_view name;
   std::string_view family;
-  std::string_view source;   // who defines it: "torchvision", "Hugging Face", "MLPerf", a paper
-  std::string_view address;  // where that can be read
+  std::string_view source;   // of the definition: "torchvision", "Hugging Face", "MLPerf", a paper
+  std::string_view address;  // where to read it
   OptionSet options;
-  std::int64_t image = 0;    // side in pixels as published; 0 where it takes none
+  std::int64_t image = 0;    // side in pixels as published; 0 if it takes none
   std::int64_t classes = 0;  // as published; 0 if it is not a classifier
   void (*build)(NetworkBuilder&) = nullptr;
 };
 
-// The options that most networks have.
+// The options of most networks.
 inline constexpr OptionSet image_options = {WorkloadOption::batch, WorkloadOption::image,
                                             WorkloadOption::dtype, WorkloadOption::classes};
 inline constexpr OptionSet image_attention_options = {

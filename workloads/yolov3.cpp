@@ -1,6 +1,6 @@
-// YOLOv3-tiny as darknet's configuration file has it; names are its section numbers.
-// Ends with the raw predictions of both scales, through their logistic functions; boxes are not
-// decoded and not suppressed.
+// YOLOv3-tiny as in darknet's configuration file, with its section numbers as names.
+// Ends with the raw predictions of both scales after their logistic functions; boxes are neither
+// decoded nor suppressed.
 #include <fmt/format.h>
 
 #include "workloads/builder.h"
@@ -16,14 +16,14 @@ Operand convolutional(NetworkBuilder& net, int section, Operand x, std::int64_t 
   return net.activation("leaky", net.batch_norm("bn", x), Function::leaky_relu);
 }
 
-// Darknet pads so that a stride of 1 keeps the size, and an odd size is rounded up.
+// Darknet pads so that a stride of 1 keeps the size; odd sizes are rounded up.
 Operand maxpool(NetworkBuilder& net, int section, Operand x, std::int64_t stride) {
   return net.max_pool(fmt::format("{}.maxpool", section), x,
                       {.kernel = 2, .stride = stride, .same = true});
 }
 
-// Three anchors of four coordinates, one objectness and the classes; width and height stay as they
-// are, all others go through a logistic function.
+// Three anchors of four coordinates, one objectness and the classes. Width and height stay
+// unchanged; all others go through a logistic function.
 void predict(NetworkBuilder& net, int section, Operand x) {
   const std::int64_t values = net.settings().classes + 5;
   x = net.conv(fmt::format("{}.conv", section), x, 3 * values, {.bias = true});

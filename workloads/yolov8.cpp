@@ -1,6 +1,6 @@
 // YOLOv8n: a backbone of partial residual blocks, two ways across scales, an anchor-free head.
-// After Ultralytics' published configuration, with boxes decoded as its exports have them; boxes
-// are not suppressed.
+// After Ultralytics' published configuration, with boxes decoded as in its exports, but not
+// suppressed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace ridgeline {
 namespace yolov8_parts {
 
-constexpr std::int64_t bins = 16;  // of the distribution that each side of a box is read from
+constexpr std::int64_t bins = 16;  // of the distribution for each side of a box
 
 Operand unit(NetworkBuilder& net, std::string_view name, Operand x, std::int64_t channels,
              std::int64_t kernel, std::int64_t stride = 1) {
@@ -38,7 +38,7 @@ Operand partial_block(NetworkBuilder& net, int index, Operand x, std::int64_t ch
   return unit(net, "cv2", net.concat("cat", stages, 1), channels, 1);
 }
 
-// SPPF: pooling over ever wider windows, one after the other.
+// SPPF: successive pooling over ever wider windows.
 Operand pyramid_pool(NetworkBuilder& net, int index, Operand x, std::int64_t channels) {
   const auto scope = net.scope(fmt::format("{}", index));
   std::vector<Operand> stages{unit(net, "cv1", x, channels / 2, 1)};
@@ -69,7 +69,7 @@ Operand distances(NetworkBuilder& net, Operand x, std::int64_t positions) {
   return net.reshape("view", x, {batch, 4, positions});
 }
 
-// Centre, width and height in pixels from distances and the positions' own places.
+// Centre, width and height in pixels, from the distances and the position of each anchor.
 Operand boxes(NetworkBuilder& net, Operand x, std::int64_t positions) {
   const Operand anchors = net.constant("anchors", {1, 2, positions});
   const auto sides = net.split("chunk", x, {2, 2}, 1);
