@@ -1,5 +1,4 @@
-// Advice on costs that are known in closed form: which changes are kept, in which order, and what
-// is said of them.
+// Advice on costs in closed form: which changes are kept, in which order, and their text.
 #include "roofline/explain/advice.h"
 
 #include <gmock/gmock.h>
@@ -13,8 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A host that takes 10 ms per run however large the batch, a GPU that takes 1 ms per sample at
-// 1 GHz, power of 10 W and 10 W more at 1 GHz with a quadratic voltage.
+// A host that takes 10 ms per run at any batch, a GPU that takes 1 ms per sample at 1 GHz, 10 W of
+// power and 10 W more at 1 GHz with a quadratic voltage.
 std::optional<Cost> cost_of(const Setting& setting) {
   const double ghz = setting.point.gpu_hz.value_or(1e9) * 1e-9;
   const double host = setting.runtime == Runtime::tensorrt ? 1e-3 : 10e-3;
@@ -46,7 +45,7 @@ TEST(Advice, GainsArePerSample) {
   ASSERT_EQ(advice.size(), 1u);
   EXPECT_EQ(advice[0].change, "batch 2 instead of 1");
   EXPECT_DOUBLE_EQ(advice[0].time_gain, 0.5);
-  // 0.11 J for one, 0.12 J for two.
+  // 0.11 J for one sample, 0.12 J for two.
   EXPECT_NEAR(*advice[0].energy_gain, 1 - 0.06 / 0.11, 1e-12);
   EXPECT_EQ(to_text(advice[0]), "batch 2 instead of 1: −50 % time, −45 % energy per sample");
 }
@@ -62,8 +61,7 @@ TEST(Advice, TheSmallestBatchThatSavesNearlyAll) {
 TEST(Advice, TheLargestGainFirstAndOnlyWhatHelps) {
   Choices choices;
   choices.batches = {4};
-  choices.dtypes = {DType::fp32,
-                    DType::fp16};  // hidden behind the host: nothing to gain but energy
+  choices.dtypes = {DType::fp32, DType::fp16};  // hidden behind the host: only energy to gain
   choices.runtimes = {Runtime::tensorrt, Runtime::torch_eager, Runtime::cuda_graph};
   choices.gpu_hz = {0.25e9, 0.5e9, 1e9, 2e9};
   const auto advice = advise(now(), choices, cost_of);
@@ -77,7 +75,7 @@ TEST(Advice, TheLargestGainFirstAndOnlyWhatHelps) {
 
 TEST(Advice, TheFastestModeAndTheThriftiest) {
   Setting setting = now();
-  setting.batch = 100;  // the GPU is what takes time
+  setting.batch = 100;  // the GPU takes most of the time
   const auto mode = [](const char* label, double hz) {
     OperatingPoint point;
     point.label = label;
@@ -87,7 +85,7 @@ TEST(Advice, TheFastestModeAndTheThriftiest) {
   };
   Choices choices;
   choices.modes = {mode("slow", 0.1e9), mode("A", 1e9), mode("fast", 1.1e9), mode("eco", 0.79e9)};
-  // Slower than it saves: "slow" takes ten times as long.
+  // "slow" takes ten times as long, more than its energy saves.
   EXPECT_THAT(changes(advise(setting, choices, cost_of)),
               ::testing::Not(::testing::Contains(HasSubstr("slow"))));
   EXPECT_THAT(changes(advise(setting, choices,

@@ -1,5 +1,5 @@
-// Coefficients: what is read from a model for a runtime, what counts where the model is silent, and
-// that no formula asks for a parameter that is not declared.
+// Coefficients: the values read from a model for a runtime, the defaults of missing parameters, and
+// that every parameter a formula reads is declared.
 #include "roofline/model/coefficients.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// An undeclared name is an Error, so reading everything is the test.
+// An undeclared name is an Error, so the test reads everything.
 TEST(Coefficients, EveryNameThatIsAskedForIsDeclared) {
   for (const catalog::IndexRow& row : catalog::index()) {
     const catalog::Device device = catalog::load(row.id);
@@ -30,7 +30,7 @@ TEST(Coefficients, EveryNameThatIsAskedForIsDeclared) {
             << row.id << " " << word;
         EXPECT_EQ(error_line([&] { cache_bytes(model); }), "no error") << row.id;
       }
-    // A mode may lack a clock or a bandwidth; that is another Error.
+    // A mode may lack a clock or a bandwidth, which is a different Error.
     const MachineModel model = with_priors(catalog::machine_model(device));
     EXPECT_THAT(error_line([&] { model_ceilings(model, point, Runtime::tensorrt); }),
                 Not(HasSubstr("is not a parameter")))
@@ -82,7 +82,6 @@ TEST(Coefficients, ALibrarysOwnValueGoesFirst) {
 }
 
 // Tensor cores of consumer cards are twice as fast with a narrow accumulator.
-// uses.
 TEST(Coefficients, TheFasterAccumulatorCountsInAnyOrder) {
   const char* wide = "gpu_matrix_fp16_fp32_flop_per_sm_clock";
   const char* narrow = "gpu_matrix_fp16_fp16_flop_per_sm_clock";

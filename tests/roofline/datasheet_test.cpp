@@ -1,4 +1,4 @@
-// Ceilings on paper: the peaks that the device tables print and the bandwidths of the STREAM fit.
+// Datasheet ceilings: the peaks printed in device tables and the bandwidths of the STREAM fit.
 // Pictures and the command are tested in tests/cli/roofline_test.cpp.
 #include "roofline/ceilings/datasheet.h"
 
@@ -63,7 +63,7 @@ TEST(Datasheet, AgxOrinAtMaxn) {
   EXPECT_EQ(ceilings_from_json(JsonCursor(to_json(ceilings), "")), ceilings);
 }
 
-// Half of the SMs at less than half of the clock.
+// Half of the SMs at less than half the clock.
 TEST(Datasheet, PeaksFollowUnitsAndClock) {
   const Ceilings maxn = paper("agx-orin", "MAXN").ceilings();
   const Ceilings mode = paper("agx-orin", "30W").ceilings();
@@ -74,7 +74,7 @@ TEST(Datasheet, PeaksFollowUnitsAndClock) {
   }
 }
 
-// The best STREAM kernel of twelve modes, and what the fit makes of it (GB/s).
+// The best STREAM kernel of twelve modes, and the fitted value (GB/s).
 TEST(Datasheet, UsableBandwidthIsLimitedByTheGpuClock) {
   struct Row {
     const char* device;
@@ -107,7 +107,7 @@ TEST(Datasheet, CardsHaveNoFittedBandwidth) {
   EXPECT_NEAR(bandwidth_of(card.ceilings(), Source::datasheet), 3.352e12, 0.002e12);
 }
 
-// NVIDIA prints the tensor figures of H100 at 1830 MHz and the others at 1980.
+// NVIDIA prints H100's tensor figures at 1830 MHz and the others at 1980.
 TEST(Datasheet, AUnitMayBeCountedAtALowerClock) {
   const Ceilings top = paper("h100", "").ceilings();
   EXPECT_NEAR(peak_of(top, Unit::matrix, DType::fp16), 989.4e12, 0.1e12);
@@ -117,7 +117,7 @@ TEST(Datasheet, AUnitMayBeCountedAtALowerClock) {
 }
 
 TEST(Datasheet, WhatIsUnknownIsAbsent) {
-  const Paper thor = paper("thor", "90W");  // no source says how many SMs are on
+  const Paper thor = paper("thor", "90W");  // no source gives the number of active SMs
   EXPECT_EQ(thor.point.gpu_units, std::nullopt);
   for (const Peak& peak : thor.ceilings().peaks) EXPECT_NE(peak.processor, Processor::gpu);
   EXPECT_NEAR(bandwidth_of(thor.ceilings(), Source::datasheet), 273e9, 1e9);
@@ -131,7 +131,7 @@ TEST(Datasheet, WhatIsUnknownIsAbsent) {
             "--missing')");
 }
 
-// A point counts cores, not clusters: TX2's two kinds of cores cannot be told apart.
+// A point counts cores, not clusters, so TX2's two kinds of cores cannot be separated.
 TEST(Datasheet, UnlikeClustersHaveNoPeak) {
   for (const Peak& peak : paper("tx2", "MAXQ").ceilings().peaks)
     EXPECT_NE(peak.processor, Processor::cpu);

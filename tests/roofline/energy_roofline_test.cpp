@@ -1,5 +1,5 @@
-// From ceilings to the energy roofline: which roofs, whose numbers, what is missing, and the forms
-// for machines. The formulas are tested in energy_terms_test.cpp.
+// From ceilings to the energy roofline: the roofs, their numbers, missing inputs, JSON and CSV. The
+// formulas are tested in energy_terms_test.cpp.
 #include "roofline/ceilings/energy_roofline.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ TEST(EnergyRoofline, FastestDenseRoofOfEachTypeWithEnergy) {
                                  "FP32 CUDA cores"));
   EXPECT_EQ(roofline.roofs[roofline.main].dtype, DType::fp32);
   EXPECT_EQ(roofline.processor, Processor::gpu);
-  // What can be drawn, not the peak of the bus.
+  // The usable bandwidth, not the peak of the bus.
   EXPECT_DOUBLE_EQ(roofline.bytes_per_s.value, 190e9);
   EXPECT_EQ(roofline.bytes_per_s.source, Source::fitted);
   EXPECT_EQ(roofline.idle_power_w->source, Source::measured);
@@ -49,7 +49,7 @@ TEST(EnergyRoofline, NumbersFollowFromTheTerms) {
   EXPECT_FALSE(roof.capped);
 }
 
-// A number is as good as the weakest that it was made from, and its interval comes from the draws.
+// A number has the weakest source of its inputs, and its interval comes from the draws.
 TEST(EnergyRoofline, SourcesAndIntervals) {
   const EnergyRoofline roofline = made_up_energy("MAXN", 16, 1.3e9);
   const EnergyRoof& roof = roofline.roofs[roofline.main];
@@ -58,10 +58,10 @@ TEST(EnergyRoofline, SourcesAndIntervals) {
   EXPECT_EQ(roof.energy_balance->source, Source::assumed);
   EXPECT_EQ(roof.peak_power_w.source, Source::assumed);
   EXPECT_DOUBLE_EQ(roof.flops_per_s.low, roof.flops_per_s.high);
-  // Energies of 0.8 to 1.2 times, evenly: 5 and 95 % lie at 0.82 and 1.18.
+  // Energies are drawn evenly from 0.8 to 1.2 times: 5 and 95 % lie at 0.82 and 1.18.
   EXPECT_NEAR(roof.joule_per_flop.low, 0.82 * 5e-12, 1e-15);
   EXPECT_NEAR(roof.joule_per_flop.high, 1.18 * 5e-12, 1e-15);
-  // Both energies stretch alike: their ratio is known better than either.
+  // Both energies scale alike, so their ratio is known better than either.
   EXPECT_NEAR(roof.energy_balance->low, roof.energy_balance->high, 1e-9);
   EXPECT_LT(roof.peak_power_w.low, roof.peak_power_w.value);
   EXPECT_LT(roof.peak_power_w.value, roof.peak_power_w.high);
@@ -146,7 +146,7 @@ TEST(EnergyRoofline, CsvHasEveryNumberOnce) {
   EXPECT_GT(rows, 4 * 8 + 4 * 3 * 30);
 }
 
-// A profile whose sweep was watched by a power sensor.
+// A profile whose sweep has power readings.
 ProfileMode sweep_with_power(const EnergyTerms& truth) {
   ProfileMode mode = made_up_mode();
   mode.compute = {compute_row(DType::fp32, Unit::vector, "avx512f", truth.flops_per_s)};

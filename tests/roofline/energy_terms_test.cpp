@@ -1,4 +1,4 @@
-// The formulas against each other: the arch form is the direct sum, the power line peaks at the
+// The formulas against each other: the arch form equals the direct sum, the power line peaks at the
 // ridge, limits are reached, and a cap never makes anything faster, hotter or cheaper.
 #include "roofline/ceilings/energy_terms.h"
 
@@ -21,7 +21,7 @@ TEST(EnergyTerms, RoundNumbers) {
   EXPECT_DOUBLE_EQ(peak_power_w(simple), 2 + 4 + 3);
   EXPECT_DOUBLE_EQ(limit_flop_per_joule(simple), 1 / 50e-12);
   EXPECT_DOUBLE_EQ(*race_to_halt_ratio(simple), 5.0 / 4);
-  // ε_m/(ε_f + π₀/F) = 8 at the ridge; half the efficiency where 8 + 0.6·(10 − I) = I.
+  // ε_m/(ε_f + π₀/F) = 8 at the ridge; efficiency is half where 8 + 0.6·(10 − I) = I.
   EXPECT_DOUBLE_EQ(effective_balance(simple, 10), 8);
   EXPECT_DOUBLE_EQ(half_efficiency_balance(simple), 8.75);
   EXPECT_DOUBLE_EQ(energy_per_flop_j(simple, 8.75), 2 * 50e-12);
@@ -40,13 +40,13 @@ TEST(EnergyTerms, FreeArithmeticAndFreeBytes) {
 
 TEST(EnergyTerms, CapRange) {
   EnergyTerms terms = simple;
-  terms.cap_w = 8;  // 5 W for arithmetic and traffic, of 6 W at the ridge
+  terms.cap_w = 8;  // leaves 5 W for arithmetic and traffic, which take 6 W at the ridge
   ASSERT_TRUE(capped_range(terms));
   EXPECT_DOUBLE_EQ(capped_range(terms)->low, 5);
   EXPECT_DOUBLE_EQ(capped_range(terms)->high, 40.0 / 3);
   EXPECT_DOUBLE_EQ(power_w(terms, 10), 8);
   EXPECT_DOUBLE_EQ(1 / time_per_flop_s(terms, 10), 5 / 60e-12);
-  terms.cap_w = 4.5;  // below what either alone takes
+  terms.cap_w = 4.5;  // below the power of either alone
   EXPECT_DOUBLE_EQ(capped_range(terms)->low, 0);
   EXPECT_TRUE(std::isinf(capped_range(terms)->high));
   EXPECT_DOUBLE_EQ(limit_flop_per_joule(terms), 1 / (20e-12 + 3 * 20e-12 / 1.5));
@@ -64,7 +64,7 @@ RC_GTEST_PROP(EnergyTermsProperty, ArchFormEqualsDirectForm, ()) {
   RC_ASSERT(nearly_equal(arch, direct));
 }
 
-// F4: (π_f/η)·[min(I, β_τ)/β_τ + B̂(I)/max(I, β_τ)].
+// The power line as published: (π_f/η)·[min(I, β_τ)/β_τ + B̂(I)/max(I, β_τ)].
 RC_GTEST_PROP(EnergyTermsProperty, PowerLineIsThePublishedFormAndPeaksAtTheRidge, ()) {
   const EnergyTerms terms = *made_up_terms();
   const double intensity = *made_up_intensity(terms);
@@ -97,7 +97,7 @@ RC_GTEST_PROP(EnergyTermsProperty, EfficiencyIsHalfWhereTheEffectiveBalanceIsThe
   RC_ASSERT(nearly_equal(1 / energy_per_flop_j(terms, half), limit_flop_per_joule(terms) / 2));
 }
 
-// The ratio of powers says the same as the balance points.
+// The ratio of powers agrees with the balance points.
 RC_GTEST_PROP(EnergyTermsProperty, RaceToHaltIsABalanceLeftOfTheRidge, ()) {
   const EnergyTerms terms = *made_up_terms();
   const double ratio = *race_to_halt_ratio(terms);

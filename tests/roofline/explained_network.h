@@ -1,4 +1,4 @@
-// A network of four kernels with a prediction and ceilings of their own, all numbers made up.
+// A network of four kernels with its prediction and ceilings; all numbers are made up.
 #pragma once
 
 #include <vector>
@@ -44,7 +44,7 @@ inline Ceilings made_up_ceilings() {
   return ceilings;
 }
 
-// 1 ms compute, 0.5 ms memory, 0.2 ms for the host, nothing; 0.3 ms after the last kernel.
+// 1 ms compute, 0.5 ms memory, 0.2 ms host, nothing; 0.3 ms after the last kernel.
 inline Prediction made_up_prediction(bool energy = true) {
   const auto estimate = [](double value) {
     return Estimate{value, value * 0.8, value * 1.5, Source::predicted};

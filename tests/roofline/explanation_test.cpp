@@ -31,14 +31,14 @@ TEST(Explanation, SharesAddUp) {
   EXPECT_DOUBLE_EQ(energy_share, 34.0 / 37);
 }
 
-// The conv at 4 FLOP/ns on a roof of 8, DRAM at 40 µs of 1 ms.
+// The conv runs at 4 FLOP/ns under a roof of 8, DRAM at 40 µs of 1 ms.
 TEST(Explanation, DistanceToEachRoof) {
   const Explanation explanation = made_up_explanation();
   const ExplainedLayer& conv = explanation.layers[0];
   EXPECT_DOUBLE_EQ(*conv.intensity, 1000);
   EXPECT_DOUBLE_EQ(*conv.roof_share, 0.5);
   ASSERT_EQ(conv.roofs.size(), 3u);
-  // Products may run on vector units too: four times the peak's time would be needed there.
+  // Products may also run on vector units, which would take four times as long.
   EXPECT_EQ(conv.roofs[0].roof, "FP16 vector");
   EXPECT_DOUBLE_EQ(conv.roofs[0].share, 2);
   EXPECT_EQ(conv.roofs[1], (RoofShare{"FP16 matrix", 0.5}));

@@ -1,5 +1,5 @@
-// The fit against a known truth: exact rows give it back, rows read through a made-up power sensor
-// (noise, lag, coarse steps) give it within 5 %, and rows that cannot tell are refused by name.
+// The fit against a known truth: exact rows recover it, rows read by a made-up power sensor (noise,
+// lag, coarse steps) recover it within 5 %, and rows that cannot separate the terms are rejected.
 #include "roofline/model/fit_energy.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ EnergyRow true_row(const EnergyTerms& truth, double flop_per_byte, double time_s
   return {flop, flop / flop_per_byte, time_s, power_w(truth, flop_per_byte) * time_s};
 }
 
-// As the CPU's own sweep: pure loads are left out, then doubling steps across the ridge.
+// Like the CPU's own sweep: doubling steps across the ridge, without pure loads.
 std::vector<double> sweep_of(const EnergyTerms& truth) {
   std::vector<double> intensities;
   for (double step = 1.0 / 32; step <= 32; step *= 2)
@@ -48,8 +48,8 @@ struct Sensor {
   double lead_in_s = 2.5;  // of each kernel, before its energy counts
 };
 
-// The kernels of a sweep run one after the other, in an order that the seed decides, each for
-// `time_s`; the sensor watches all the while.
+// The kernels of a sweep run one after the other, in an order that depends on the seed, each for
+// `time_s`; the sensor samples all the time.
 std::vector<EnergyRow> sensed_sweep(const EnergyTerms& truth, const Sensor& sensor, int repeats,
                                     double time_s, std::uint64_t seed) {
   Random random{seed};
@@ -88,7 +88,7 @@ double error_of(const EnergyFit& fit, const EnergyTerms& truth) {
                    std::abs(fit.constant_power_w.value / truth.constant_power_w - 1)});
 }
 
-// Orders of magnitude of a board, a card, a server's CPU and a phone; made up.
+// Orders of magnitude of a board, a card, a server CPU and a phone; made up.
 const std::vector<EnergyTerms>& machines() {
   static const std::vector<EnergyTerms> table{{5e12, 190e9, 5e-12, 60e-12, 20, {}},
                                               {19e12, 1.5e12, 8e-12, 60e-12, 90, {}},
@@ -116,7 +116,7 @@ TEST(FitEnergy, NoisySensorWithinFivePercent) {
       for (std::uint64_t seed = 1; seed <= 25; ++seed) {
         Sensor sensor;
         sensor.noise = noise;
-        if (peak_power_w(truth) < 10) sensor.step_w = 0.04;  // a phone has a finer one
+        if (peak_power_w(truth) < 10) sensor.step_w = 0.04;  // a phone's sensor is finer
         const auto rows = sensed_sweep(truth, sensor, 3, 10, seed);
         const EnergyFit fit = fit_energy(rows, {"sensor", noise / 10, sensor.step_w / 10});
         worst = std::max(worst, error_of(fit, truth));
@@ -125,7 +125,7 @@ TEST(FitEnergy, NoisySensorWithinFivePercent) {
   EXPECT_LT(worst, 0.05);
 }
 
-// Without a lead-in each kernel is charged a part of the one before it: in random order that is
+// Without a lead-in each kernel is charged for part of the one before it. In random order that is
 // noise, as long as the window is much longer than the lag.
 TEST(FitEnergy, LagWithoutLeadIn) {
   Sensor sensor;
@@ -163,7 +163,7 @@ TEST(FitEnergy, IntervalsHoldTheTruth) {
   EXPECT_LT(inside, all * 98 / 100);
 }
 
-// Rows that scatter by more than the sensor's own noise widen the intervals.
+// Rows that scatter more than the sensor's own noise widen the intervals.
 TEST(FitEnergy, ScatterWidensTheIntervals) {
   auto rows = true_sweep(machines()[0]);
   const EnergyFit quiet = fit_energy(rows, {"rows", 0.01, 0});
@@ -173,7 +173,7 @@ TEST(FitEnergy, ScatterWidensTheIntervals) {
   EXPECT_NEAR(loud.relative_residual, 0.05, 0.02);
 }
 
-// Rows whose best fit would have negative energy per byte: held at zero, with an upper end.
+// Rows whose best fit would have a negative energy per byte: held at zero, with an upper end.
 TEST(FitEnergy, NothingBelowZero) {
   EnergyTerms truth = machines()[0];
   truth.joule_per_byte = 0;
@@ -220,7 +220,7 @@ TEST(FitEnergy, RefusesRowsThatCannotTell) {
   auto without_bytes = rows({1, 2, 4, 100, 200});
   for (EnergyRow& row : without_bytes) row.bytes = 0;
   EXPECT_THAT(refusal(without_bytes), HasSubstr("no row moves bytes"));
-  // Rates that waver by a per cent do not make it a sweep.
+  // Rates that vary by one per cent are not a sweep.
   auto wavering = rows({ridge / 16, ridge / 8, ridge / 4, ridge / 2});
   for (std::size_t i = 0; i < wavering.size(); ++i) wavering[i].time_s *= i % 2 == 0 ? 1.01 : 0.99;
   EXPECT_THAT(refusal(wavering), HasSubstr("bound by memory"));
@@ -236,7 +236,7 @@ TEST(FitEnergy, RefusesImpossibleRows) {
   EXPECT_EQ(refusal(rows), "sweep.csv: row 1: FLOP is not a number from 0 on");
 }
 
-// Machines on which each of the three takes at least a tenth of the power somewhere.
+// Machines where each of the three terms takes at least a tenth of the power somewhere.
 rc::Gen<EnergyTerms> balanced_terms() {
   return rc::gen::exec([] {
     EnergyTerms terms;
@@ -264,7 +264,7 @@ RC_GTEST_PROP(FitEnergyProperty, NeverNegativeWhateverTheReadings, ()) {
   }
 }
 
-// Order of the rows and length of the windows say nothing; energy in other units scales along.
+// Row order and window length do not matter; energy in other units scales the result.
 RC_GTEST_PROP(FitEnergyProperty, Invariances, ()) {
   auto rows = true_sweep(*balanced_terms());
   for (EnergyRow& row : rows) row.energy_j *= *log_uniform(0.95, 1.05);

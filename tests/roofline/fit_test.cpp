@@ -1,5 +1,5 @@
-// Fits to synthetic truth: what was changed is found again, what is impossible is refused, and what
-// no measurement touches stays as it was believed.
+// Fits to synthetic truth: changed parameters are recovered, impossible measurements are rejected,
+// and parameters that no measurement depends on keep their prior.
 #include "roofline/model/fit.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// NAME=FLOP:BYTES[:SECONDS] as people write it, and what they get wrong.
+// NAME=FLOP:BYTES[:SECONDS] as users write it, and common mistakes.
 // The comparison with a roof is in roofline_test.cpp.
 #include "roofline/ceilings/given_point.h"
 

@@ -9,7 +9,7 @@
 
 namespace ridgeline::testing {
 
-// `factor` stretches the energies, as a draw of the parameters would.
+// `factor` scales the energies, as a draw of the parameters would.
 inline Ceilings made_up_board(const std::string& label, int units, double gpu_hz,
                               double factor = 1) {
   Ceilings ceilings;

@@ -34,7 +34,7 @@ inline rc::Gen<EnergyTerms> made_up_terms() {
   });
 }
 
-// A thousand times below the ridge to a thousand times above it.
+// From a thousandth of the ridge to a thousand times the ridge.
 inline rc::Gen<double> made_up_intensity(const EnergyTerms& terms) {
   const double ridge = time_balance(terms);
   return log_uniform(ridge / 1000, ridge * 1000);

@@ -1,4 +1,4 @@
-// Rows of a made-up machine, for tests that need a certain shape of roofline.
+// Rows of a made-up machine, for tests that need a specific shape of roofline.
 // Values are round on purpose; nothing here was measured.
 #pragma once
 

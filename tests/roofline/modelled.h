@@ -1,4 +1,4 @@
-// Networks by name and devices of the catalog, ready for the model's tests.
+// Workloads and catalog devices, ready for the model's tests.
 #pragma once
 
 #include <string>

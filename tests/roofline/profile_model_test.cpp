@@ -1,4 +1,4 @@
-// A profile as a model: its rates come back as ceilings, and what it lacks is said.
+// A profile as a model: its rates come back as ceilings, and missing ones are reported.
 #include "roofline/model/profile_model.h"
 
 #include <gtest/gtest.h>

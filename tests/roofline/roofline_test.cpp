@@ -79,7 +79,7 @@ TEST(Roofline, LeavesOutWhatIsUnsupportedImpossibleOrZero) {
   mode.compute.back().status = Status::unsupported;
   mode.compute.back().flops_per_s.reset();
   mode.compute.push_back(compute_row(DType::fp64, Unit::vector, "avx512f", 1));
-  mode.compute.back().flops_per_s->low = 0;  // cannot stand on a logarithmic axis
+  mode.compute.back().flops_per_s->low = 0;  // does not fit on a logarithmic axis
   EXPECT_EQ(make(mode).roofs.size(), 1U);
 }
 
@@ -97,7 +97,7 @@ TEST(Roofline, ThrottledRowsStayWithTheirNoteButYieldToGoodOnes) {
   EXPECT_EQ(roofline.roofs[1].note, "hot");
 }
 
-// A faster row that yields is never dropped without a word.
+// A faster row that is not used is always reported.
 TEST(Roofline, NamesBetterRowsThatAreLeftOut) {
   ProfileMode mode = simple_mode();
   mode.compute.push_back(compute_row(DType::fp64, Unit::vector, "avx2_fma", 96.6e9));
@@ -107,11 +107,11 @@ TEST(Roofline, NamesBetterRowsThatAreLeftOut) {
   mode.compute.push_back(compute_row(DType::fp16, Unit::vector, "avx512_fp16", 9e12));
   mode.compute.back().status = Status::impossible;
   mode.compute.push_back(compute_row(DType::fp64, Unit::scalar, "baseline", 9e9));
-  mode.compute.back().status = Status::throttled;  // nothing better: it is the roof
+  mode.compute.back().status = Status::throttled;  // no better row: it becomes the roof
   mode.memory.push_back(memory_row(Level::dram, Direction::update, 15e9));
   mode.memory.back().status = Status::throttled;
   mode.memory.push_back(memory_row(Level::dram, Direction::write, 5e9));
-  mode.memory.back().status = Status::throttled;  // slower: nobody misses it
+  mode.memory.back().status = Status::throttled;  // slower, so not worth a mention
   const Roofline roofline = make(mode);
   ASSERT_EQ(roofline.left_out.size(), 3U);
   EXPECT_EQ(left_out_text(roofline.left_out[0]),
@@ -124,7 +124,7 @@ TEST(Roofline, NamesBetterRowsThatAreLeftOut) {
             "DRAM update 15.0 GB/s (throttled); instead DRAM read");
   EXPECT_TRUE(make(simple_mode()).left_out.empty());
   RooflineOptions all;
-  all.all = true;  // shows throttled rows, and impossible ones never
+  all.all = true;  // shows throttled rows, but never impossible ones
   EXPECT_EQ(make(mode, all).left_out.size(), 1U);
 }
 
@@ -176,8 +176,8 @@ TEST(Roofline, ThreadCountsOfOtherProcessorsDoNotMix) {
   EXPECT_EQ(roofline.ridges.size(), 2U);  // each roof with the slope of its own processor
 }
 
-// Twice the rate with half of the products left out, and memory that kernels seldom use: shown when
-// asked for, and no ceiling of anything.
+// Sparse peaks have twice the rate with half of the products left out, and kernels seldom use other
+// memory: both are shown on request but are never a ceiling.
 TEST(Roofline, SparsePeaksAndOtherMemoryAreNeverTheRoof) {
   ProfileMode mode = made_up_mode();
   mode.compute = {compute_row(DType::fp16, Unit::matrix, "sm_87", 10e12),
@@ -231,7 +231,7 @@ TEST(Roofline, SweepStandsUnderTheReadSlope) {
   mode.sweep = {sweep_row(0, 0, 1), sweep_row(2, 1, 9e9), sweep_row(64, 32, 98e9)};
   const Roofline roofline = make(mode);
   ASSERT_EQ(roofline.slopes.size(), 3U);  // L1, the fastest DRAM direction and DRAM read
-  ASSERT_EQ(roofline.points.size(), 2U);  // a row without FLOP has no place on the picture
+  ASSERT_EQ(roofline.points.size(), 2U);  // a row without FLOP does not fit on the picture
   EXPECT_EQ(roofline.slopes[*roofline.points[0].slope].name, "DRAM read");
   EXPECT_EQ(roofline.points[0].bound, BoundBy::memory);
   EXPECT_DOUBLE_EQ(roofline.points[0].fraction_of_roof->value, 0.9);

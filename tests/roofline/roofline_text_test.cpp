@@ -1,4 +1,4 @@
-// The JSON and CSV forms of a roofline: complete, documented, the same bytes each time.
+// The JSON and CSV forms of a roofline: complete, documented and reproducible to the byte.
 // Values are tested in roofline_test.cpp.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Laws of the model: what is faster never takes longer, sums are sums, a mode does not depend on
-// which others were asked for; and the clock that a power cap leaves.
+// Laws of the model: faster hardware never takes longer, sums add up, a mode's result does not
+// depend on the other modes evaluated; and the clock under a power cap.
 #include "roofline/model/step.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_P(OfRuntime, MoreClockUnitsOrBandwidthIsNeverSlower) {
   }
 }
 
-// The planner needs totals only, and they are those of an explanation.
+// The planner needs only totals, which must match those of an explanation.
 TEST_P(OfRuntime, TotalsAreTheSameWithoutIntervalsOfRows) {
   const Runtime runtime = GetParam();
   const NetworkLoad load = load_of("mobilenet_v3_large", runtime, 4);
@@ -136,7 +136,7 @@ TEST(Step, AModeDoesNotDependOnTheOthersThatWereAskedFor) {
   EXPECT_EQ(busy.at(asked, false).time_s, busy.at(asked, true).time_s);
 }
 
-// A100-40GB-PCIe, 250 W: gpt2 at batch 32 and 512 tokens asked for 1410 MHz and got 1186 to 1192
+// A100-40GB-PCIe, 250 W: gpt2 at batch 32 and 512 tokens requested 1410 MHz and ran at 1186 to 1192
 // (EnergAIzer artifact, ISPASS 2026).
 TEST(Step, ThePowerCapLeavesTheClockThatWasSeen) {
   const std::string_view a100 = "a100-40gb-pcie";
@@ -173,11 +173,11 @@ TEST(Step, WhatThePointLacksIsNamed) {
   }
 }
 
-// Fastest of the STREAM kernels per mode, GB/s (branes-ai/graphs, PyTorch, clocks not locked).
+// Fastest STREAM kernel per mode, GB/s (branes-ai/graphs, PyTorch, clocks not locked).
 TEST(Step, UsableBandwidthIsThatOfStreamInEveryMode) {
   struct Seen {
     const char* device;
-    const char* mode;  // the limit follows the clocks, not the SMs
+    const char* mode;  // the limit depends on the clocks, not the SMs
     double bytes_per_s;
   };
   for (const Seen& seen : {Seen{"jetson-agx-orin-64gb", "15W", 81.2e9},
