@@ -1,4 +1,4 @@
-// Turns against a discrete-event simulation with jittered requests.
+// Compares turns with a discrete-event simulation of jittered requests.
 #include "planner/concurrent/interleaving.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The duty cycle by hand, and queues against a simulation of single requests.
+// The duty cycle against values computed by hand, and queues against simulated requests.
 #include "planner/periodic.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(DutyCycle, AddsTheIdleTime) {
 }
 
 TEST(DutyCycle, RacesOnlyWhereIdleIsCheap) {
-  const BatchCost fast{0.1, 30, 10}, slow{0.3, 12, 5};  // 3 J against 3.6 J while running
+  const BatchCost fast{0.1, 30, 10}, slow{0.3, 12, 5};  // 3 J and 3.6 J while running
   const auto fast_j = [&](double idle_w) {
     return duty_cycle({fast.time_s, fast.power_w, idle_w}, 1).energy_j;
   };

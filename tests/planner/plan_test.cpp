@@ -1,4 +1,4 @@
-// What a plan must be, whatever the model says; and truths about networks that people know.
+// Properties that every plan must have, whatever the model, and well-known facts about networks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -143,7 +143,7 @@ TEST(Plan, SavingsAreAgainstTheSameBatch) {
   EXPECT_GE(result.plan.vs_fastest->time, -0.2);
 }
 
-// Without draws the choice can be held against plain enumeration.
+// Without draws the choice can be compared with plain enumeration.
 RC_GTEST_PROP(PlanProperties, TheChoiceIsTheBestThatKeepsTheLimits, ()) {
   const auto& goals = TokenTable<Goal>::rows;
   const Goal goal = goals[*rc::gen::inRange<std::size_t>(0, goals.size())].first;
@@ -169,7 +169,7 @@ RC_GTEST_PROP(PlanProperties, TheChoiceIsTheBestThatKeepsTheLimits, ()) {
   }
 }
 
-// With draws: what is chosen keeps its limits, and a wider limit never makes it worse.
+// With draws: the choice keeps its limits, and a wider limit never makes it worse.
 TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
   static const Sweep swept = sweep(nano().problem);
   const auto draws = coefficient_draws(nano().problem.model, Runtime::tensorrt, 200, 1);
@@ -192,7 +192,7 @@ TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
   }
 }
 
-// Held against the draws of every row.
+// Compares with a search that draws every row.
 TEST(PlanProperties, SkippingRowsLosesNothing) {
   CandidateOptions candidates;
   candidates.filter = parse_mode_filter("cores=1,cpu=max");

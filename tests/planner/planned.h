@@ -1,4 +1,4 @@
-// Problems of the planner for networks by name on devices of the catalog.
+// Planning problems for workloads on catalog devices.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Training beside inference: the chosen mode against an event-by-event simulation of every machine
-// that the parameters allow.
+// in the range of the parameters.
 #include "planner/concurrent/planned_concurrency.h"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST(PlannedConcurrency, LatencyIsKeptWithTheProbabilityThatIsPromised) {
               1, 0.25);
 }
 
-// At the means, every mode and size by simulation: none that keeps the limits trains 2 % more.
+// At the means, simulates every mode and size: none that keeps the limits trains 2 % more.
 TEST(PlannedConcurrency, NoOtherModeTrainsMore) {
   const PlanProblem& problem = both().planned.problem;
   PlanOptions without_draws;
@@ -150,7 +150,7 @@ TEST(PlannedConcurrency, WithoutTimeForAStepTheLatencyIsToBeRelaxed) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::infeasible);
   }
-  // What loaders cannot deliver is lost, and idles.
+  // Training time that the loaders cannot feed is lost and spent idle.
   ConcurrentRun run = both().planned.problem.concurrent;
   BatchCost cost{.time_s = 5e-3, .power_w = 10, .idle_w = 4};
   cost.core_hz = 1e9;

@@ -1,4 +1,4 @@
-// Plans of training: what sets the pace, what the plan makes of it, and what must always hold.
+// Training plans: the bottleneck, its effect on the plan, and properties that always hold.
 #include "planner/training/planned_training.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ NetworkLoad training_load(std::string_view network, std::int64_t minibatch) {
   return network_load(lower(training.graph, Runtime::torch_eager), Runtime::torch_eager);
 }
 
-// resnet18 on an Orin Nano, minibatches of 16 from storage that is as slow as it is said to be.
+// resnet18 on an Orin Nano, minibatches of 16 from storage of the given medium.
 struct Trained {
   Planned planned{"jetson-orin-nano-8gb", "resnet18", Runtime::torch_eager, {}};
 
@@ -64,7 +64,7 @@ TEST(PlannedTraining, SlowStorageIsTheBoundAndTheGpuClockIsLowered) {
   EXPECT_LE(*works.training->fewest_workers, 4);
   EXPECT_LE(*works.training->lowest_core_hz, works.training->core_hz);
   EXPECT_LT(*waits.chosen.point.gpu_hz, *works.chosen.point.gpu_hz);
-  // Beyond what the disk gives, no clock makes an epoch shorter.
+  // Beyond the disk's throughput, no clock makes an epoch shorter.
   const Plan fastest = slow.plan(least(Goal::time)).plan;
   EXPECT_NEAR(waits.training->epoch_s.value / fastest.training->epoch_s.value, 1, 0.1);
 }
@@ -80,7 +80,7 @@ TEST(PlannedTraining, EpochsAddUp) {
   EXPECT_LT(training.epoch_s.low, training.epoch_s.high);
   for (const TrainedEpoch& epoch : {training.first, training.later})
     EXPECT_NEAR(epoch.time_s, epoch.device_s + epoch.stall_s, 1e-9);
-  // A minibatch costs what a prediction says.
+  // A minibatch costs what predict() returns.
   Conditions conditions = trained.planned.problem.conditions;
   conditions.point = result.plan.chosen.point;
   const Prediction step =
@@ -106,7 +106,7 @@ TEST(PlannedTraining, LimitsOfTimePowerAndEnergyAreKept) {
     EXPECT_LE(plan.training->run_s->value, objective.limits[0].bound);
     EXPECT_LE(plan.training->mean_power_w->value, 20);
     EXPECT_GE(plan.chosen.probability, 0.9);
-    EXPECT_LE(plan.training->epoch_j->value, last * (1 + 2e-6));  // wider limits, no worse
+    EXPECT_LE(plan.training->epoch_j->value, last * (1 + 2e-6));  // no worse with wider limits
     last = plan.training->epoch_j->value;
   }
   try {
@@ -118,7 +118,7 @@ TEST(PlannedTraining, LimitsOfTimePowerAndEnergyAreKept) {
   }
 }
 
-// Four loaders and the training process itself share one core: its time is the least of an epoch.
+// The loaders and the training process share the cores, whose work bounds an epoch from below.
 TEST(PlannedTraining, CoresHaveToDoAllOfTheWork) {
   const Trained trained("ram", 20e3, 30e6);
   const PlanResult result = trained.plan(least(Goal::time));
@@ -141,7 +141,7 @@ StorageRow storage_row(const char* pattern, int readers, std::uint64_t bytes, do
 }
 
 TEST(MeasuredInput, GivesBackTheMediumThatWasMeasured) {
-  // 500 MB/s, 1 ms of access, 40 % of a fetch that readers do not share.
+  // 500 MB/s, 1 ms access time, 40 % of a fetch that readers cannot overlap.
   const double bytes = 100e3, alone_s = 1e-3 + bytes / 500e6;
   ProfileMode mode;
   mode.storage = {storage_row("sequential", 1, 1 << 20, 500e6),

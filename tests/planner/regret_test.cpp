@@ -1,5 +1,5 @@
-// The planner against measured clocks: how often the clock that it chooses keeps a limit of
-// slowdown as measured, and how much more energy it takes than the best measured clock that does.
+// The planner against measured clocks: how often its clock keeps a slowdown limit as measured, and
+// how much more energy it takes than the best measured clock that keeps it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace ridgeline::testing {
 namespace {
 
 struct Outcome {
-  int choices = 0, kept = 0, answered = 0;  // kept and choices: of groups that are in order
+  int choices = 0, kept = 0, answered = 0;  // kept and choices count groups in order only
   double regret = 0;
 
   double kept_share() const { return choices > 0 ? static_cast<double>(kept) / choices : 0; }
   double mean_regret() const { return answered > 0 ? regret / answered : 0; }
 };
 
-// Whether a higher clock never took a tenth longer than a lower one. Where it did, chance decides
+// Whether a higher clock never took a tenth longer than a lower one. If it did, chance decides
 // which clock keeps a limit: a host-bound group of gpt2 took 7.9 or 9.9 ms in no order of clocks.
 bool is_in_order(const std::vector<const Observation*>& by_clock) {
   double fastest_s = INFINITY;
@@ -35,7 +35,7 @@ bool is_in_order(const std::vector<const Observation*>& by_clock) {
   return true;
 }
 
-// Probes are the fastest and the slowest clock of the group, as predicted without them.
+// Probes are the highest and the lowest clock of the group.
 Outcome plan_groups(const std::string& path, int probes) {
   const MeasurementTable table = read_measurement_table(path);
   const Predictor predictor = model_predictor(table.devices);

@@ -1,4 +1,4 @@
-// Training and inference in turns, event by event, with jittered requests.
+// Simulates training and inference in turns, event by event, with jittered requests.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace ridgeline::testing {
 
 struct Simulated {
-  double latency_s = 0;  // that 99.9 % of requests stay within
+  double latency_s = 0;  // of 99.9 % of the requests
   double trainings_per_s = 0;
 };
 
-// Requests come by the clock, each early or late by its own jitter. The scheduler knows the clock:
-// a minibatch starts if it would end no later than `allowed_s` after the batch is due.
+// Requests are periodic, each early or late by its own jitter. The scheduler uses the nominal
+// times: a minibatch starts if it would end no later than `allowed_s` after the batch is due.
 inline Simulated simulate(const InferenceStream& stream, const Turns& turns, double allowed_s,
                           std::uint64_t seed, int batches = 4000) {
   Random random{seed};
@@ -33,7 +33,7 @@ inline Simulated simulate(const InferenceStream& stream, const Turns& turns, dou
       filled = std::max(filled, arrivals.back());
     }
     const double due = (batch + 1) * turns.batch * period_s;
-    // The batch may be full already: then it goes first.
+    // A batch that is already full goes first.
     while (now < filled && now + turns.training_s <= due + allowed_s) {
       now += turns.training_s;
       ++trainings;

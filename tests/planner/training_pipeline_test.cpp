@@ -1,4 +1,4 @@
-// Epochs against what two boards took, and the laws of the pipeline.
+// Predicted epochs against measurements of two boards, and the laws of the pipeline.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ InputPipeline on_agx(std::string_view medium, int workers) {
   return pipeline;
 }
 
-// A training step of the model, in seconds.
+// A predicted training step, in seconds.
 double modelled_step(std::string_view device, std::string_view mode) {
   WorkloadOptions options;
   options.batch = static_cast<std::int64_t>(minibatch);
@@ -75,7 +75,7 @@ double modelled_step(std::string_view device, std::string_view mode) {
       .time_s;
 }
 
-// The NX's own step, times what the model says of the two boards.
+// The NX's measured step, times the predicted ratio of the two boards.
 double agx_step() {
   return nx_step_s * modelled_step("jetson-agx-xavier", "MAXN") /
          modelled_step("jetson-xavier-nx", "gpu=1109.25MHz,cpu=1420.8MHz,cores=6");
@@ -121,7 +121,7 @@ TEST(TrainingPipeline, FactsOfOneBoardPredictTheOther) {
       {"first stall, 1 worker", "hdd", 1, true, true, 408.2},
       {"first stall, 2 workers", "hdd", 2, true, true, 223.9},
       {"first stall, 4 workers", "hdd", 4, true, true, 115.4},
-      {"first stall, 1 worker", "sd", 1, true, true, 134},  // another card than the NX's
+      {"first stall, 1 worker", "sd", 1, true, true, 134},  // not the NX's card
       {"first stall, 2 workers", "sd", 2, true, true, 12.3},
       {"first epoch, no worker", "hdd", 0, true, false, 1060},
       {"first epoch, no worker", "sd", 0, true, false, 925},
@@ -142,7 +142,7 @@ TEST(TrainingPipeline, FactsOfOneBoardPredictTheOther) {
   EXPECT_GE(close, 0.8 * static_cast<double>(rows.size())) << far;
 }
 
-// A page cache that drops the oldest, read in a new random order per epoch.
+// A page cache that drops the least recently used, read in a new random order per epoch.
 TEST(TrainingPipeline, HitShareIsThatOfALeastRecentlyUsedCache) {
   constexpr std::size_t samples = 2000;
   for (const double cached : {0.2, 0.5, 0.8, 0.95}) {
@@ -156,7 +156,7 @@ TEST(TrainingPipeline, HitShareIsThatOfALeastRecentlyUsedCache) {
     for (int pass = 0; pass < 6; ++pass) {
       for (std::size_t i = samples; i-- > 1;) std::swap(order[i], order[random.below(i + 1)]);
       for (const std::size_t sample : order) {
-        if (pass > 0 && sample % 20 == 0) {  // a twentieth is counted: distances are slow to find
+        if (pass > 0 && sample % 20 == 0) {  // only a twentieth, since distances are slow to find
           seen.assign(samples, false);
           std::size_t distinct = 0;
           for (long t = last[sample] + 1; t < now; ++t) {
