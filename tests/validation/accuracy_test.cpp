@@ -39,7 +39,7 @@ TEST_F(Accuracy, AgxOrinOneNodeAtATimeWithNetworksLeftOut) {
   EXPECT_GE(json["kendall_tau"].get<double>(), 0.9);
   EXPECT_GE(json["coverage"].get<double>(), 0.85);
   EXPECT_LE(json["interval_half_width"].get<double>(), 0.30);
-  // The only net with attention: little is known of it, and the interval says so.
+  // The only network with attention: little is known about it, so its interval is wide.
   const Json& vit = json["by"]["net"]["vit_b_32"];
   EXPECT_LE(vit["time_mape"].get<double>(), 0.25);
   EXPECT_GE(vit["coverage"].get<double>(), 0.8);

@@ -1,5 +1,5 @@
-// Calibration against a machine whose truth is known: time = work × speed, power = watts.
-// What is kept, what is refused, what a second calibration starts from; the next mode to measure.
+// Calibration against a machine with known truth: time = work × speed, power = watts.
+// Which rows are kept or rejected, where a second calibration starts, and the next mode to measure.
 #include "validation/calibration.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Parameters of the model that stand for others here.
+// Stand-ins: parameters of the model with another meaning here.
 constexpr const char* seconds_per_sample = "cuda_graph_node_s";
 constexpr const char* watts = "board_w";
 
@@ -32,7 +32,7 @@ MachineModel prior_model() {
           {1e-8, 0, 0, 0, 4, 0, 0, 0, 0}};
 }
 
-// The mean of what was measured; a row more than ten times off is an outlier.
+// The mean of the measurements; a row more than ten times off is an outlier.
 FitResult averaged(const MachineModel& prior, Observations rows) {
   FitResult result;
   result.model = prior;
@@ -59,7 +59,7 @@ Predictor made_up_predictor() {
   Predictor predictor;
   predictor.forecast = [](const MachineModel& model, const Observation& row, Detail) {
     const double time = mean_of(model, seconds_per_sample) * static_cast<double>(row.batch);
-    // The slower the clock, the less is known.
+    // Uncertainty grows as the clock falls.
     const double open = 2e9 / row.conditions.point.gpu_hz.value_or(1e9);
     Forecast forecast;
     forecast.time_s = {time, time / open, time * open, Source::predicted};
@@ -99,9 +99,9 @@ TEST(Calibration, KeepsPriorAndObservations) {
   EXPECT_DOUBLE_EQ(speed.mean, 2e-3);
   EXPECT_EQ(speed.source, Source::fitted);
   EXPECT_EQ(speed.prior, (PriorBelief{1e-3, 1e-4, Source::assumed}));
-  EXPECT_FALSE(result.model.parameters[2].prior);  // a fact stays one
+  EXPECT_FALSE(result.model.parameters[2].prior);  // a fact stays a fact
   ASSERT_EQ(result.moved.size(), 2u);
-  EXPECT_EQ(result.moved[0].name, seconds_per_sample);  // ten sigmas
+  EXPECT_EQ(result.moved[0].name, seconds_per_sample);  // by ten sigmas
   ASSERT_EQ(result.model.observations.size(), 2u);
   const Json json = to_json(result.model);
   EXPECT_EQ(json["observations"][0]["power_kind"], "wall");
@@ -118,7 +118,7 @@ TEST(Calibration, AKeptObservationIsTheMeasuredOne) {
   EXPECT_EQ(observation_from_json(JsonCursor(json, ""), row.device), row);
 }
 
-// The same run twice, once by an outlier: the other still counts.
+// The same run twice, one of them an outlier: the other still counts.
 TEST(Calibration, ARefusalIsThatOfOneRow) {
   const Calibration result =
       calibrate(prior_model(), {run(1, 2e-3), run(1, 20e-3)}, made_up_predictor());
@@ -127,7 +127,7 @@ TEST(Calibration, ARefusalIsThatOfOneRow) {
   EXPECT_EQ(result.model.observations[1].refused, "outlier");
 }
 
-// A second calibration gives what one with all rows would have given.
+// A second calibration gives the same result as one with all rows.
 TEST(Calibration, MoreRowsLater) {
   const Predictor predictor = made_up_predictor();
   const Calibration first = calibrate(prior_model(), {run(1, 2e-3)}, predictor);
@@ -145,7 +145,7 @@ TEST(Calibration, OutliersAreKeptAsRefused) {
   ASSERT_EQ(result.refused.size(), 1u);
   EXPECT_EQ(result.refused[0].refused, "outlier");
   EXPECT_EQ(result.model.observations[1].refused, "outlier");
-  // They do not come back.
+  // Rejected rows do not come back.
   const Calibration again = calibrate(result.model, {run(1, 2e-3)}, made_up_predictor());
   EXPECT_THAT(again.refused, IsEmpty());
   EXPECT_EQ(again.used, 2);

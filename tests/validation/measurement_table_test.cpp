@@ -1,4 +1,4 @@
-// Observation tables: what a row becomes, what is skipped with a reason, what is an error.
+// Measurement tables: how rows are read, which are skipped with a reason, and which are errors.
 #include "validation/measurement_table.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ std::string failure(const std::string& text) {
   return "";
 }
 
-// The good row with one cell changed.
+// A valid row with one cell changed.
 std::string with(const std::string& from, const std::string& to) {
   std::string row = orin;
   const auto at = row.find(from);

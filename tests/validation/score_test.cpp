@@ -1,4 +1,4 @@
-// Scores of rows computed by hand, and properties that hold for any rows.
+// Scores against values computed by hand, and properties that hold for any rows.
 #include "validation/score.h"
 
 #include <gmock/gmock.h>
@@ -59,13 +59,13 @@ TEST(KendallTau, CountsPairs) {
   EXPECT_EQ(kendall_tau(measured, std::vector<double>{10, 20, 30, 40}), 1);
   EXPECT_EQ(kendall_tau(measured, std::vector<double>{4, 3, 2, 1}), -1);
   EXPECT_DOUBLE_EQ(*kendall_tau(measured, std::vector<double>{1, 3, 2, 4}), 4.0 / 6);
-  // A prediction that cannot tell two modes apart is half right.
+  // A predicted tie counts as half right.
   EXPECT_DOUBLE_EQ(*kendall_tau(measured, std::vector<double>{1, 2, 2, 4}), 5.0 / 6);
-  // What the measurement cannot tell apart is no question.
+  // Pairs that tie in the measurement are ignored.
   EXPECT_EQ(kendall_tau(std::vector<double>{1, 1, 2}, std::vector<double>{2, 1, 3}), 1);
   EXPECT_EQ(kendall_tau(std::vector<double>{1, 1}, std::vector<double>{2, 1}), std::nullopt);
   EXPECT_EQ(kendall_tau(std::vector<double>{1}, std::vector<double>{2}), std::nullopt);
-  // The order of two probes is known.
+  // Pairs of two probes are ignored, since their order is known.
   EXPECT_DOUBLE_EQ(
       *kendall_tau(measured, std::vector<double>{1, 3, 2, 4}, {true, false, false, true}), 3.0 / 5);
   EXPECT_EQ(kendall_tau(measured, measured, {true, true, true, true}), std::nullopt);
@@ -89,21 +89,21 @@ TEST(Score, ErrorsBiasAndCoverage) {
   EXPECT_EQ(score.groups, 1);
   EXPECT_DOUBLE_EQ(*score.time_mape, (0.1 + 0.2 + 0.05) / 3);
   EXPECT_NEAR(*score.time_bias, (0.1 - 0.2 + 0.05) / 3, 1e-12);
-  // 1.1 ± 10 % holds 1.0, 1.6 ± 10 % does not hold 2.0, 4.2 ± 10 % holds 4.0.
+  // 1.1 ± 10 % contains 1.0, 1.6 ± 10 % does not contain 2.0, 4.2 ± 10 % contains 4.0.
   EXPECT_DOUBLE_EQ(*score.time_coverage, 2.0 / 3);
   EXPECT_NEAR(*score.time_half_width, 0.1, 1e-12);
   EXPECT_EQ(score.power_rows, 2);
   EXPECT_NEAR(*score.power_mape, (0.2 + 0.05) / 2, 1e-12);
   EXPECT_NEAR(*score.energy_mape, (0.32 + 0.16) / 2, 1e-12);
   EXPECT_EQ(score.kendall_tau, 1);
-  // A mode without power: no choice of energy.
+  // One mode has no power, so there is no choice by energy.
   EXPECT_EQ(score.choice_groups, 0);
   EXPECT_EQ(score.energy_regret_mean, std::nullopt);
 }
 
 TEST(Score, ChoiceByEnergyOverGroups) {
   const std::vector<ScoredRow> rows{scored(scored_run("A", 1, 10, "x"), 1, 10),
-                                    scored(scored_run("B", 2, 4, "x"), 2, 6),  // chooses A: +25 %
+                                    scored(scored_run("B", 2, 4, "x"), 2, 6),  // picks A: +25 %
                                     scored(scored_run("A", 1, 10, "y"), 1, 10),
                                     scored(scored_run("B", 2, 4, "y"), 2, 4)};
   const Score score = score_rows(pointers(rows));
@@ -197,7 +197,7 @@ TEST(Groups, OneLabelForDifferentClocksIsMoreThanOneMode) {
   std::vector<Observation> rows{scored_run("MaxQ", 1), scored_run("MaxQ", 1),
                                 scored_run("MaxQ", 1)};
   rows[0].conditions.point.gpu_hz = 800e6;
-  rows[1].conditions.point.gpu_hz = 801e6;  // the same, read back
+  rows[1].conditions.point.gpu_hz = 801e6;  // the same clock, read back
   rows[2].conditions.point.gpu_hz = 900e6;
   const std::vector<std::string> modes = mode_names(rows);
   EXPECT_EQ(modes[0], modes[1]);

@@ -1,5 +1,5 @@
-// Validation against a made-up truth: time = a/f + b, power = board + c·f. The test knows what the
-// predictor knows of a, b and c, and so every error in advance.
+// Validation against a made-up truth: time = a/f + b, power = board + c·f. The test sets the
+// predictor's a, b and c, so every error is known in advance.
 #include "validation/validation.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr double board_w = 6;
-// A parameter of the model that stands for a factor on time here.
+// Stand-in: a parameter of the model that is a factor on time here.
 constexpr const char* time_factor = "cpu_dram_efficiency";
 
 double true_time(const Observation& row) {
@@ -61,7 +61,7 @@ MachineModel prior_model() {
   return model;
 }
 
-// Right but for one factor on time, which a fit finds from any row.
+// Correct except for one factor on time, which a fit finds from any row.
 Predictor made_up() {
   Predictor predictor;
   predictor.prior = [](const Observation& row) {
@@ -178,7 +178,7 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
   const Validation result = validate(table_of(both_nets()), predictor, {.cross_validate = "model"});
   EXPECT_EQ(result.total.rows, 8);
   EXPECT_NEAR(*result.total.time_mape, 0, 1e-9);
-  // Once without the other net, and once together, to see what each net alone teaches.
+  // Each net is fitted once without the other and once together with it, to see what each adds.
   EXPECT_EQ(fitted, (std::map<std::string, int>{{"large", 8}, {"small", 8}}));
   EXPECT_THAT(result.notes, ElementsAre(HasSubstr("2 times, each without the net")));
   ASSERT_THAT(result.board_offsets, SizeIs(1));
@@ -308,7 +308,7 @@ TEST(Validate, TheSameTableGivesTheSameBytes) {
 
 TEST(BoardOffset, IsTheMedianAboveThePrediction) {
   std::vector<Observation> rows = sweep("small");
-  *rows[0].power_w += 50;  // an outlier of the log
+  *rows[0].power_w += 50;  // an outlier
   std::vector<const Observation*> all;
   for (const Observation& row : rows) all.push_back(&row);
   const EstimatedOffset offset = estimate_board_offset(prior_model(), all, made_up());
