@@ -1,5 +1,5 @@
 // Finds the corpus through the environment.
-// What is expected of its files is in the tests.
+// The tests state what they expect of its files.
 #include "tests/support/corpus.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The corpus of public ONNX models: $RIDGELINE_DATA/onnx, where a tester has it.
-// It is no part of the repository; tests that need it say so and skip where it is missing.
+// The corpus of public ONNX models: $RIDGELINE_DATA/onnx, if the tester has it.
+// It is not part of the repository; tests that need it skip with a message if it is missing.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace ridgeline::testing {
 
-// The folder, or "" where there is none.
+// The folder, or "" if there is none.
 std::string corpus_folder();
 
-// Every .onnx file of it, sorted; names are relative to the folder ("ort_nets/mnist.onnx").
+// All its .onnx files, sorted; names are relative to the folder ("ort_nets/mnist.onnx").
 std::vector<std::string> corpus_files();
 
 }  // namespace ridgeline::testing

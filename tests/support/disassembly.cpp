@@ -1,5 +1,5 @@
-// Operands are split at commas outside brackets; AT&T's order is turned round, so that the
-// destination comes first on both architectures. Unknown operands are left out, not guessed.
+// Operands are split at commas outside brackets. AT&T order is reversed, so that the destination
+// comes first on both architectures. Unknown operands are left out, not guessed.
 #include "tests/support/disassembly.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(spaces) - first + 1);
 }
 
-// Removes and returns what stands before the separator.
+// Removes and returns the text before the separator.
 std::string_view next(std::string_view& text, std::string_view separators) {
   const auto at = text.find_first_of(separators);
   const std::string_view part = text.substr(0, at);
@@ -134,7 +134,7 @@ Instruction parse_instruction(std::uint64_t address, std::string_view text) {
     return instruction;
   }
   if (text.find('%') != text.npos) std::reverse(operands.begin(), operands.end());
-  // An address that is only computed is no access.
+  // Computing an address is not an access.
   if (mnemonic.starts_with("lea")) operands.resize(1);
   for (const std::string_view operand : operands) add_operand(instruction, operand);
   const bool memory_first = !operands.empty() && operands[0].find('(') != operands[0].npos;

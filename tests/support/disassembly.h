@@ -1,5 +1,5 @@
-// Reads what `objdump -d --no-show-raw-insn` prints for x86-64 (AT&T) and aarch64, and finds loops.
-// Not a decoder: it knows as much of an instruction as the proof of a kernel's loop needs.
+// Parses the output of `objdump -d --no-show-raw-insn` for x86-64 (AT&T) and aarch64, and finds
+// loops. Not a decoder: it reads only what the checks of a kernel's loop need.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Register {
 struct MemoryOperand {
   std::int64_t displacement = 0;
   std::string base;   // name of the base register
-  std::string index;  // index register and scale as written, "" where there is none
+  std::string index;  // index register and scale as written, "" if there is none
 };
 
 struct Instruction {
@@ -39,10 +39,10 @@ using Code = std::vector<Instruction>;
 // Functions by address.
 std::map<std::uint64_t, Code> parse_disassembly(std::string_view text);
 
-// Loops (from the target of a backward branch to the branch) that hold no other loop.
+// Loops (from the target of a backward branch to the branch) that contain no other loop.
 std::vector<Code> innermost_loops(const Code& function);
 
-// Runs `objdump` on a file between two addresses; throws std::runtime_error where it fails.
+// Runs `objdump` on a file between two addresses; throws std::runtime_error if it fails.
 std::map<std::uint64_t, Code> disassemble(const std::string& objdump, const std::string& file,
                                           std::uint64_t start, std::uint64_t stop);
 

@@ -1,5 +1,5 @@
-// Writes the trees and changes rights.
-// The effective user is dropped, not the real one: it can be taken back.
+// Writes the trees and changes permissions.
+// Drops the effective user, not the real one, so that it can be restored.
 #include "tests/support/fake_system.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Made-up /sys and /proc trees: a laptop, a Jetson board, a virtual machine.
-// Only the files that the program reads, with the values that such systems show.
+// They hold only the files that the program reads, with values as on such systems.
 #pragma once
 
 #include "devices/machine/this_machine.h"
@@ -10,7 +10,7 @@ namespace ridgeline::testing {
 class FakeSystem {
  public:
   void write(const std::string& path, const std::string& text) { folder_.write(path, text); }
-  void protect(const std::string& path);  // as a file that only root may read and write
+  void protect(const std::string& path);  // only root may read and write it
   SystemRoot root() const { return {folder_.path() + '/'}; }
 
  private:
@@ -20,7 +20,7 @@ class FakeSystem {
 void make_laptop(FakeSystem& system);  // Intel, cpufreq, RAPL, perf_event_paranoid 4
 void make_jetson(FakeSystem& system);  // Orin Nano in its 15 W mode
 
-// Drops root's rights for as long as it lives; does nothing where the tests do not run as root.
+// Drops root's permissions while it lives; does nothing if the tests do not run as root.
 class OrdinaryUser {
  public:
   OrdinaryUser();

@@ -1,5 +1,5 @@
-// The table of who may include whom, and the reader that holds the sources against it.
-// Prefixes of paths, so that "devices/catalog/" lets one folder of devices/ in and not the others.
+// The table of allowed includes, and the checker that compares the sources with it.
+// Entries are path prefixes, so "devices/catalog/" allows that folder of devices/ and no other.
 #include "tests/support/include_rules.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace ridgeline::testing {
 namespace {
 
 struct Rule {
-  std::string_view folder;                // of the including file; the first that fits counts
-  std::vector<std::string_view> allowed;  // prefixes of what it may include
+  std::string_view folder;                // of the including file; the first match counts
+  std::vector<std::string_view> allowed;  // prefixes of headers it may include
   bool only_standard_libraries = false;   // no Boost, fmt, JSON, hwloc
 };
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
-      // Bodies in assembly are also built alone, for the other architecture.
+      // Assembly bodies are also built alone, for the other architecture.
       {"kernels/cpu/x86/", {"base/tokens.h", "kernels/cpu/"}, true},
       {"kernels/cpu/aarch64/", {"base/tokens.h", "kernels/cpu/"}, true},
       {"base/", {"base/"}},
@@ -47,7 +47,7 @@ const std::vector<Rule>& rules() {
 constexpr std::array<std::string_view, 5> libraries = {"boost/", "fmt/", "nlohmann/", "hwloc",
                                                        "protozero/"};
 
-// Headers that take seconds to compile: one file of ours includes each, the others include that.
+// Headers that take seconds to compile: only one project file includes each; others include that.
 struct DearHeader {
   std::string_view prefix, file;
 };
@@ -86,7 +86,7 @@ struct Include {
   std::string target;
 };
 
-// What a line includes, if it does: #include "target" or #include <target>.
+// The included file, if the line is #include "target" or #include <target>.
 std::optional<Include> read_include(std::string line) {
   line.erase(std::remove(line.begin(), line.end(), ' '), line.end());
   if (!line.starts_with("#include")) return std::nullopt;

@@ -1,5 +1,5 @@
-// The include rules of the house: data flows one way, so a folder may include only some others.
-// The table is in include_rules.cpp; the layers themselves are described in CONTRIBUTING.md.
+// The project's include rules: data flows one way, so a folder may include only some others.
+// The table is in include_rules.cpp; CONTRIBUTING.md describes the layers.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ridgeline::testing {
 
-// One line per include that is not allowed: PATH:LINE: includes "cli/command.h".
+// One line per forbidden include: PATH:LINE: includes "cli/command.h".
 std::vector<std::string> include_violations(const SourceTree& tree);
 
 }  // namespace ridgeline::testing

@@ -1,4 +1,4 @@
-// Writes the messages around the weights and leaves room for them.
+// Writes the messages around the weights and leaves room for the weights.
 // protozero's writer would build the whole file in memory, so lengths are computed here.
 #include "tests/support/large_model.h"
 
@@ -29,7 +29,7 @@ void add_chain(GraphBuilder& graph, int layers) {
   graph.output(layer_name("x", layers), ElementType::fp32, {1, side});
 }
 
-// The head of a length-delimited field.
+// The header of a length-delimited field.
 std::string field_head(std::uint32_t number, std::size_t length) {
   std::string head;
   protozero::add_varint_to_buffer(&head, number << 3 | 2);
@@ -66,7 +66,7 @@ void write_large_model(const std::string& path, int layers, Weights weights) {
   GraphBuilder chain;
   add_chain(chain, layers);
   const std::string nodes = chain.graph_bytes();
-  std::vector<std::string> heads;  // of the initializers, up to their weights
+  std::vector<std::string> heads;  // of the initializers, up to the weights
   std::size_t graph_bytes = nodes.size();
   for (int i = 0; i < layers; ++i) {
     const std::string tensor =
@@ -78,7 +78,7 @@ void write_large_model(const std::string& path, int layers, Weights weights) {
   OnnxBuilder empty;
   empty.opset(17);
   std::string head = empty.bytes();
-  head.resize(head.size() - 2);  // its graph, which is empty
+  head.resize(head.size() - 2);  // drops the empty graph
 
   Writer file(path);
   file.write(head + field_head(7, graph_bytes) + nodes);

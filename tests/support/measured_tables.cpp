@@ -1,4 +1,4 @@
-// Tests skip themselves if a table is missing.
+// Finds tables through the environment. Tests skip themselves if a table is missing.
 #include "tests/support/measured_tables.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The encoding of the builders, on protozero's writer.
+// Encodes the messages with protozero's writer.
 // Field numbers are those of onnx/onnx.proto in github.com/onnx/onnx.
 #include "tests/support/onnx_builder.h"
 
@@ -62,7 +62,7 @@ std::string tensor_type(ElementType type, const std::vector<Dim>& dims) {
   return message;
 }
 
-// The low `width` bits of each element, little endian; narrow ones from the low bits up.
+// The low `width` bits of each element, little endian; narrow ones fill bytes from the low bits up.
 std::string packed(const std::vector<std::uint64_t>& values, int width) {
   std::string bytes((values.size() * static_cast<std::size_t>(width) + 7) / 8, '\0');
   std::size_t bit = 0;

@@ -1,5 +1,5 @@
 // Builds ONNX files in code: one builder per message of onnx.proto, one member per field.
-// For tests only; it writes what it is told, so that wrong models can be made too.
+// For tests only; it does not validate, so it can also write invalid models.
 #pragma once
 
 #include <concepts>
@@ -47,13 +47,13 @@ class ValueType {
   std::string bytes_;
 };
 
-// TensorProto. Without data it has a type and dimensions only, as files without weights have.
+// TensorProto. Without data it has only a type and dimensions, as in files without weights.
 class TensorBuilder {
  public:
   TensorBuilder(std::string_view name, ElementType type, const std::vector<std::int64_t>& dims);
 
-  // raw_data: as many zeros as the dimensions ask for, or elements of the tensor's type in order
-  // (two's complement, rounded to float or double; other floating types by their bits in ints()).
+  // raw_data: zeros for all dimensions, or elements of the tensor's type in order (two's
+  // complement, rounded to float or double; other floating types by their bits in ints()).
   TensorBuilder& zeros();
   TensorBuilder& ints(const std::vector<std::int64_t>& values);
   TensorBuilder& floats(const std::vector<double>& values);
@@ -65,7 +65,7 @@ class TensorBuilder {
   TensorBuilder& float_data(const std::vector<float>& values);
   TensorBuilder& double_data(const std::vector<double>& values);
   TensorBuilder& string_data(const std::vector<std::string>& values);
-  TensorBuilder& data_type(int number);  // once more: the last one counts
+  TensorBuilder& data_type(int number);  // again: the last one counts
 
   TensorBuilder& external(std::string_view location, std::optional<std::uint64_t> offset = {},
                           std::optional<std::uint64_t> length = {});
@@ -130,7 +130,7 @@ class NodeBuilder {
   NodeBuilder& attribute(std::string_view key, const std::vector<GraphBuilder>& graphs);
   NodeBuilder& attribute(std::string_view key, const ValueType& type);
   NodeBuilder& sparse_attribute(std::string_view key, const std::string& sparse);
-  // In a function: the value that the caller gives under the name `reference`; `type` is an
+  // In a function: the value that the caller passes as `reference`; `type` is an
   // AttributeProto.AttributeType (1 float, 2 int, 3 string, 6 floats, 7 ints …).
   NodeBuilder& attribute_reference(std::string_view key, std::string_view reference, int type);
 
@@ -150,7 +150,7 @@ class GraphBuilder {
   GraphBuilder& graph_name(std::string_view text);
   GraphBuilder& input(std::string_view name, ElementType type, const std::vector<Dim>& dims);
   GraphBuilder& input(std::string_view name, const ValueType& type);
-  GraphBuilder& output(std::string_view name);  // without a type, as a checker would refuse it
+  GraphBuilder& output(std::string_view name);  // without a type, which a checker would reject
   GraphBuilder& output(std::string_view name, ElementType type, const std::vector<Dim>& dims);
   GraphBuilder& output(std::string_view name, const ValueType& type);
   GraphBuilder& value_info(std::string_view name, ElementType type, const std::vector<Dim>& dims);
@@ -158,10 +158,10 @@ class GraphBuilder {
 
   TensorBuilder& initializer(std::string_view name, ElementType type,
                              const std::vector<std::int64_t>& dims);
-  // A list of int64, as axes and shapes are.
+  // A list of int64, such as axes or a shape.
   TensorBuilder& integers(std::string_view name, const std::vector<std::int64_t>& values);
   GraphBuilder& sparse_initializer(const std::string& sparse);
-  GraphBuilder& zero_weights();  // zeros for every initializer that has no raw data yet
+  GraphBuilder& zero_weights();  // zeros for every initializer without raw data
   NodeBuilder& node(std::string_view op_type, const std::vector<std::string>& inputs,
                     const std::vector<std::string>& outputs);
 
@@ -170,7 +170,7 @@ class GraphBuilder {
  private:
   GraphBuilder& value(int field, std::string_view name, const ValueType& type);
 
-  std::string fields_;  // what is encoded already
+  std::string fields_;  // encoded so far
   std::deque<NodeBuilder> nodes_;
   std::deque<TensorBuilder> initializers_;
 };
@@ -182,7 +182,7 @@ class FunctionBuilder {
                   const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
   FunctionBuilder& overload(std::string_view text);
-  FunctionBuilder& attribute(std::string_view name);  // that a call must give
+  FunctionBuilder& attribute(std::string_view name);  // required in a call
   FunctionBuilder& attribute_default(std::string_view name, std::int64_t value);
   FunctionBuilder& opset(std::int64_t version, std::string_view domain = "");
   NodeBuilder& node(std::string_view op_type, const std::vector<std::string>& inputs,
@@ -195,7 +195,7 @@ class FunctionBuilder {
   std::deque<NodeBuilder> nodes_;
 };
 
-// ModelProto, with its graph. IR version 8 unless told otherwise; no opset unless told.
+// ModelProto, with its graph. By default IR version 8 and no opset.
 class OnnxBuilder : public GraphBuilder {
  public:
   OnnxBuilder& ir_version(std::int64_t version);

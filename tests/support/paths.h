@@ -1,5 +1,5 @@
-// Where the checkout and the build folder are. One file knows these paths, so that the compiler's
-// cache finds the others again in another checkout.
+// Paths of the checkout and the build folder. Only one file depends on them, so that the compiler
+// cache can reuse the others in another checkout.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Spawns with posix_spawn and collects output in temporary files, which cannot fill up and block.
-// Nothing is inherited but PATH and what the sanitizers need.
+// The child inherits only PATH and what the sanitizers need.
 #include "tests/support/process.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
-// A weak reference: the sanitizer's library defines it, if it is part of the program.
+// A weak reference: defined by the sanitizer's library if the program links it.
 extern "C" void __asan_init() __attribute__((weak));  // NOLINT(bugprone-reserved-identifier)
 
 namespace ridgeline::testing {

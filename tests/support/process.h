@@ -1,5 +1,5 @@
-// Runs a program as a person would: arguments and environment in, both streams and exit code out.
-// For tests only; the environment is pinned, so that a developer's settings cannot change a result.
+// Runs a program as a user would: arguments and environment in, both streams and exit code out.
+// For tests only; the environment is fixed, so that a developer's settings cannot change a result.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 namespace ridgeline::testing {
 
 struct ProcessResult {
-  int exit_code = -1;  // -1 where a signal ended it
+  int exit_code = -1;  // -1 if a signal ended it
   int signal = 0;
   std::string out;
   std::string err;
-  // Memory at its peak; at least that of the test itself, since Linux hands it down.
+  // Peak memory; at least that of the test itself, which the child inherits on Linux.
   long max_resident_kib = 0;
 };
 
@@ -26,10 +26,10 @@ struct ProcessSettings {
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessSettings& settings = {});
 
-// The binary under test: that of this build, or the one that RIDGELINE_TESTED names.
+// The binary under test: that of this build, or the one in RIDGELINE_TESTED.
 std::string tested_program();
 
-// Whether the sanitizers watch this test: it is then slow and takes much memory.
+// Whether sanitizers are on: the test is then slow and takes much memory.
 bool is_sanitized();
 
 // tested_program(), with an empty profile store unless XDG_DATA_HOME is set.

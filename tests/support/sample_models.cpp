@@ -1,5 +1,5 @@
-// The samples, each built in a function that says what it is.
-// Shapes are small: a fuzz target runs thousands of them in a second.
+// One function per sample.
+// Shapes are small: a fuzz target runs thousands of them per second.
 #include "tests/support/sample_models.h"
 
 #include "analyzer/onnx/node_context.h"
@@ -30,7 +30,7 @@ OnnxBuilder convolutional() {
   return model;
 }
 
-// With the shape arithmetic that exporters write.
+// With the shape arithmetic that exporters emit.
 OnnxBuilder attention() {
   OnnxBuilder model;
   model.opset(17).input("x", fp32, {"batch", "length", 16});
@@ -115,7 +115,7 @@ OnnxBuilder quantized() {
   return model;
 }
 
-// Indices, selections and shapes that depend on data.
+// Indices, selections and data-dependent shapes.
 OnnxBuilder data_dependent() {
   OnnxBuilder model;
   model.opset(17).input("x", fp32, {6, 4}).input("i", ElementType::int64, {3});

@@ -1,5 +1,5 @@
-// Small ONNX models that between them hold a bit of everything that a file can hold.
-// For property tests and as first inputs of the fuzz target; what they count is tested elsewhere.
+// Small ONNX models that together cover everything that a file can contain.
+// For property tests and as seeds of the fuzz target; their counts are tested elsewhere.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ struct SampleModel {
   std::string bytes;
 };
 
-// Every message and every way to store elements; not meant to be counted.
+// All messages and all ways to store elements; not meant to be counted.
 std::string varied_model();
 
 // Models that can be counted: convolutions, attention, control flow, functions, quantisation …
 std::vector<SampleModel> sample_models();
 
-// One model per operator that has a rule, with a few inputs of a plausible kind.
+// One model per operator that has a rule, with a few plausible inputs.
 std::vector<SampleModel> operator_models();
 
 }  // namespace ridgeline::testing

@@ -1,5 +1,5 @@
-// Walks a document and a schema side by side and collects what does not fit.
-// Schemas are trusted files of ours; documents are not.
+// Walks a document and a schema side by side and collects the mismatches.
+// Schemas are trusted project files; documents are not.
 #include "tests/support/schema_validator.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const Json& schema_document(const std::string& name) {
   return loaded.emplace(name, read_json_file(path)).first->second;
 }
 
-// A schema together with the file that its references are relative to.
+// A schema and the file that its references are relative to.
 struct Place {
   const Json* schema;
   std::string file;

@@ -1,5 +1,5 @@
-// A validator for the JSON Schemas in docs/schemas, with the keywords that they use.
-// Not a general one: a keyword it does not know is an exception, so that none is skipped silently.
+// A validator for the JSON Schemas in docs/schemas, limited to the keywords that they use.
+// An unknown keyword throws, so that none is skipped silently.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace ridgeline::testing {
 
-// What is wrong with the document, one line each with its JSON path; empty = valid. `schema_file`
-// is a name in docs/schemas, with a definition where wanted: "profile.schema.json",
+// Errors in the document, one line each with the JSON path; empty = valid. `schema_file` is a name
+// in docs/schemas, optionally with a definition: "profile.schema.json",
 // "common.schema.json#/$defs/machine".
-// Stricter than the standard in one point: a member that an object's schema does not list is
-// wrong, so that nothing is written that is not documented.
+// Stricter than the standard in one point: a member that an object's schema does not list is an
+// error, so that all output is documented.
 std::vector<std::string> schema_violations(const Json& document, const std::string& schema_file);
 
 // Throws std::runtime_error for an unknown keyword or a broken reference anywhere in the file.

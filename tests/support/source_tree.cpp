@@ -1,5 +1,4 @@
-// Reads the checkout once.
-// Hidden and build folders are not part of it.
+// Reads the checkout once, without hidden and build folders.
 #include "tests/support/source_tree.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // mkdtemp and remove_all.
-// Removal never throws: a test that failed shows its own reason.
+// Removal never throws, or it would hide why a test failed.
 #include "tests/support/temporary_directory.h"
 
 #include <cstdlib>

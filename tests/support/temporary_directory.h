@@ -1,5 +1,4 @@
-// A directory that exists as long as its object.
-// For tests that write files.
+// A directory for tests that write files; it exists as long as its object.
 #pragma once
 
 #include <string>
@@ -16,10 +15,10 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + '/' + name; }
 
-  // Writes a file, with the folders that lead to it.
+  // Writes a file and creates its folders.
   void write(const std::string& name, const std::string& text) const;
 
-  // A program for bash, in the place of a real one.
+  // A bash script in place of a real program.
   void write_program(const std::string& name, const std::string& body) const;
 
  private:
