@@ -1,5 +1,4 @@
-// A network by name, counted: what tests of workloads ask for again and again.
-// For tests only.
+// Builds a network by name and counts it, for tests of workloads.
 #pragma once
 
 #include <string_view>
@@ -29,7 +28,7 @@ inline double bytes_of(const Graph& graph) {
   return work.bytes_read + work.bytes_written + work.weight_bytes_read + work.weight_bytes_written;
 }
 
-// The Op of a layer that consists of one.
+// The Op of a layer with a single part.
 template <class T>
 const T* op_of(const Layer& layer) {
   return layer.parts.size() == 1 ? std::get_if<T>(&layer.parts.front().op) : nullptr;

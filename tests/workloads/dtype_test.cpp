@@ -1,5 +1,5 @@
-// What a dtype does to a network: how tensors are stored and in which type parts compute.
-// Work is otherwise the same in every type.
+// Effects of a dtype on a network: how tensors are stored and in which type parts compute.
+// The work is otherwise the same in every type.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/imported.h"
@@ -29,8 +29,8 @@ TEST(WorkloadDType, PartsComputeInIt) {
   for (const Layer& layer : graph.layers) EXPECT_EQ(layer.parts.front().dtype, DType::bf16);
 }
 
-// Products of 8 bits; everything between them is computed in fp32 on 8-bit tensors; vectors of
-// parameters stay 32 bits wide.
+// Products are 8-bit; everything between them is computed in fp32 on 8-bit tensors; parameter
+// vectors stay 32 bits wide.
 TEST(WorkloadDType, OfEightBitsIsForProducts) {
   const Graph graph = in_type("bert_base", ElementType::int8);
   const auto dtype = [&](const char* name) { return layer_named(graph, name).parts.front().dtype; };

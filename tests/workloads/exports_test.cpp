@@ -1,5 +1,5 @@
-// Built-in networks beside exports of the same networks: products one by one, parameters, and what
-// folding of batch normalisation makes of both.
+// Built-in networks against exports of the same networks: each product, the parameters, and both
+// after folding batch normalisation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 using ::testing::ElementsAreArray;
 using ::testing::UnorderedElementsAreArray;
 
-// MACs of the layers that have any, in the order of the graph.
+// MACs of the layers that have any, in graph order.
 std::vector<double> products(const Graph& graph) {
   std::vector<double> macs;
   for (const Layer& layer : graph.layers)
@@ -40,7 +40,7 @@ double matrix_parameters(const Graph& graph) {
   return count;
 }
 
-// Of the network as an ideal runtime fuses it.
+// Of the network after an ideal runtime's fusion.
 double fused_bytes(const Graph& graph) {
   double bytes = 0;
   for (const Demand& demand : lower(graph, Runtime::ideal)) bytes += total_bytes(demand.work);
@@ -62,14 +62,14 @@ TEST(Exports, OfTheCorpusHaveTheSameProducts) {
             parameters_of(corpus_graph("onnx_light/light_vgg19.onnx")));
   EXPECT_EQ(parameters_of(build_workload("squeezenet1_1")),
             parameters_of(corpus_graph("onnx_light/light_squeezenet.onnx")));
-  // That file has its strides in the first convolution of a bottleneck: other shapes, same sum.
+  // That file has its strides in a bottleneck's first convolution: other shapes, same sum.
   EXPECT_EQ(macs_of(build_workload("resnet50")),
             macs_of(corpus_graph("onnx_light/light_resnet50.onnx")));
   EXPECT_EQ(matrix_parameters(build_workload("resnet50")),
             matrix_parameters(corpus_graph("onnx_light/light_resnet50.onnx")));
 }
 
-// MobileNetV2, quantised to 8 bits, for pictures of 244 pixels.
+// MobileNetV2, quantised to 8 bits, for images of 244 pixels.
 TEST(Exports, OfTheCorpusHaveTheSameProductsInIntegers) {
   RIDGELINE_SKIP_WITHOUT_CORPUS();
   onnx::ImportOptions options;
@@ -101,7 +101,7 @@ std::string operators_in(std::string_view name) {
   return operators;
 }
 
-// An engine for the A100, as NVIDIA's Engine Explorer has it.
+// An A100 engine, from NVIDIA's Engine Explorer.
 TEST(Exports, TheEngineOfAResNetHasTheSameKernels) {
   RIDGELINE_SKIP_WITHOUT_CORPUS();
   const std::string path = corpus_folder() +

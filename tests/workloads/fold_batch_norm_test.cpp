@@ -1,5 +1,5 @@
 // Folding of batch normalisation: what is folded, what must not be, and what stays the same.
-// Exports with folded normalisation are compared in exports_test.cpp.
+// exports_test.cpp compares exports with folded normalisation.
 #include "analyzer/fusion/fold_batch_norm.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST(FoldBatchNorm, OfNetworks) {
         << name;
   }
   EXPECT_EQ(parameters_of(fold_batch_norm(build_workload("yolov8n"))), 3'151'904);
-  // Normalisation before an activation before a convolution stays: 58 + 3 + 1 of 121.
+  // A normalisation before an activation and a convolution stays: 58 + 3 + 1 of 121.
   EXPECT_EQ(norms_in(fold_batch_norm(build_workload("densenet121"))), 62);
   EXPECT_EQ(norms_in(fold_batch_norm(build_workload("vgg16"))), 0);
 }

@@ -1,4 +1,4 @@
-// What holds for the graph of every network: sound, in order, named once, linear in the batch.
+// Properties of every network's graph: sound, in order, unique names, linear in the batch.
 // Counts of single networks are in published_counts_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<std::string> workload_names() {
   return names;
 }
 
-// Graphs of one network in all the forms that its options give it.
+// One network's graphs in all forms that its options allow.
 std::vector<Graph> forms_of(const std::string& name) {
   const Workload workload = workload_named(name);
   std::vector<WorkloadOptions> forms(1);
@@ -127,7 +127,7 @@ TEST(Workloads, FormsOfAttentionDifferInBytesOnly) {
   }
 }
 
-// Two milliseconds is what the benchmark shows on a quiet machine; here only orders of magnitude.
+// The benchmark takes two milliseconds on a quiet machine; this checks the order of magnitude.
 TEST(Workloads, AreBuiltAndLoweredInMilliseconds) {
 #ifdef NDEBUG
   if (is_sanitized()) GTEST_SKIP() << "sanitizers take their time";

@@ -1,5 +1,5 @@
 // Language models: prompt and decode step, the cache, shared tables, grouped keys and values.
-// Totals of a prompt are in published_counts_test.cpp.
+// The totals for a prompt are in published_counts_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// Counted by torch in transformers' models with a cache of that many tokens.
+// Counted by torch on transformers' models with a cache of that many tokens.
 TEST(LanguageModels, ADecodeStepCountsAsInTorch) {
   const auto macs = [](const char* name, const char* options) {
     return macs_of(build_workload(name, parse_options(options)));
@@ -58,14 +58,14 @@ TEST(LanguageModels, TheCacheComesInAndWhatIsNewGoesOut) {
   EXPECT_EQ(attention->kv_length, 2049);
   EXPECT_EQ(attention->q_heads, 32);
   EXPECT_EQ(attention->kv_heads, 8);
-  // Keys and values of eight heads are read, not of 32; the result has 32.
+  // Reads the keys and values of 8 heads, not of 32; the result has 32.
   const Work work = count_layer(graph, layer, default_weights());
   EXPECT_EQ(work.bytes_read, 4.0 * 2 * (2 * 8 * 64 * 2049 + 32 * 64));
   EXPECT_EQ(work.bytes_written, 4.0 * 2 * 32 * 64);
 }
 
-// A decode step reads every parameter but the table of tokens once, and that twice: a row of it and
-// then all of it, for the logits.
+// A decode step reads every parameter once, except the token table: first one row of it, then all
+// of it for the logits.
 TEST(LanguageModels, ADecodeStepReadsTheWeights) {
   const Graph graph = build_workload("llama-3.2-1b", parse_options("phase=decode;dtype=fp16"));
   const double weights = 2 * parameters_of(graph);

@@ -1,4 +1,4 @@
-// Variants of one network: what a request asks for, another batch or type, and what is refused.
+// Variants of one network: as requested, with another batch or type, and rejected ones.
 #include "workloads/network_variants.h"
 
 #include <gtest/gtest.h>

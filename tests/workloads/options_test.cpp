@@ -1,5 +1,5 @@
-// Options of workloads: what is read, what is refused and how that is said.
-// The command line's part of it is in tests/cli/workloads_test.cpp.
+// Options of workloads: which are accepted, which are rejected, and the messages.
+// The command line is tested in tests/cli/workloads_test.cpp.
 #include "workloads/options.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The error's line; its code must be that of wrong usage.
+// The line of the error, which must be a usage error.
 std::string refusal(const std::function<void()>& action) {
   try {
     action();

@@ -1,5 +1,5 @@
-// Parameters and multiply-accumulates of every network, against what its source publishes or what
-// its source's own code counts. docs/workloads.md says where each number comes from.
+// Parameters and multiply-accumulates of every network, against published numbers or counts by the
+// source's own code. docs/workloads.md lists where each number comes from.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ constexpr Published published[] = {
     {"resnet50", "", 25'557'032, 4'089'184'256},
     {"resnet101", "", 44'549'160, 7'801'405'440},
     {"densenet121", "", 7'978'856, 2'834'161'664},
-    // torchvision's 27,161,264 hold the auxiliary classifier's 3,326,696.
+    // torchvision's 27,161,264 include the auxiliary classifier's 3,326,696.
     {"inception_v3", "", 27'161'264 - 3'326'696, 5'713'216'096},
     {"inception_v4", "", 42'679'816, 12'253'974'624},
     {"mobilenet_v2", "", 3'504'872, 300'774'272},
@@ -82,7 +82,7 @@ TEST(Workloads, EveryNetworkHasItsPublishedCounts) {
   EXPECT_THAT(known, ::testing::UnorderedElementsAreArray(listed));
 }
 
-// With another number of classes only the last layers change.
+// Another number of classes changes only the last layers.
 TEST(Workloads, ClassesChangeTheLastLayer) {
   WorkloadOptions ten;
   ten.classes = 10;
@@ -91,7 +91,7 @@ TEST(Workloads, ClassesChangeTheLastLayer) {
   EXPECT_EQ(parameters_of(build_workload("squeezenet1_1", ten)), 1'235'496 - 990 * 513);
 }
 
-// By torchvision and timm at these sizes: no number is tied to the published image.
+// Counts by torchvision and timm at these sizes: no number depends on the published image size.
 TEST(Workloads, ImagesChangeTheWork) {
   const auto macs = [](const char* name, const char* options) {
     return macs_of(build_workload(name, parse_options(options)));
