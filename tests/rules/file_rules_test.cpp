@@ -1,5 +1,5 @@
-// How files are written: each opens with a comment, comments name files that exist, main stays
-// small, Boost stays in one file. What else they may include is in include_rules_test.cpp.
+// Rules for files: each opens with a comment, comments name files that exist, main stays small,
+// Boost stays in one file. The other include rules are in include_rules_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(FileRules, MainStaysUnderSixtyLines) {
   EXPECT_LT(line_count(tree.at("cli/main.cpp")), 60);
 }
 
-// Every room up to report/ works on plain structs: options are parsed once, in cli/.
+// Folders other than cli/ work on plain structs: options are parsed once, in cli/.
 std::vector<std::string> with_boost(const SourceTree& tree) {
   std::vector<std::string> paths;
   for (const auto& [path, text] : tree)
@@ -68,14 +68,14 @@ TEST(FileRules, BoostStaysInTheParserOfOptions) {
               ElementsAre("report/a.cpp"));
 }
 
-// Headers of libraries and of the system, and the one that CMake writes.
+// Headers of libraries and the system, and the one that CMake generates.
 constexpr std::string_view other_headers[] = {"asm/hwcap.h", "asm/prctl.h",      "build_info.h",
                                               "cuda.h",      "cupti_activity.h", "cupti_result.h",
                                               "jpeglib.h",   "nvperf_common.h"};
 
 bool is_name_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The sources that a comment names, with their folder or without.
+// The source files named in a comment, with or without their folder.
 std::vector<std::string> named_files(std::string_view comment) {
   std::vector<std::string> names;
   for (const std::string_view extension : {".h", ".cpp", ".cu"})
@@ -98,7 +98,7 @@ bool exists(const SourceTree& tree, const std::string& name) {
   });
 }
 
-// PATH:LINE: and the name.
+// One line per name: PATH:LINE: NAME.
 std::vector<std::string> missing_files(const SourceTree& tree) {
   std::vector<std::string> missing;
   for (const auto& [path, text] : tree) {
@@ -118,7 +118,7 @@ std::vector<std::string> missing_files(const SourceTree& tree) {
 
 TEST(FileRules, CommentsNameFilesThatExist) {
   EXPECT_THAT(missing_files(read_source_tree()), IsEmpty());
-  const std::string slashes = "//";  // what follows names files on purpose
+  const std::string slashes = "//";  // some names below are missing on purpose
   EXPECT_THAT(missing_files({{"base/a.h", slashes + " b.h, base/c.cpp, a.h, base/a.h, x.html\n"},
                              {"base/d.cpp", "int d;  " + slashes + " see gone/a.h\n"}}),
               ElementsAre("base/a.h:1: b.h", "base/a.h:1: base/c.cpp", "base/d.cpp:1: gone/a.h"));

@@ -1,4 +1,4 @@
-// Holds the sources against the include rules, and the checker against broken ones.
+// Checks the sources against the include rules, and the checker against broken sources.
 // A failure names file, line and include.
 #include "tests/support/include_rules.h"
 

@@ -1,6 +1,6 @@
-// Every file includes the headers of the standard library whose names it uses, itself or through
-// headers of ours. Files are compiled together and with a precompiled header, so the compiler would
-// notice only in `./run prove`.
+// Every file includes the standard headers whose names it uses, directly or through project
+// headers. Files are compiled together and with a precompiled header, so the compiler would notice
+// only in `./run prove`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Names that most files use; a name that several headers declare is not here.
+// Names that most files use, except those that several headers declare.
 const std::map<std::string, std::string>& headers_by_name() {
   static const std::map<std::string, std::string> table = [] {
     const std::pair<const char*, std::vector<const char*>> rows[] = {
@@ -95,7 +95,7 @@ Contents read(const std::string& text) {
 
 using Files = std::map<std::string, Contents>;
 
-// Whether a file includes a header, itself or through ours.
+// Whether a file includes a header, directly or through project headers.
 bool includes(const Files& files, const std::string& path, const std::string& header,
               std::set<std::string>& seen) {
   const auto file = files.find(path);

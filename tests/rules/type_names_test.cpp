@@ -1,5 +1,5 @@
-// A type's name belongs to one file: two definitions of one name in one namespace break the
-// one-definition rule, and no compiler or linker says so. It crashed once, for two structs Series.
+// A type's name belongs to one file: two definitions in one namespace break the one-definition
+// rule, and no compiler or linker reports it. Two structs Series once caused a crash.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// "Series" of "struct Series {"; empty for all other lines, forward declarations among them.
+// "Series" for "struct Series {"; empty for all other lines, including forward declarations.
 std::string defined_type(const std::string& line) {
   std::istringstream words(line);
   std::string keyword, name, rest;
@@ -27,10 +27,10 @@ std::string defined_type(const std::string& line) {
   return rest == "{" || rest == ":" || rest == "final" ? name : std::string{};
 }
 
-// Relies on how clang-format writes namespaces: unindented, closed by a comment.
+// Relies on clang-format's namespaces: unindented, closed by a comment.
 std::vector<std::string> types_of(const std::string& text) {
   std::vector<std::string> types;
-  std::vector<std::string> spaces;  // a nameless one is private to its file
+  std::vector<std::string> spaces;  // an unnamed one is private to its file
   int nameless = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
