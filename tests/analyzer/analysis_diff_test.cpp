@@ -1,4 +1,4 @@
-// Comparison of two analyses: what is matched, and what counts as a change.
+// Comparison of two analyses: how rows are matched, and what counts as a change.
 // The command's text is tested in tests/cli/analyze_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ AnalysisRow product(const char* name, const char* op, double macs) {
   return row;
 }
 
-// As a network of torch and an export of it call them.
+// Layer names of a torch network against those of its ONNX export.
 TEST(AnalysisDiff, ModulesAreMatchedAcrossWaysToWriteThem) {
   const AnalysisDiff difference =
       diff(network({product("block.1.0.qkv", "MatMul", 3),
@@ -92,7 +92,7 @@ TEST(AnalysisDiff, ModulesAreMatchedAcrossWaysToWriteThem) {
   EXPECT_EQ(difference.added.size(), 3u);
 }
 
-// A wrapper gives every layer one more module; the blocks are the same.
+// A wrapper adds one module to every name; the blocks are the same.
 TEST(AnalysisDiff, AModuleAroundAllLayersIsNoDifference) {
   const AnalysisDiff difference =
       diff(network({product("model.0.k", "MatMul", 3), product("model.0.v", "MatMul", 3),
@@ -106,7 +106,7 @@ TEST(AnalysisDiff, AModuleAroundAllLayersIsNoDifference) {
   EXPECT_EQ(difference.changed[0].matched_by, MatchedBy::module);
 }
 
-// A kernel stands in the module of the layer that it is named after, whatever computes there.
+// A kernel belongs to the module of its first layer, whatever operator runs there.
 TEST(AnalysisDiff, KernelsAreMatchedByTheirFirstLayer) {
   const AnalysisDiff difference =
       diff(network({layer("0.norm", "RMSNormalization", 4), product("0.q + rotary", "MatMul", 3)}),

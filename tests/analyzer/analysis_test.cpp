@@ -1,5 +1,5 @@
 // Analyses of whole networks: known counts, sums, batch linearity, and the JSON form.
-// Single rules are in count_test.cpp, files of others in corpus_test.cpp.
+// Single rules are in count_test.cpp, public model files in corpus_test.cpp.
 #include "analyzer/analysis/analysis.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,8 @@ const AnalysisRow& row_named(const Analysis& analysis, const std::string& name) 
 TEST(Analysis, ResNet50) {
   const Analysis analysis = at_batch(resnet50(), 1);
   EXPECT_EQ(analysis.totals.work.macs, 4089184256);
-  // Convolution and linear weights, the biases that normalisation was folded into, and 1000.
+  // Convolution and linear weights; biases of the convolutions, from folded normalisations; 1000
+  // biases of the last layer.
   EXPECT_EQ(analysis.totals.params, 25502912 + 26560 + 1000);
   EXPECT_EQ(analysis.totals.parameter_bytes, 4 * analysis.totals.params);
   EXPECT_EQ(analysis.totals.work.weight_bytes_read, 4 * analysis.totals.params);
@@ -82,7 +83,7 @@ TEST(Analysis, LstmOverEightWords) {
   for (const AnalysisRow& row : analysis.rows)
     if (row.op == "LSTM") recurrent += row.work.macs;
   EXPECT_EQ(recurrent, 8388608);
-  // Eight rows of the table, not all of its 29,423.
+  // Eight rows of the table, not all 29,423.
   EXPECT_EQ(row_named(analysis, "Gather_0").work.weight_bytes_read, 8 * 256 * 4);
 }
 
@@ -256,7 +257,7 @@ AnalysisRow named_row(const std::string& name, Shape output = {}) {
   AnalysisRow row;
   row.name = name;
   row.op = "Relu";
-  static std::deque<Tensor> tensors;  // rows only point to theirs
+  static std::deque<Tensor> tensors;  // outlive the rows that point to them
   static std::deque<const Tensor*> pointers;
   Tensor& tensor = tensors.emplace_back();
   tensor.shape = std::move(output);

@@ -1,5 +1,6 @@
-// Every file of the corpus of public models: MACs against the golden table, and no file without an
-// answer. The corpus is no part of the repository: see tests/support/corpus.h.
+// Every file of the corpus of public models: MACs against the golden table, and each file is
+// counted or refused with a reason. The corpus is not in the repository: see
+// tests/support/corpus.h.
 #include "tests/support/corpus.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Inputs whose free dimensions cannot all be 1.
+// Networks in which not every free dimension can be 1.
 onnx::ImportOptions options_for(const std::string& name) {
   onnx::ImportOptions options;
   options.assumed_dim = 1;
@@ -60,7 +61,7 @@ std::vector<std::map<std::string, std::string>> golden_rows() {
   return rows;
 }
 
-// Products of one operator among the nodes of the main graph, which is what the table counts.
+// MACs of one operator in the main graph only: the golden table leaves out subgraphs.
 double macs_of(const onnx::Import& import, const Analysis& analysis, const std::string& op) {
   double macs = 0;
   std::size_t row = 0;
@@ -91,7 +92,7 @@ TEST(Corpus, MacsAreThoseOfTheGoldenTable) {
   EXPECT_GE(checked, 30);
 }
 
-// Files that cannot be counted in full, and why.
+// Files that cannot be counted in full, with the reason given.
 const std::map<std::string, std::string>& known_gaps() {
   static const std::map<std::string, std::string> gaps{
       {"malformed/bad_names.onnx", "imports no operator set"},
@@ -114,7 +115,7 @@ std::string answer(const std::string& name) {
     const onnx::Import import = import_corpus_file(name);
     Analysis analysis = analyze(import.graph);
     analysis.model.format = "onnx";
-    if (analysis.rows.size() < 500) {  // the check of one large file takes seconds
+    if (analysis.rows.size() < 500) {  // checking one large file takes seconds
       EXPECT_THAT(schema_violations(written_json(analysis), "analysis.schema.json"), IsEmpty())
           << name;
     }

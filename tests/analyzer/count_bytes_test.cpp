@@ -1,5 +1,5 @@
-// Bytes of whole layers: each tensor once at its own type, weights apart, and the exceptions.
-// What Ops compute is in count_test.cpp.
+// Bytes of whole layers: each tensor once at its own type, weights separately, and the exceptions.
+// FLOP of Ops are in count_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,6 @@ struct Bytes {
   }
 };
 
-// A graph of one layer, built tensor by tensor.
 struct OneLayer {
   Graph graph;
   Layer layer;
@@ -107,7 +106,7 @@ TEST(CountBytes, ScatterCopiesAndWritesTheUpdates) {
   EXPECT_EQ(scatter.bytes(), (Bytes{400 + 64 + 32, 400 + 32, 0}));
 }
 
-// Once for its statistics, once to apply them.
+// The input is read once for the statistics and once to apply them.
 TEST(CountBytes, BatchStatisticsTakeAPassOfTheirOwn) {
   for (const bool training : {false, true}) {
     OneLayer norm(Normalize{.elements = 64, .training = training});

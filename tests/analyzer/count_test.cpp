@@ -1,4 +1,4 @@
-// What each kind of Op costs, against numbers worked out by hand.
+// Work of each kind of Op, against numbers computed by hand.
 // Bytes of layers are in count_bytes_test.cpp.
 #include "analyzer/count/count.h"
 
@@ -78,7 +78,8 @@ TEST(Count, DepthwiseConvolutionIsForVectorUnits) {
   EXPECT_THAT(count(op).flop, ElementsAre(matrix(2 * 64 * 64 * 9)));
 }
 
-// Each input position is spread over the window; output positions would give stride² times that.
+// Each input position is spread over the window; counting output positions would give stride² times
+// as much.
 TEST(Count, TransposedConvolutionCountsInputPositions) {
   const Convolution op{.batch = 1,
                        .in_channels = 3,
@@ -205,7 +206,7 @@ TEST(Count, Reduce) {
   EXPECT_EQ(flop(Reduction::min), 90);
   EXPECT_EQ(flop(Reduction::product), 90);
   EXPECT_EQ(flop(Reduction::arg), 90);
-  EXPECT_EQ(flop(Reduction::mean), 100);  // and a division each
+  EXPECT_EQ(flop(Reduction::mean), 100);  // one division per result
   EXPECT_EQ(flop(Reduction::l1), 190);
   EXPECT_EQ(flop(Reduction::sum_square), 190);
   EXPECT_EQ(flop(Reduction::l2), 200);
@@ -251,7 +252,7 @@ TEST(Count, Pool) {
   EXPECT_THAT(count(Pool{Pooling::average, 100, 9}).flop, ElementsAre(vector(900)));
   EXPECT_THAT(count(Pool{Pooling::lp, 100, 9}).flop, ElementsAre(vector(1800)));
   EXPECT_THAT(count(Pool{Pooling::max, 100, 1}).flop, IsEmpty());
-  // A window over everything is the mean of everything.
+  // A window over the whole image is a mean.
   EXPECT_EQ(count(Pool{Pooling::average, 64, 49}).flop,
             count(Reduce{Reduction::mean, 64 * 49, 64}).flop);
 }
@@ -292,7 +293,7 @@ TEST(Count, RecurrentCellsByHand) {
   Recurrent op{.directions = 2, .steps = 5, .batch = 3, .input = 8, .hidden = 16, .bias = true};
   op.cell = Cell::lstm;
   EXPECT_EQ(count(op).macs, cells * 4 * 24);
-  // Biases 8; three sigmoids, two tanh, three multiplications, one addition.
+  // 8 biases; three sigmoids, two tanh, three multiplications, one addition.
   EXPECT_THAT(count(op).flop,
               ElementsAre(vector(cells * (8 + 12 + 10 + 4)), matrix(cells * 8 * 24)));
   EXPECT_EQ(count(op).transcendentals, cells * 5);

@@ -1,5 +1,5 @@
-// Front ends as rows: the formats are those of the schema, files are recognised by what is in them,
-// and what is no file gets a hint.
+// The table of front ends: formats match the schema, files are recognised by their content, and a
+// missing file gets a hint.
 #include "analyzer/frontend.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Which layers become one kernel, and which must not: rules of all runtimes, on built-in networks
+// Which layers become one kernel and which must not: rules of all runtimes, on built-in networks
 // and on graphs as exporters write them.
 #include "analyzer/fusion/fusion.h"
 
@@ -44,8 +44,8 @@ TEST(Fusion, SiblingsReadTheirInputOnce) {
   EXPECT_EQ(wide, 12);
 }
 
-// As many nodes as in the graphs that onnxruntime 1.31.1 writes after its optimisations, without
-// those that only rename or reorder (tools/confirm-workloads --runtimes).
+// Node counts of the graphs that onnxruntime 1.31.1 writes after its optimisations, without nodes
+// that only rename or reorder (tools/confirm-workloads --runtimes).
 TEST(Fusion, OfOnnxruntimeLeavesAsManyKernels) {
   for (const auto& [name, kernels] :
        {std::pair{"resnet18", 23}, std::pair{"mobilenet_v2", 54}, std::pair{"squeezenet1_1", 38},
@@ -55,12 +55,12 @@ TEST(Fusion, OfOnnxruntimeLeavesAsManyKernels) {
         << name;
 }
 
-// Of 53 normalisations behind convolutions, torch.compile's kernels are one each, with what
-// follows.
+// torch.compile gives each of the 53 normalisations after a convolution a kernel of its own,
+// together with what follows it.
 TEST(Fusion, ANormalisationAloneTakesItsActivation) {
   const auto counts = classes_of(lower(build_workload("resnet50"), Runtime::torch_compiled));
   EXPECT_EQ(counts.at(OpClass::convolution), 53);
-  EXPECT_EQ(counts.at(OpClass::normalize), 49);  // four of shortcuts go with the sum
+  EXPECT_EQ(counts.at(OpClass::normalize), 49);  // four on shortcuts are fused with the sum
   EXPECT_FALSE(counts.contains(OpClass::elementwise));
 }
 
@@ -71,15 +71,15 @@ TEST(Fusion, APoolOverTheWholeImageStandsAlone) {
   EXPECT_EQ(resnet.front().name, "conv1 + bn1 + relu + maxpool");
 }
 
-// What torch writes as 27 operators is three kernels: products of the input with their rotation,
-// attention that reads each key and value once, and the last product.
+// torch's 27 operators become three kernels: products of the input with their rotation, attention
+// that reads each key and value once, and the last product.
 TEST(Fusion, RotationAndSharedHeadsAreWaysOfReading) {
   constexpr GroupedAttention sizes{.length = 8, .width = 64, .heads = 4, .kv_heads = 2};
   const Graph graph = imported(grouped_attention(sizes)).graph;
   const auto demands = lower(graph, Runtime::ideal);
   ASSERT_EQ(demands.size(), 3u);
   constexpr double rows = 8 * 4.0,
-                   scalars = 2 * 4.0;  // bytes of a column of results, of two scales
+                   scalars = 2 * 4.0;  // bytes of a result column, of two scales
   const auto& [products, attention, last] = std::tie(demands[0], demands[1], demands[2]);
   EXPECT_EQ(products.gemm->n, 128);
   EXPECT_EQ(total_bytes(products.work), rows * 64 + 4.0 * 64 * 128 + 2 * rows * 16 + rows * 128);
@@ -88,7 +88,7 @@ TEST(Fusion, RotationAndSharedHeadsAreWaysOfReading) {
   EXPECT_EQ(total_bytes(last.work), rows * 64 + 4.0 * 64 * 64 + rows * 64);
 }
 
-// The second product's result is multiplied by the first's: it cannot be computed beside it.
+// The second product's result is multiplied by the first's, so they cannot be one product.
 TEST(Fusion, AProductThatAnotherScalesIsNoSiblingOfIt) {
   const auto demands = lower(build_workload("llama-3.2-1b"), Runtime::ideal);
   EXPECT_EQ(
@@ -97,15 +97,15 @@ TEST(Fusion, AProductThatAnotherScalesIsNoSiblingOfIt) {
       2 * 16);
 }
 
-// Two blocks of it join results of a branch before they join the branches; the last is averaged
-// where its parts lie.
+// Two blocks of Inception v3 concatenate within a branch before they concatenate the branches; the
+// final pool reads the parts of the last concatenation directly.
 TEST(Fusion, WhatIsOnlyMovedIsMovedOnce) {
   const Graph graph = build_workload("inception_v3");
   EXPECT_EQ(classes_of(lower(graph, Runtime::torch_eager)).at(OpClass::copy), 15);
   EXPECT_EQ(classes_of(lower(graph, Runtime::ideal)).at(OpClass::copy), 10);
 }
 
-// Windows that are cut out, rolled and put back around the products of attention.
+// Attention windows are cut out, rolled and put back; the products around them absorb these copies.
 TEST(Fusion, ProductsReadAndWriteInTheOrderThatIsWanted) {
   const Graph graph = build_workload("swin_t");
   const auto eager = classes_of(lower(graph, Runtime::torch_eager));
@@ -116,7 +116,7 @@ TEST(Fusion, ProductsReadAndWriteInTheOrderThatIsWanted) {
   EXPECT_FALSE(ideal.contains(OpClass::copy));
   const auto compiler = classes_of(lower(graph, Runtime::tensorrt));
   EXPECT_EQ(compiler.at(OpClass::copy),
-            1);  // of patches, between a convolution and a normalisation
+            1);  // patches, between a convolution and a normalisation
 }
 
 TEST(Fusion, WhatDependsOnWeightsAloneIsComputedBeforeTheFirstRun) {
@@ -133,12 +133,12 @@ TEST(Fusion, WhatDependsOnWeightsAloneIsComputedBeforeTheFirstRun) {
   EXPECT_EQ(folded(train(graph, {}).graph, Runtime::ideal), 0);  // weights change in training
 }
 
-// A sum that the next block needs too is written and normalised in one kernel.
+// A sum that the next block also needs is written and normalised in one kernel.
 TEST(Fusion, AReductionIsInTheLoopThatMakesItsInput) {
   const auto demands = lower(build_workload("vit_b_32"), Runtime::torch_compiled);
   const auto counts = classes_of(demands);
   EXPECT_EQ(counts.at(OpClass::normalize), 25);
-  EXPECT_EQ(counts.at(OpClass::elementwise), 12);  // of the perceptrons
+  EXPECT_EQ(counts.at(OpClass::elementwise), 12);  // in the MLPs
   EXPECT_EQ(std::count_if(demands.begin(), demands.end(),
                           [](const Demand& demand) {
                             return demand.kind == KernelKind::normalize &&
@@ -149,9 +149,8 @@ TEST(Fusion, AReductionIsInTheLoopThatMakesItsInput) {
 
 Graph imported_graph(const OnnxBuilder& model) { return imported(model).graph; }
 
-// What another kernel waits for cannot be in a kernel that waits for it: the concatenation needs
-// the pool, which needs the exponentials; the product of both needs the other half of the
-// concatenation.
+// Kernels must not depend on each other in a circle: the concatenation needs the pool, which needs
+// the exponentials; the product of both needs the other half of the split.
 TEST(Fusion, KernelsDoNotWaitForEachOther) {
   OnnxBuilder model;
   model.opset(17)
@@ -176,7 +175,7 @@ TEST(Fusion, KernelsDoNotWaitForEachOther) {
   }
 }
 
-// An empty cache before the first token.
+// The cache is empty before the first token.
 TEST(Fusion, KeysWithoutElementsAreNoSharedHeads) {
   OnnxBuilder model;
   model.opset(17)
@@ -192,7 +191,8 @@ TEST(Fusion, KeysWithoutElementsAreNoSharedHeads) {
   EXPECT_FALSE(lower(imported_graph(model), Runtime::ideal).empty());
 }
 
-// A normalisation whose scale is computed, and a sibling that has none.
+// A normalisation whose scale is computed at run time; a product whose sibling has no
+// normalisation.
 TEST(Fusion, OnlyWeightsAreFoldedIntoTheirOwnProduct) {
   OnnxBuilder dynamic;
   dynamic.opset(17)
@@ -219,7 +219,7 @@ TEST(Fusion, OnlyWeightsAreFoldedIntoTheirOwnProduct) {
   EXPECT_EQ(total_flop(demands[0].work), 2 * 8 * 16 * 36 + 8 * 4);
 }
 
-// A loop's product does not run beside one outside of it.
+// A product inside a loop is not merged with one outside it.
 TEST(Fusion, SiblingsRunEquallyOften) {
   Graph graph = build_workload("bert_base");
   const auto product = std::find_if(
@@ -230,7 +230,7 @@ TEST(Fusion, SiblingsRunEquallyOften) {
   EXPECT_EQ(work_of(lower(graph, Runtime::ideal)).macs, work_of(graph).macs);
 }
 
-// Of constants, what a product would take is computed at run time, and what nobody has described.
+// Constant products and operators without a rule are not folded: they run every time.
 TEST(Fusion, ConstantProductsAndUnknownOperatorsStay) {
   OnnxBuilder model;
   model.opset(17).initializer("x", ElementType::fp32, {3, 1, 4});
@@ -243,7 +243,7 @@ TEST(Fusion, ConstantProductsAndUnknownOperatorsStay) {
   EXPECT_EQ(work_of(lower(graph, Runtime::ideal)).macs, work_of(graph).macs);
 }
 
-// Three slices of one tensor, as exporters write query, key and value.
+// Three slices of one tensor, the way exporters write query, key and value.
 TEST(Fusion, ASliceReadsItsPartOnly) {
   Graph graph;
   const auto tensor = [&](const char* name, Shape shape) {
@@ -277,9 +277,9 @@ TEST(Fusion, ASliceReadsItsPartOnly) {
   EXPECT_EQ(demands[0].work.bytes_written, 64 * 4);
 }
 
-// Code that computes in fp32 for safety casts what is fp32 already.
+// Defensive code casts tensors to fp32 that are fp32 already.
 TEST(Fusion, ACastToTheSameTypeIsNothing) {
-  constexpr int fp32 = 1, fp16 = 10;  // ONNX's numbers
+  constexpr int fp32 = 1, fp16 = 10;  // TensorProto.DataType
   for (const int to : {fp32, fp16}) {
     OnnxBuilder model;
     model.opset(17).input("x", ElementType::fp32, {1, 8, 8});

@@ -1,5 +1,5 @@
-// What holds for every network and every runtime: nothing is lost, nothing is added, and what is
-// saved is named. The built-in networks, in both forms of attention, and networks made at random.
+// Laws for every network and every runtime: no work is lost or added, and all savings are itemised.
+// Checked on the built-in networks, in both forms of attention, and on random networks.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -24,7 +24,7 @@ std::vector<Runtime> runtimes() {
   return all;
 }
 
-// Empty where all of it holds.
+// The first law that fails; empty if all hold.
 std::string broken_law(const Graph& graph, Runtime runtime) {
   const std::vector<Demand> demands = lower(graph, runtime);
   const Work whole = work_of(graph), lowered = work_of(demands);
@@ -36,12 +36,12 @@ std::string broken_law(const Graph& graph, Runtime runtime) {
     bytes += one.bytes_saved;
     flop += one.flop_saved;
   }
-  // Sums of doubles in another order.
+  // The order of summation differs.
   if (std::abs(total_bytes(whole) - bytes - total_bytes(lowered)) > 1e-9 * total_bytes(whole))
     return "moves less than was saved, or more";
   if (std::abs(total_flop(whole) - flop - total_flop(lowered)) > 1e-9 * total_flop(whole))
     return "computes less than was saved, or more";
-  std::map<std::string, std::size_t> maker;  // the first, where training computes it again
+  std::map<std::string, std::size_t> maker;  // the first, if training recomputes the tensor
   for (std::size_t i = 0; i < demands.size(); ++i)
     for (const TensorUse& use : demands[i].writes) maker.emplace(use.tensor, i);
   for (const Tensor& tensor : graph.tensors)
@@ -76,8 +76,8 @@ TEST(LoweringLaws, HoldForTrainingSteps) {
   }
 }
 
-// Layers of every kind that fusion looks at, each on tensors made before: branches, tensors that
-// many read, results that nobody reads.
+// Layers of every kind that fusion handles, each on earlier tensors: branches, tensors with many
+// readers, results without any.
 Graph random_network(const std::vector<std::pair<int, int>>& choices) {
   NetworkBuilder net("random", {});
   std::vector<Operand> made = {net.input("x", {2, 8, 8, 8})};
@@ -152,7 +152,7 @@ TEST(LoweringLaws, KernelsGrowWithTheBatch) {
     ASSERT_EQ(one.size(), three.size()) << workload.name;
     for (std::size_t i = 0; i < one.size(); ++i) {
       EXPECT_EQ(three[i].work.macs, 3 * one[i].work.macs) << workload.name << ' ' << one[i].name;
-      if (one[i].work.macs > 0) {  // a gather reads a row of its table per token
+      if (one[i].work.macs > 0) {  // a gather reads one row of its table per token
         EXPECT_EQ(three[i].work.weight_bytes_read, one[i].work.weight_bytes_read) << one[i].name;
       }
     }

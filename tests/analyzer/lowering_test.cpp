@@ -1,4 +1,4 @@
-// From networks to kernels: what lowering never changes, GEMM shapes, producers, launches.
+// From networks to kernels: what lowering must preserve, GEMM shapes, producers, launches.
 // Every built-in network is lowered for every runtime.
 #include "analyzer/lowering/lowering.h"
 
@@ -97,7 +97,7 @@ TEST(Lowering, ConvolutionsAreImplicitProducts) {
   }
 }
 
-// Nodes as torch.fx has them, by what a model of time tells apart: convolutions, depthwise ones,
+// torch.fx nodes, grouped as a time model distinguishes them: convolutions, depthwise ones,
 // normalisations, activations, other element-wise ones, pools, linear layers, attention modules;
 // and calls that launch nothing.
 struct NodeCounts {
@@ -106,8 +106,7 @@ struct NodeCounts {
   HostCalls calls;
 };
 
-// All from the Demand alone: depthwise products are for vector units, an activation has one
-// operand.
+// From the Demand alone: depthwise convolutions run on vector units, activations have one operand.
 std::size_t column(const Demand& demand) {
   const auto activations = [&] {
     return std::count_if(demand.reads.begin(), demand.reads.end(),
@@ -187,7 +186,7 @@ TEST(Lowering, AnAttentionModuleTellsTheSizeOfItsScores) {
   }
 }
 
-// A runtime that compiles or replays has no host between its kernels.
+// A runtime that compiles or replays the network does not return to the host between kernels.
 TEST(Lowering, OnlyRuntimesThatWalkCallTheHost) {
   for (const Runtime runtime : all_runtimes) {
     int calls = 0;
@@ -216,7 +215,7 @@ TEST(Lowering, DecidesTheKindOfEachKernel) {
   };
   auto mobile = kinds(build_workload("mobilenet_v3_large"));
   EXPECT_EQ(mobile[KernelKind::depthwise], 15);  // one per block
-  EXPECT_EQ(mobile[KernelKind::broadcast], 8);   // the scales of squeeze and excitation
+  EXPECT_EQ(mobile[KernelKind::broadcast], 8);   // scales of squeeze-and-excitation
   EXPECT_EQ(mobile[KernelKind::linear], 2);
   EXPECT_EQ(mobile[KernelKind::product], 0);
   WorkloadOptions eager;

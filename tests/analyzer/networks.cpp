@@ -1,5 +1,5 @@
-// The structure of each network in one function; a small writer keeps count of names and shapes.
-// Shapes are left to be inferred, so these test inference too.
+// One function per network; a small writer numbers the nodes and weights.
+// Shapes are left to be inferred, so these networks test inference too.
 #include "tests/analyzer/networks.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// Writes nodes one after the other; every tensor is called after its node, "Conv_3".
+// Writes nodes one after the other; every tensor has the name of its node, "Conv_3".
 class Writer {
  public:
   explicit Writer(std::int64_t opset) { model_.opset(opset); }
@@ -34,7 +34,7 @@ class Writer {
     for (std::size_t i = 1; i < outputs; ++i) names.push_back(last_ + "_" + std::to_string(i));
     return model_.node(op, inputs, names).name(last_);
   }
-  // The node written last, which is its first output as well.
+  // Name of the node written last, and of its first output.
   const std::string& last() const { return last_; }
 
   std::string apply(const std::string& op, const std::vector<std::string>& inputs) {

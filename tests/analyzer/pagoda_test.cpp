@@ -1,4 +1,4 @@
-// The rule set `pagoda` against the totals that its authors publish, and its known peculiarities.
+// The rule set `pagoda` against the totals its authors publish, and its known peculiarities.
 // Published: github.com/dream-lab/pagoda, batch_size notebook, b = 1 … 1024.
 #include "analyzer/count/pagoda.h"
 

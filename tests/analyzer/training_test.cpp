@@ -1,5 +1,5 @@
 // A training step: exact MACs of gradients, optimizer bytes, memory and its parts.
-// Ratios are those that a real backward pass of the same networks showed.
+// Ratios come from a real backward pass of the same networks.
 #include "analyzer/training/training.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(Training, MixedPrecisionKeepsFullCopiesForTheOptimizerOnly) {
   EXPECT_EQ(mixed.memory.master_weights, 4 * parameters);
   EXPECT_EQ(mixed.memory.weights, 2 * parameters);
   EXPECT_EQ(mixed.memory.optimizer_state, full.memory.optimizer_state);
-  // Places of maxima and statistics stay as they are.
+  // Indices of maxima and statistics keep their types.
   EXPECT_NEAR(mixed.memory.saved, full.memory.saved / 2, 0.04 * full.memory.saved);
   EXPECT_EQ(macs_of(mixed), macs_of(full));
 }
@@ -98,7 +98,7 @@ struct Torch {
   int backward_launches;
 };
 
-// A step of PyTorch 2.15.0, as tools/confirm-workloads --training reads it.
+// One step of PyTorch 2.15.0, from tools/confirm-workloads --training.
 constexpr Torch in_torch[] = {
     {"alexnet", 2'072'288'640, 3'671'552, 34},
     {"squeezenet1_1", 1'026'165'120, 20'723'616, 115},
@@ -139,7 +139,7 @@ TEST(Training, PeakIsTheSumOfItsParts) {
   const double parameters = parameters_of(build_workload("resnet50"));
   EXPECT_EQ(memory.weights, 4 * parameters);
   EXPECT_EQ(memory.optimizer_state, 8 * parameters);
-  // What torch's own account of its memory has as the peak: 473.0 MB.
+  // Peak in torch's own memory accounting: 473.0 MB.
   EXPECT_NEAR(memory.peak(), 473.0e6, 0.005 * 473.0e6);
 }
 
@@ -180,7 +180,7 @@ TEST(Training, GradientsOfASharedParameterAreSummed) {
   const ConvolutionWeights shared = net.conv_weights("conv", 8, 8, options);
   net.output(net.conv("two", net.conv("one", x, shared, options), shared, options));
   const Training training = train(net.finish(), {});
-  EXPECT_EQ(bytes_of(training, "one.sum"), 3 * 4 * 64);  // two are read, their sum is written
+  EXPECT_EQ(bytes_of(training, "one.sum"), 3 * 4 * 64);  // two reads, one write
   EXPECT_EQ(layer_named(training.graph, "one.sum").pass, Pass::backward_weights);
 }
 
@@ -192,7 +192,8 @@ TEST(Training, AProductReadsItsOtherFactor) {
   const Training training = train(net.finish(), {});
   const double image = 4 * 8 * 16, vector = 4 * 8;
   EXPECT_EQ(bytes_of(training, "mul.dx1"), image + vector + image);  // dy, gate, dx
-  EXPECT_EQ(bytes_of(training, "mul.dx2"), image + image + image);   // dy, x, before it is summed
+  EXPECT_EQ(bytes_of(training, "mul.dx2"),
+            image + image + image);  // dy, x, dx before its sum
   EXPECT_EQ(bytes_of(training, "mul.dx2.sum"), image + vector);
 }
 
@@ -234,7 +235,7 @@ TEST(Training, ASumOfGradientsIsWrittenOverOneOfThem) {
   const double tensor = 4 * 1024 * 8;
   EXPECT_EQ(memory.saved, 4 * tensor);  // x, and the results of three activations
   EXPECT_EQ(memory.activations, 4 * tensor);
-  // At their most: the gradient of the sum and of one branch, or of both branches.
+  // Peak: the gradients of the sum and one branch, or of both branches.
   EXPECT_EQ(memory.transient, 2 * tensor);
 }
 
@@ -252,7 +253,7 @@ TEST(Training, FrozenLayersCostTheirForwardPassOnly) {
   const Training all = trained("resnet50");
   const Training head = trained("resnet50", {.freeze_until = "layer4"});
   const auto passes = passes_of(head.graph);
-  EXPECT_EQ(passes.at(Pass::backward_weights).macs, 2'048'000);  // of the last product
+  EXPECT_EQ(passes.at(Pass::backward_weights).macs, 2'048'000);  // the last product
   EXPECT_FALSE(passes.contains(Pass::backward_data) && passes.at(Pass::backward_data).macs > 0);
   EXPECT_LT(head.memory.saved, all.memory.saved / 100);
 }
@@ -287,7 +288,7 @@ TEST(Training, CheckpointsLeaveTheForwardPassAsFused) {
 
 TEST(Training, NothingIsLearnedFromStates) {
   const Training training = trained("gpt2");
-  // Keys and values have one reader, attention: what goes into the cache has no gradient.
+  // Attention is the only reader of keys and values: the cache has no gradient.
   for (const Layer& layer : training.graph.layers)
     EXPECT_FALSE(layer.name.ends_with("attn.split.sum")) << layer.name;
 }

@@ -1,5 +1,5 @@
-// The JSON that is written of an analysis, as a value to look into.
-// Its text must be the one that the JSON library would give of that value.
+// The JSON that write_json gives for an analysis, parsed.
+// Also checks that the text matches what the JSON library would write.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Quantise and dequantise steps beside products: integer arithmetic, quantised bytes, no rows
-// twice. A step that stands alone, or that others read too, stays what it is.
+// Quantise and dequantise steps next to products: integer arithmetic, quantised bytes, no row
+// counted twice. A step on its own, or with other readers, is kept.
 #include <gtest/gtest.h>
 
 #include "analyzer/count/count.h"

@@ -1,4 +1,4 @@
-// Free dimensions: who may give them, what is asked for when nobody does.
+// Free dimensions: which options set them, and the error when none does.
 // Shapes of operators are tested with the operators.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Bindings, ADimensionWithoutSymbolIsAskedForByInput) {
   EXPECT_THAT(error.what(), HasSubstr("--shape x=…"));
 }
 
-// As the exporters of Paddle and WinML write all of them.
+// Paddle and WinML exporters give every free dimension the same name.
 TEST(Bindings, WhatEveryFreeDimensionIsCalledIsNoSymbol) {
   onnx::ImportOptions options;
   options.shapes["x"] = {1, 3, 48, 192};
@@ -132,7 +132,7 @@ TEST(Bindings, ABatchLeavesInputsAloneThatNodesReadAsWeights) {
   EXPECT_EQ(shape_text(result.graph, "z"), "2x6x6x5");
 }
 
-// A shape that the file declares speaks of the file's own batch.
+// A declared shape holds for the batch in the file.
 TEST(Bindings, ABatchChangesDeclaredShapesToo) {
   OnnxBuilder model = relu_of({2, 3});
   model.node("Odd", {"y"}, {"a"}).domain("my");
@@ -141,7 +141,7 @@ TEST(Bindings, ABatchChangesDeclaredShapesToo) {
   model.opset(1, "my");
   EXPECT_EQ(shape_text(imported(model).graph, "z"), "2x7");
   EXPECT_EQ(shape_text(imported(model, {.batch = 8}).graph, "z"), "8x7");
-  // What it would be at another size nobody knows.
+  // The declared shape says nothing about other sizes.
   EXPECT_EQ(shape_text(imported(model, {.shapes = {{"x", {2, 4}}}}).graph, "z"), "unknown");
 }
 
@@ -173,7 +173,7 @@ TEST(Bindings, HugeShapesAreRefused) {
   EXPECT_EQ(error_of(relu_of({big, big})).code(), ExitCode::error);
 }
 
-// Exporters write the number that a mask puts in as a tensor of one element.
+// Exporters store a mask's fill value as a tensor of one element.
 TEST(Bindings, TheFillValueOfAMaskIsNoParameter) {
   OnnxBuilder model;
   model.opset(17);

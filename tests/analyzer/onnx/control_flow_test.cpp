@@ -1,5 +1,5 @@
-// If, Loop and Scan: trips, branches, what is counted and what is an alternative.
-// The shapes inside follow the ordinary rules.
+// If, Loop and Scan: trip counts, branches, what is counted and what is an alternative.
+// Shapes inside follow the ordinary rules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Weights in files beside the model: found, checked, and read only where a shape needs them.
-// A location that leaves the model's folder is refused, however it does so.
+// Weights in files next to the model: found, checked, and read only if a shape needs them.
+// A location outside the model's folder is refused, however it gets there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -123,7 +123,7 @@ TEST_F(ExternalData, MissingFilesAreOneWarningEach) {
   }
 }
 
-// As exporters of large models write them, a file for each tensor.
+// Exporters of large models write one file per tensor.
 TEST_F(ExternalData, ManyMissingFilesAreOneWarning) {
   folder_.write("model/short.bin", "1234");
   OnnxBuilder model;

@@ -1,5 +1,5 @@
-// Local functions are inlined: attributes, left-out inputs, nesting, and calls without end.
-// Operators that nobody knows are rows too.
+// Local functions are inlined: attributes, omitted inputs, nesting, and endless recursion.
+// Unknown operators are rows too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Models whose fields were dropped, doubled, exchanged and replaced are counted or refused.
-// `./run fuzz` looks for what fails for as long as one likes; this keeps watch in every test run.
+// Models with dropped, doubled, swapped and replaced fields are counted or refused.
+// `./run fuzz` searches for 20 minutes or longer; this is the short check in every test run.
 #include <gtest/gtest.h>
 
 #include "analyzer/analysis/analysis.h"
@@ -11,7 +11,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// Null where the model was refused.
+// Null if the model is refused.
 std::optional<Analysis> counted(const std::string& bytes) {
   onnx::ImportOptions options;
   options.assumed_dim = 1;
@@ -41,7 +41,7 @@ TEST(ImportProperties, ChangedSamplesAreCountedOrRefused) {
     std::string bytes = model.bytes;
     for (int i = 0; i < 300; ++i) {
       const std::string changed = mutated_model(bytes, ++seed, mutate);
-      // Changes pile up as long as the model can still be counted.
+      // Changes accumulate while the model can still be counted.
       const auto analysis = counted(changed);
       bytes = analysis && changed.size() < 10'000 ? changed : model.bytes;
       if (analysis) {

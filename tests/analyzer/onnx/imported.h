@@ -1,5 +1,5 @@
-// A model that a test built, imported: layers and tensors by name.
-// For tests only; a name that is not there fails the test instead of crashing it.
+// Imports a model built by a test; finds layers and tensors by name.
+// For tests only; a missing name fails the test instead of crashing it.
 #pragma once
 
 #include <gtest/gtest.h>

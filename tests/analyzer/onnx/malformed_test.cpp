@@ -1,4 +1,4 @@
-// Files that are no models: each gets one line that names the file, the place and the cause.
+// Files that are not models: each gets a one-line error with the file, the place and the cause.
 // Faults of well-formed graphs (cycles, missing inputs) are found where graphs are walked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(Malformed, RandomBytesNameTheByte) {
 }
 
 TEST(Malformed, AnotherMessageHasAFieldOfAnotherType) {
-  // A TensorProto: its second field is a number, the producer of a model is text.
+  // A TensorProto: its field 2 is a number, while a model's is text (the producer).
   EXPECT_THAT(error_of(TensorBuilder("t", ElementType::fp32, {2}).zeros().bytes()),
               HasSubstr("byte 2: field 2 of ModelProto has wire type 0, needs 2"));
 }
@@ -135,8 +135,8 @@ TEST(Malformed, NamesAreEscaped) {
                              Not(HasSubstr("\x1B")), Not(HasSubstr("\xFF"))));
 }
 
-// A model whose graph has a node whose attribute has a graph …; written from the inside out, so
-// that the text is built backwards.
+// A graph in an attribute of a node in a graph …, built backwards because each length precedes its
+// content.
 std::string nested_graphs(int levels) {
   std::string backwards;
   const auto wrap = [&](char tag) {

@@ -1,5 +1,5 @@
 // Models on disk: folders, pipes, missing files, files that shrink.
-// What stands in them is tested by the other tests of the reader, memory by analyze_memory_test.
+// Their content is tested by the other reader tests, memory use by analyze_memory_test.
 #include "analyzer/onnx/model_file.h"
 
 #include <gmock/gmock.h>
@@ -52,8 +52,7 @@ TEST(OnnxModelFile, PipesAreRead) {
   EXPECT_EQ(file.model().graph.nodes[0].op_type, "Relu");
 }
 
-// Names and shapes that lie between weights are there, and so are elements, however the pages of
-// the file fall.
+// Names, shapes and elements between weights are read, wherever page boundaries fall.
 TEST(OnnxModelFile, EverythingBetweenWeightsIsRead) {
   const TemporaryDirectory folder;
   OnnxBuilder model;

@@ -1,4 +1,4 @@
-// NameMap beside std::map, for names of all lengths.
+// NameMap against std::map, for names of all lengths.
 #include "analyzer/onnx/name_map.h"
 
 #include <gtest/gtest.h>
@@ -23,13 +23,13 @@ RC_GTEST_PROP(NameMap, HoldsWhatAMapHolds, (const std::vector<std::string>& name
   RC_ASSERT((found.find(other) != nullptr) == expected.contains(other));
 }
 
-// Exporters count: names that differ in a few digits must not all meet in one place.
+// Exporters number their names: names that differ in a few digits must not collide.
 TEST(NameMap, CountedNamesSpread) {
   for (const std::string prefix : {"r", "/layer1/layer1.0/conv_", "0123456"}) {
     std::map<std::size_t, int> places;
     for (int i = 0; i < 4096; ++i)
       ++places[onnx::hash_of(prefix + std::to_string(i) + "_out") % 8192];
-    EXPECT_GT(places.size(), 2500U) << prefix;  // 3222 if they fell at random
+    EXPECT_GT(places.size(), 2500U) << prefix;  // about 3223 for a random hash
   }
 }
 

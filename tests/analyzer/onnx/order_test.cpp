@@ -1,4 +1,4 @@
-// The order of nodes, and the graphs that have none: cycles, tensors made twice or not at all.
+// The order of nodes, and graphs that have none: cycles, tensors made twice or not at all.
 // Any valid order gives the same shapes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Whatever happens to the bytes of a model, it is read or refused with an Error.
-// Nothing else may escape, and nothing may be touched that is not there (sanitizers watch).
+// Whatever happens to a model's bytes, it is read or refused with an Error.
+// No other exception may escape; sanitizers check for accesses out of bounds.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -26,7 +26,7 @@ void read_contents(const ModelFile& file, const onnx::GraphProto& graph) {
     }
 }
 
-// Reads all that there is to read; false where the bytes are refused.
+// Reads everything; false if the bytes are refused.
 bool reads(const std::string& bytes) {
   try {
     const ModelFile file(bytes, "model.onnx");

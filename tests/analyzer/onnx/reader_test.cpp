@@ -1,4 +1,4 @@
-// What the reader makes of well-formed models: every message that counting needs.
+// Reading well-formed models: every message that counting needs.
 // Malformed ones are in malformed_test.cpp, elements in tensor_data_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

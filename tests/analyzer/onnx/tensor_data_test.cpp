@@ -61,7 +61,7 @@ TEST(TensorData, FloatingTypes) {
   EXPECT_EQ(contents_of(list(ElementType::bf16, 2).ints({0x3F80, 0xC040})), (Contents{1, -3}));
 }
 
-// Values of the tables in onnx's "Float stored in 8 bits" and of the OCP specifications.
+// Values from the tables in onnx's "Float stored in 8 bits" and the OCP specifications.
 TEST(TensorData, FloatsOfEightAndFewerBits) {
   EXPECT_EQ(contents_of(list(ElementType::fp8_e4m3fn, 4).ints({0x38, 0x7E, 0xC0, 0x01})),
             (Contents{1, 448, -2, std::ldexp(1.0L, -9)}));
@@ -102,7 +102,7 @@ TEST(TensorData, TypedFields) {
 }
 
 TEST(TensorData, ValuesOfATypedFieldMayStandAlone) {
-  // Two int64_data fields, unpacked as old writers have them, then a packed one.
+  // Two unpacked int64_data fields, as old writers have them, then a packed one.
   TensorBuilder tensor = list(ElementType::int64, 4);
   std::string bytes = tensor.bytes() + std::string("\x38\x05\x38\x06", 4);
   bytes += std::string("\x3A\x02\x07\x08", 4);
@@ -130,7 +130,7 @@ TEST(TensorData, WhatIsNotANumberOrTooLargeHasNoContents) {
 }
 
 TEST(TensorData, ValuesThatAreFewerThanTheirLengthAllowedAreAnError) {
-  // Three bytes could be three values; they are one, as the first two continue.
+  // Three bytes could be three values, but the first two are continued: it is one value.
   try {
     contents_of(list(ElementType::int64, 2).int64_data({1 << 20}));
     FAIL() << "no error";

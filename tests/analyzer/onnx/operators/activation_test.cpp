@@ -1,5 +1,5 @@
-// Activations and softmaxes: each is one function of every element; fused forms are their parts.
-// What an element costs is tested with the table of weights.
+// Activations and softmaxes: one function per element; fused forms are split into parts.
+// Cost per element is tested with the table of weights.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/one_node.h"
@@ -62,7 +62,7 @@ TEST(ActivationRule, FusedFormsAreTheirParts) {
 TEST(SoftmaxRule, RowsAreCheckedByOpset) {
   EXPECT_EQ(OneNode("Softmax", 13).input({2, 3, 4}).op<Softmax>().elements, 24);
   EXPECT_TRUE(OneNode("LogSoftmax", 13).input({2, 3}).op<Softmax>().log);
-  EXPECT_EQ(OneNode("Softmax", 11).input({5}).shapes(), "5");  // axis 1 is its rank
+  EXPECT_EQ(OneNode("Softmax", 11).input({5}).shapes(), "5");  // axis 1 equals the rank
   EXPECT_NE(OneNode("Softmax", 13).input({5}).with("axis", 1).error().find("axis 1 is outside"),
             std::string::npos);
   EXPECT_EQ(OneNode("Hardmax", 13).input({2, 3, 4}).op<Reduce>().out_elements, 6);

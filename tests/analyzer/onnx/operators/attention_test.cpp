@@ -1,5 +1,6 @@
-// Attention in all its operators: heads, caches, packings, and what of a cache or table is moved.
-// MACs of the attention itself are B·H·Sq·Skv·(d + dv); projections are matrix products beside it.
+// Attention in all its operators: heads, caches, packings, and which part of a cache or table
+// moves.
+// MACs of the attention itself are B·H·Sq·Skv·(d + dv); projections are separate products.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/one_node.h"
@@ -116,7 +117,7 @@ TEST(AttentionRule, GroupedHeadsAndCaches) {
     made.input({1}, ElementType::int32).integers({total});
     return made.with("num_heads", 8).with("kv_num_heads", 2).outputs(3);
   };
-  // A cache that is as long as what it holds grows; a buffer with room is written in place.
+  // A full cache grows; a buffer with room is written in place.
   EXPECT_EQ(node(9, 10).shapes(), "1x1x64 fp16, 1x2x10x8 fp16, 1x2x10x8 fp16");
   EXPECT_EQ(node(4096, 10).shapes(), "1x1x64 fp16, 1x2x4096x8 fp16, 1x2x4096x8 fp16");
   EXPECT_EQ(node(4096, 10).op<Attention>().kv_length, 10);

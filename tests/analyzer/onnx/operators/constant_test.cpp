@@ -1,5 +1,5 @@
-// Operators that make tensors: constants of every form, shapes and ranges as values.
-// Nothing is allocated from a size that a file names.
+// Operators that create tensors: constants of every form, shapes and ranges as values.
+// A size in a file never causes an allocation.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/folded.h"
@@ -53,7 +53,7 @@ TEST(ConstantRule, RangeCountsAsRuntimesDo) {
             "102x105x108");
   EXPECT_EQ(OneNode("Range").integer(5).integer(0).integer(-2).shapes(), "3 int64");
   EXPECT_EQ(OneNode("Range").integer(5).integer(0).integer(2).shapes(), "0 int64");
-  // (3 − 0) / 0.3 in double is ten.
+  // (3 − 0) / 0.3 is ten in double precision.
   EXPECT_EQ(OneNode("Range").floats({0}).floats({3}).floats({0.3}).shapes(), "10");
   EXPECT_NE(OneNode("Range").integer(0).integer(5).integer(0).error(), "no error");
 }

@@ -1,4 +1,4 @@
-// Convolutions: output shapes, the fields of the Op, multiply-accumulates, precise refusals.
+// Convolutions: output shapes, the fields of the Op, MACs, precise refusals.
 // Expected values are computed by hand from the operators' definitions.
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(ConvolutionRule, AutomaticPadding) {
         conv({1, 1, 7, 8}, {1, 1, 3, 3}).with("auto_pad", same).with("strides", {2, 3}).shapes(),
         "1x1x4x3");
   EXPECT_EQ(conv({1, 1, 7, 8}, {1, 1, 3, 3}).with("auto_pad", "VALID").shapes(), "1x1x5x6");
-  // The pads that some files have beside it do not count.
+  // Some files also have pads; auto_pad overrides them.
   EXPECT_EQ(conv({1, 1, 7, 8}, {1, 1, 3, 3})
                 .with("auto_pad", "SAME_UPPER")
                 .with("pads", {0, 0, 0, 0})

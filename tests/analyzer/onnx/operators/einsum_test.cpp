@@ -64,7 +64,7 @@ TEST(EinsumRule, TakesTheCheapestPath) {
   const OneNode node = einsum("ab,bc,cd->ad", {{100, 10}, {10, 100}, {100, 1}});
   EXPECT_EQ(node.shapes(), "100x1");
   EXPECT_EQ(node.macs(), 10 * 100 + 100 * 10);
-  // A label of one operand alone is summed before it meets another.
+  // A label of a single operand is summed before the contraction.
   const OneNode summed = einsum("abx,bc->ac", {{2, 3, 50}, {3, 4}});
   EXPECT_EQ(summed.op<Reduce>(0).in_elements, 300);
   EXPECT_EQ(summed.macs(), 2 * 3 * 4);

@@ -1,5 +1,5 @@
-// Element-wise operators: broadcasting, types, work, and the values that are folded for shapes.
-// Folded values are as ONNX defines them; what a type cannot hold is unknown, never wrong.
+// Element-wise operators: broadcasting, types, work, and the values folded for shapes.
+// Folded values follow ONNX; a value that its type cannot hold is unknown, never wrong.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/folded.h"
@@ -113,7 +113,7 @@ TEST(ElementwiseFolding, Rounding) {
   EXPECT_EQ(
       Folded("Clip", {halves, {ElementType::fp32, {}, {0}}, {ElementType::fp32, {}, {3}}}).text(),
       "100x102x103");
-  // 0.7 is a little less in single precision, and so is ten times that before it is rounded.
+  // 0.7 in fp32 is slightly below 0.7; the product is 7 only if it is rounded to fp32 too.
   EXPECT_EQ(Folded("Mul", {real({10}), real({0.7})}).text(), "107");
 }
 

@@ -1,5 +1,5 @@
-// The elements that a node's output has when shapes are inferred, made visible as a shape.
-// Operands are constants; a result that is not known leaves the shape unknown.
+// Elements of a node's output as folded by shape inference, made visible as a shape.
+// Operands are constants; an unknown result leaves the shape unknown.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ inline Operand truth(const std::vector<double>& values) {
   return {ElementType::boolean, {static_cast<std::int64_t>(values.size())}, values};
 }
 
-// The node of a model whose output "result" becomes integers, 100 more each, and then a shape.
+// A node whose output "result" is cast to integers, raised by 100 and used as a shape.
 class Folded {
  public:
   Folded(std::string_view op, const std::vector<Operand>& operands, std::int64_t opset = 20) {
@@ -49,7 +49,7 @@ class Folded {
     return *this;
   }
 
-  // The elements, 100 more each: "107x93".
+  // The elements plus 100 each: "107x93".
   std::string text() {
     model_.integers("hundred", {100});
     model_.integers("row", {-1});

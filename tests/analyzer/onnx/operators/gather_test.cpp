@@ -1,5 +1,5 @@
-// Elements taken by index and written by index: shapes, what of a table is read, what is folded.
-// Indices outside of an axis are errors where they are known.
+// Elements read and written by index: shapes, which part of a table is read, folded values.
+// Known indices outside an axis are errors.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/folded.h"

@@ -1,4 +1,4 @@
-// Text generation: a decoder whose cache grows by one token a run, counted as often as it runs.
+// Text generation: a decoder whose cache grows by one token per run, counted once per run.
 // Sums over runs are exact, since the work of a run is linear in the length of its cache.
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t heads = 2, head_size = 4, words = 50;
 
-// Ids and a cache in, logits and the cache out. MACs of a run: 8·words per new token and
-// 2·heads·size·3 per token in the cache, for every row.
+// Ids and a cache in, logits and the cache out. MACs per run and row: 8·words per new token and
+// 2·heads·size·3 per cached token.
 GraphBuilder decoder() {
   GraphBuilder graph;
   graph.input("input_ids", ElementType::int32, {"rows", "length"})
@@ -57,7 +57,7 @@ constexpr double rows = 3 * 4, per_token = 8 * words, per_cached = 2 * heads * h
 TEST(GenerationRule, PromptAndSteps) {
   const Graph graph = imported(beam_search(6)).graph;
   EXPECT_EQ(shape_text(graph, "sequences"), "3x2x10");
-  // 10 − 6 tokens: the prompt gives one, three steps the others.
+  // 10 − 6 tokens: the prompt yields one, three steps yield the rest.
   EXPECT_EQ(layer_named(graph, "search/prompt/head").repeats, 1);
   EXPECT_EQ(layer_named(graph, "search/decoder/head").repeats, 3);
   EXPECT_EQ(total_macs(graph), rows * (per_token * (6 + 3) + per_cached * (6 + 7 + 8)));

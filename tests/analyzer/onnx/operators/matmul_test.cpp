@@ -1,5 +1,5 @@
 // Matrix products: shapes, m, n, k and batch, scalings, packed weights, integers.
-// Where the right operand is shared by the batch, the batch is part of m.
+// If the batch shares the right operand, it is part of m.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/one_node.h"

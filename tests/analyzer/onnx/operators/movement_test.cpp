@@ -1,5 +1,5 @@
-// Operators that put elements elsewhere: shapes in every opset, what is read, what is folded.
-// Elements of small constants follow the move.
+// Operators that rearrange elements: shapes in every opset, what is read, what is folded.
+// Elements of small constants are rearranged too.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // Normalisations: outputs of every opset, rows of statistics, parts of fused forms.
-// FLOP per element are the weights' business and tested with them.
+// FLOP per element are tested with the table of weights.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/one_node.h"

@@ -1,5 +1,5 @@
 // One operator alone in a model: inputs and attributes in, shapes, Ops and errors out.
-// For tests of operator rules; graphs of several nodes are built with OnnxBuilder itself.
+// For tests of operator rules; OnnxBuilder builds graphs of several nodes.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ namespace ridgeline::testing {
 class OneNode {
  public:
   explicit OneNode(std::string_view op, std::int64_t opset = 22);
-  // An operator of com.microsoft.
+  // An operator of the domain com.microsoft.
   static OneNode contrib(std::string_view op);
   OneNode& domain(std::string_view name);
 
-  // Inputs, in order: tensors that are fed, small constants, one left out.
+  // Inputs in order: graph inputs, weights, small constants, an omitted one.
   OneNode& input(const std::vector<std::int64_t>& dims, ElementType type = ElementType::fp32);
   OneNode& weight(const std::vector<std::int64_t>& dims, ElementType type = ElementType::fp32);
   OneNode& integers(const std::vector<std::int64_t>& values);
   OneNode& integer(std::int64_t value);
   OneNode& floats(const std::vector<double>& values);
-  OneNode& scale();                                            // a floating scalar
-  OneNode& zero_point(ElementType type = ElementType::uint8);  // a scalar of that type
+  OneNode& scale();                                            // a floating-point scalar
+  OneNode& zero_point(ElementType type = ElementType::uint8);  // a scalar
   OneNode& left_out();
 
   template <typename T>
@@ -47,14 +47,14 @@ class OneNode {
   OneNode& outputs(int count);
 
   Graph graph() const;
-  // "1x2x3", "4x5 int64": of each output, its type where that is not fp32.
+  // "1x2x3", "4x5 int64": one per output, with its type unless that is fp32.
   std::string shapes() const;
   Work work() const;
   double macs() const { return work().macs; }
-  // The message that the model is refused with; "no error" where it is not.
+  // The error that refuses the model, or "no error".
   std::string error() const;
 
-  // The only part, or the one at `index`, as this kind of Op.
+  // The part at `index` as this kind of Op.
   template <typename Kind>
   Kind op(std::size_t index = 0) const {
     return std::get<Kind>(layer().parts.at(index).op);

@@ -1,4 +1,4 @@
-// Pools: positions of windows with every way to round and pad, taps, global reductions.
+// Pools: window positions for every rounding and padding, taps, global reductions.
 // Where implementations differ, onnxruntime's shapes are expected.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(PoolingRule, RoundsDownUnlessAskedToRoundUp) {
   EXPECT_EQ(
       pool("MaxPool", {1, 1, 4, 4}, {3, 3}).with("strides", {2, 2}).with("ceil_mode", 1).shapes(),
       "1x1x2x2");
-  // A window that would start behind the input is none.
+  // A window that would start beyond the input is dropped.
   EXPECT_EQ(
       pool("MaxPool", {1, 1, 2, 2}, {1, 1}).with("strides", {2, 2}).with("ceil_mode", 1).shapes(),
       "1x1x1x1");

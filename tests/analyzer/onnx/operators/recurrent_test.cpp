@@ -1,4 +1,4 @@
-// Recurrent layers: every layout and direction, lengths that the file knows, missing biases.
+// Recurrent layers: every layout and direction, lengths stored in the file, missing biases.
 // MACs are those of the gates: g·H·(I + H) per direction, step and sample.
 #include <gtest/gtest.h>
 

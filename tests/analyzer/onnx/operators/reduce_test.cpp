@@ -1,5 +1,5 @@
 // Reductions: axes from attributes and inputs, kept or dropped dimensions, folded results.
-// Positions of extrema and running sums are here as well.
+// Includes positions of extrema and running sums.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/folded.h"
@@ -34,7 +34,7 @@ TEST(ReduceRule, CountsWhatGoesAway) {
   EXPECT_EQ(node.op<Reduce>().in_elements, 24);
   EXPECT_EQ(node.op<Reduce>().out_elements, 6);
   EXPECT_EQ(total_flop(node.work()), 24 - 6 + 6);
-  EXPECT_EQ(node.work().bytes_read, 24 * 4);  // axes are no data
+  EXPECT_EQ(node.work().bytes_read, 24 * 4);  // axes are not data
 }
 
 TEST(ReduceRule, PositionsOfExtrema) {

@@ -1,4 +1,4 @@
-// Resizing and sampling: sizes from scales and sizes of every opset, proportions, grids, regions.
+// Resizing and sampling: scales and sizes of every opset, aspect ratios, grids, regions.
 // Scales are multiplied in single precision, as runtimes do.
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(ResizeRule, TheOpKnowsItsAxes) {
   EXPECT_EQ(op.kind, Interpolation::linear);
   EXPECT_EQ(op.axes, 1);
   EXPECT_EQ(op.out_elements, 3 * 16 * 8);
-  EXPECT_EQ(node.work().bytes_read, 3 * 64 * 4);  // scales are no data
+  EXPECT_EQ(node.work().bytes_read, 3 * 64 * 4);  // scales are not data
   OneNode shrunk = OneNode("Resize", 19).input({1, 1, 8, 9}).left_out().left_out();
   shrunk.integers({1, 1, 4, 2}).with("mode", "cubic").with("antialias", 1);
   EXPECT_EQ(shrunk.op<Resize>().samples, 2 * 5);

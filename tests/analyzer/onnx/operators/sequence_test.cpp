@@ -1,5 +1,5 @@
 // Sequences of tensors, quantisation and selection: lengths, common shapes, upper bounds.
-// What depends on data is the most that it can be, and says so.
+// Sizes that depend on data are upper bounds, and marked as such.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// x and y become a sequence; `last` makes "out" of it.
+// Makes a sequence of x and y; `last` computes "out" from it.
 std::string shape_after(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y,
                         const std::function<void(OnnxBuilder&)>& last) {
   OnnxBuilder model;

@@ -1,5 +1,5 @@
 // Signals, random numbers and classical models: shapes and the Ops that stand for them.
-// Lengths come from small constants; where the file does not hold them, they are unknown.
+// Lengths come from small constants; without these they are unknown.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/one_node.h"

@@ -1,5 +1,5 @@
-// Training graphs: losses, gradients, optimizers, and what holds such a graph together.
-// An optimizer costs what the table of weights says per element.
+// Training graphs: losses, gradients, optimizers, and the operators that connect them.
+// Optimizer cost per element comes from the table of weights.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/one_node.h"
@@ -27,7 +27,7 @@ TEST(OptimizerRule, StatesAreReadAndWritten) {
   adam.outputs(3);
   EXPECT_EQ(adam.shapes(), "10x3, 10x3, 10x3");
   EXPECT_EQ(adam.op<Elementwise>().function, Function::adam);
-  // 28 bytes per parameter: weight, gradient and two moments in, three of them out.
+  // 28 bytes per parameter: weight, gradient and two moments read, all but the gradient written.
   EXPECT_EQ(adam.work().bytes_read + adam.work().bytes_written, 28 * 30);
   OneNode momentum = OneNode("Momentum").domain("ai.onnx.preview.training").input({}).input({});
   for (int i = 0; i < 3; ++i) momentum.input({7});

@@ -1,5 +1,5 @@
 // Operators that move nothing: other shapes and names for the same elements.
-// Reshape is the one whose target may be partly unknown, or hold a batch that the user changed.
+// Reshape is special: its target may be partly unknown, or hold a batch that the user changed.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/onnx/operators/folded.h"
@@ -33,7 +33,7 @@ TEST(ReshapeRule, WhatCannotBeIsSaidWithItsNumbers) {
   EXPECT_NE(reshaped({2, 3}, {-2, 3}).find("-2"), std::string::npos);
 }
 
-// The batch that an element of the target was taken from is data; the rest decides.
+// One element of the target (a batch) is data; the other elements determine it.
 TEST(ReshapeRule, OneElementMayDependOnData) {
   OnnxBuilder model;
   model.opset(13).input("x", ElementType::fp32, {6, 4}).input("n", ElementType::int64, {1});
