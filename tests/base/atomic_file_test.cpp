@@ -1,5 +1,5 @@
-// Files are replaced as a whole or left as they were, and failures leave nothing behind.
-// Permission tests are skipped for a user who may do everything.
+// Files are replaced as a whole or not at all, and failures leave nothing behind.
+// Permission tests are skipped for root.
 #include "base/atomic_file.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(AtomicFile, FollowsSymbolicLinks) {
   fs::create_directory(directory.file("real"));
   fs::create_symlink("real/target.txt", directory.file("link"));
   fs::create_symlink(directory.file("link"), directory.file("link2"));
-  write_file_atomically(directory.file("link2"), "through");  // the target is not there yet
+  write_file_atomically(directory.file("link2"), "through");  // the target does not exist yet
   write_file_atomically(directory.file("link"), "again");
   EXPECT_TRUE(fs::is_symlink(directory.file("link")));
   EXPECT_EQ(read_text_file(directory.file("real/target.txt")), "again");
@@ -132,7 +132,7 @@ TEST(AtomicFile, PermissionDenied) {
 
 TEST(AtomicFile, ADiskThatFillsUpKeepsTheOldFile) {
   EXPECT_EQ(write_error("/dev/full"), "/dev/full: cannot be written, the disk is full");
-  // A limit on file size stands in for the full disk: the write stops in the middle.
+  // A file size limit stands in for a full disk: the write stops halfway.
   const TemporaryDirectory directory;
   directory.write("a.txt", "old");
   rlimit original{};

@@ -1,4 +1,4 @@
-// Comma-separated values as people and programs write them, and the line of what is wrong.
+// CSV as spreadsheets, editors and programs write it, and the line number of errors.
 #include "base/csv.h"
 
 #include <gmock/gmock.h>

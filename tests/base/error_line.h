@@ -1,4 +1,4 @@
-// The message of the Error that a call throws, as the command line would show it.
+// The message of the Error that a call throws, as the command line shows it.
 // For tests of bad input.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Reading JSON: values with their path, and text that is cut off, malformed or hostile.
-// What a Profile makes of it is in profile_test.cpp.
+// Reading JSON: values with their path, and text that is truncated, malformed or hostile.
+// Reading a Profile from it is tested in profile_test.cpp.
 #include "base/json.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The text of a JsonWriter beside that of the JSON library, for what documents are made of and for
-// text and numbers that are hard to spell.
+// JsonWriter against the JSON library: everything that documents consist of, and strings and
+// numbers that are hard to write.
 #include "base/json_writer.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// Writes a value without using tree(), however it nests.
+// Writes a nested value without tree().
 void write(JsonWriter& writer, const Json& value) {
   if (value.is_object()) {
     writer.open_object();

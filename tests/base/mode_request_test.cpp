@@ -1,4 +1,4 @@
-// The one grammar of power modes: it reads what it prints, and says what it cannot read.
+// The grammar of power modes: what it prints it can read back, and errors name what it cannot read.
 #include "base/mode_request.h"
 
 #include <gtest/gtest.h>

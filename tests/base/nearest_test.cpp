@@ -1,4 +1,4 @@
-// Suggestions for mistyped words, and silence where there is nothing near.
+// Suggestions for mistyped words, and none if no word is near.
 #include "base/nearest.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The table of parameters: every name belongs to one row, misspelt ones to none, and families are
-// taken apart as declared.
+// The table of parameters: every name belongs to one row, misspelt names to none, and family names
+// are parsed as declared.
 #include "base/parameters.h"
 
 #include <gmock/gmock.h>

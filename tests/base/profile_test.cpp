@@ -1,5 +1,5 @@
-// Profiles as files: they come back as they were written, and whatever is wrong with one is named
-// in one line. The sample has every section.
+// Profiles as files: they read back as written, and every fault is reported in one line. The sample
+// has every section.
 #include "base/profile.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// The error of the sample after an edit of its JSON.
+// The error after an edit of the sample's JSON.
 std::string error_after(const std::function<void(Json&)>& edit) {
   Json json = to_json(sample_profile());
   edit(json);
@@ -155,7 +155,7 @@ TEST(Profile, EveryBadValueIsNamed) {
             "p.json: modes[0].compute[0]: status is ok, but flops_per_s is zero");
 }
 
-// Only what may be null may be missing; a rate may not where the status is ok.
+// Only keys that may be null may be missing; a row with status ok needs its rate.
 TEST(Profile, EveryMissingKeyOfARowIsNamed) {
   const Json sample = to_json(sample_profile());
   for (const auto& [key, value] : sample["modes"][0]["compute"][0].items()) {
@@ -167,7 +167,7 @@ TEST(Profile, EveryMissingKeyOfARowIsNamed) {
   }
 }
 
-// Small damage to the text gives a profile or one line, whatever it hits.
+// Small damage to the text gives a valid profile or a one-line error.
 TEST(Profile, MutatedTextNeverDoesMore) {
   const std::string text = dump_json(to_json(sample_profile()));
   Random random{20240607};

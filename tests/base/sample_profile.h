@@ -1,5 +1,5 @@
-// A profile with every section filled, and rows of every status.
-// Numbers are made up, no machine is described.
+// A profile with every section filled and rows of every status.
+// Numbers are made up and describe no real machine.
 #pragma once
 
 #include "base/profile.h"

@@ -1,5 +1,5 @@
-// docs/schemas and the code say the same: documents validate, enum words are the token tables.
-// Also that the validator itself finds what is wrong.
+// docs/schemas match the code: documents validate, enum words are those of the token tables.
+// Also tests the validator itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(Schema, DocumentsValidate) {
               IsEmpty());
 }
 
-// Without one of its keys a document is wrong: nothing that is always written is optional.
+// Every key that is always written is required.
 TEST(Schema, EveryKeyOfAProfileIsRequired) {
   const Json sample = to_json(sample_profile());
   for (const char* pointer :
@@ -115,7 +115,7 @@ TEST(SchemaValidator, FindsWhatIsWrong) {
   nameless.parameters[0].name.clear();
   EXPECT_EQ(schema_violations(to_json(nameless), "machine_model.schema.json").size(), 1u);
   EXPECT_THROW(schema_violations(Json(), "common.schema.json#/$defs/none"), std::runtime_error);
-  // "$defs" as a schema: its members are no keywords.
+  // "$defs" itself is not a schema: its members are not keywords.
   EXPECT_THROW(schema_violations(Json(), "common.schema.json#/$defs"), std::runtime_error);
 }
 

@@ -1,4 +1,4 @@
-// Statistics against values worked out by hand, against a drawn bootstrap, and against the clock.
+// Statistics against values computed by hand, against a simulated bootstrap, and against the clock.
 #include "base/statistics.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Statistics, IntervalIsTheLimitOfDrawnResamples) {
     const auto rank = [&](double value) {
       return std::lower_bound(samples.begin(), samples.end(), value) - samples.begin();
     };
-    // Outwards by one sample, and one more where an even median lies between two of them.
+    // Rounded outwards by one sample, and by one more if an even median lies between two.
     const auto below = rank(quantile(medians, 0.05)) - rank(interval.low);
     const auto above = rank(interval.high) - rank(quantile(medians, 0.95));
     EXPECT_TRUE(below == 0 || below == 1 || below == 2) << n << " " << below;
@@ -115,7 +115,7 @@ TEST(Statistics, IntervalHoldsTheMedianAndCoversTheTruth) {
       covered += estimate.low <= 0.5 && 0.5 <= estimate.high;
     }
     const double coverage = covered / static_cast<double>(trials);
-    EXPECT_GT(coverage, 0.88) << n;  // 0.90 less three standard errors
+    EXPECT_GT(coverage, 0.88) << n;  // 0.90 minus three standard errors
     EXPECT_LT(coverage, 0.97) << n;
   }
 }
@@ -125,7 +125,7 @@ TEST(Statistics, IntervalsOfAWholeProfileAreQuick) {
   const auto start = std::chrono::steady_clock::now();
   for (int row = 0; row < 150; ++row) bootstrap_median_interval(samples);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(150));
-  EXPECT_GT(bootstrap_median_interval(skewed(100000)).low, 1);  // no underflow of large n
+  EXPECT_GT(bootstrap_median_interval(skewed(100000)).low, 1);  // no underflow at large n
 }
 
 TEST(Statistics, TheilSenIgnoresOutliers) {

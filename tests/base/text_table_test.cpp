@@ -1,4 +1,4 @@
-// Tables as a terminal shows them, at every width, and as Markdown and CSV.
+// Tables as text at every terminal width, as Markdown and as CSV.
 #include "base/text_table.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(TextTable, BecomesBlocksWhenNarrow) {
 TEST(TextTable, NeverWiderThanItMayBe) {
   for (int width = 8; width < 60; ++width)
     EXPECT_LE(widest_line(render_text(layers(), width)), width) << width;
-  for (const int width : {-1, 0, 1, 2, 3}) render_text(layers(), width);  // no endless loop
+  for (const int width : {-1, 0, 1, 2, 3}) render_text(layers(), width);  // must terminate
 }
 
 TEST(TextTable, EmptyAndRaggedTables) {
@@ -128,7 +128,7 @@ TEST(TextTable, DisplayWidth) {
     EXPECT_EQ(display_width(one), 1) << one;
   EXPECT_EQ(display_width("e\xcc\x81"), 1);  // e with a combining accent
   EXPECT_EQ(display_width("層"), 2);
-  EXPECT_EQ(display_width("\xe2\x80"), 2);  // cut off: two bytes that are not UTF-8
+  EXPECT_EQ(display_width("\xe2\x80"), 2);  // truncated: two bytes that are not UTF-8
 }
 
 TEST(TextTable, ElideMiddle) {

@@ -1,4 +1,4 @@
-// Splitting, trimming and comparing of words, at their edges.
+// Splitting, trimming and comparing words: edge cases.
 #include "base/text.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,4 @@
-// Quantities as text: rounding at the borders of prefixes, strange numbers, and what parsers
-// refuse.
+// Quantities as text: rounding at prefix boundaries, special numbers, and what parsers refuse.
 #include "base/units.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +85,7 @@ TEST(Units, TimesClocksPercents) {
   EXPECT_EQ(format_percent(0), "0 %");
 }
 
-// Three digits always tell the value within half of the last one, and no mantissa reaches 1000.
+// Three digits are within half of the last digit of the value, and no mantissa reaches 1000.
 TEST(Units, SiTextIsAlwaysNearTheValue) {
   Random random{7};
   for (int trial = 0; trial < 20000; ++trial) {

@@ -1,4 +1,4 @@
-// The word wrapper: indents, words that are too long, other units than columns.
+// The word wrapper: indents, words that are too long, units other than columns.
 #include "base/wrap.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(Wrap, LongWordsStayAreElidedOrBroken) {
   EXPECT_EQ(wrap("a features.5.attn b", 8), "a\nfeatures.5.attn\nb");
   EXPECT_EQ(wrap("a features.5.attn b", 8, 0, 0, LongWord::elided), "a\nfeat…ttn\nb");
   EXPECT_EQ(wrap("a features.5.attn b", 8, 0, 0, LongWord::broken), "a\nfeatures\n.5.attn\nb");
-  EXPECT_EQ(wrap("日本", 1, 0, 0, LongWord::broken), "日\n本");  // wider than the line each
+  EXPECT_EQ(wrap("日本", 1, 0, 0, LongWord::broken), "日\n本");  // each wider than the line
   EXPECT_EQ(paragraph("one two three", 8), "one two\n  three\n");
 }
 

@@ -1,6 +1,5 @@
-// How long reading, importing and counting a model take: ResNet-50 with its 100 MB of weights on
-// disk, and chains of nodes, which must take time in proportion to their length; and how long it
-// takes to build each network that is known by name and to lower it.
+// Time to read, import and count a model: ResNet-50 with its 100 MB of weights on disk, and chains
+// of nodes, which must scale linearly; and time to build and lower each built-in network.
 // Google Benchmark runs it and fits the complexity; nothing is checked here.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -21,7 +20,6 @@ namespace {
 using onnx::ImportOptions;
 using onnx::ModelFile;
 
-// The model as a file, written once.
 const std::string& resnet50_path() {
   static const TemporaryDirectory folder;
   static const std::string path = [] {
@@ -39,8 +37,7 @@ ImportOptions batch_of_one() {
   return options;
 }
 
-// Products, additions and activations one after the other, with shape arithmetic in between as
-// exporters write it.
+// Products, additions and activations in a row, with reshapes in between as exporters write them.
 OnnxBuilder chain(std::int64_t nodes) {
   OnnxBuilder model;
   model.opset(17).input("x0", ElementType::fp32, {1, 64});

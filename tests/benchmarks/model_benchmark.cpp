@@ -1,4 +1,4 @@
-// How long it takes to predict every mode of a device: the sweep that a planner makes.
+// Time to predict every mode of a device: the planner's sweep.
 #include <benchmark/benchmark.h>
 
 #include "devices/modes/mode_grid.h"

@@ -1,4 +1,4 @@
-// How long a plan takes: the sweep of one batch over all modes, and a whole plan with draws of four
+// Time of a plan: the sweep of one batch over all modes, and a whole plan with draws for four
 // batches under two limits.
 #include <benchmark/benchmark.h>
 

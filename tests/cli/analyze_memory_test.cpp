@@ -1,5 +1,5 @@
 // `ridgeline analyze` on models with gigabytes of weights: counted in full, in little memory.
-// The weights are zeros; most of them are holes in the file, as a test need not fill a disk.
+// The weights are zeros, mostly holes in the file, so that the test does not fill a disk.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -37,8 +37,7 @@ TEST(AnalyzeMemory, TwoGigabytesBesideTheModel) {
   expect_little_memory(folder.file("external.onnx"), 520);
 }
 
-// What the system keeps of a file in memory must not count as the program's, as it would if the
-// file were mapped.
+// The system's page cache must not count as the program's memory, as it would with a mapped file.
 TEST(AnalyzeMemory, WeightsThatTheSystemHasInMemory) {
   const TemporaryDirectory folder;
   write_large_model(folder.file("raw.onnx"), 64, Weights::written);

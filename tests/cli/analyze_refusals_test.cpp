@@ -1,5 +1,5 @@
-// What `ridgeline analyze` refuses, and how: one line that names the option or the file and the
-// cause, an exit code that tells usage from faults from what is missing.
+// What `ridgeline analyze` refuses: one line that names the option or file and the cause, with an
+// exit code for usage, fault or missing data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct Refusal {
   const char* name;
   std::vector<std::string> arguments;
   int exit_code;
-  std::string part;  // of the line
+  std::string part;  // of the message
 };
 
 class AnalyzeRefuses : public ::testing::TestWithParam<Refusal> {};

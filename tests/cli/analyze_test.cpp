@@ -1,5 +1,5 @@
-// `ridgeline analyze` as a person uses it: every format and every option, on models that the test
-// builds. What it refuses is in analyze_refusals_test.cpp.
+// `ridgeline analyze` end to end: every format and every option, on models built by the test.
+// Refusals are in analyze_refusals_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -315,7 +315,7 @@ TEST_F(Analyze, UnknownOperatorsArePrintedThenRefused) {
   EXPECT_EQ(allowed["totals"]["flops"], 10);
 }
 
-// Layers less what each rule saves are the kernels.
+// Bytes of layers minus the savings of all rules are the bytes of kernels.
 TEST_F(Analyze, FusionIsItemised) {
   const Json analysis = json({"mobilenet_v2", "--runtime", "tensorrt"});
   EXPECT_THAT(schema_violations(analysis, "analysis.schema.json"), IsEmpty());
@@ -363,7 +363,7 @@ TEST_F(Analyze, Diff) {
               HasSubstr("kernels: 0 the same, 1 changed, 0 removed, 0 added"));
 }
 
-// Blocks of a network that repeat are one line.
+// Repeated blocks are one line.
 TEST_F(Analyze, DiffCountsLinesThatAreTheSame) {
   EXPECT_THAT(line_with(text({"resnet18", "--diff", "resnet34"}), "layer3.2.conv1 "),
               EndsWith("  8"));

@@ -1,5 +1,5 @@
-// `ridgeline analyze NAME`: networks by name, kernels of a runtime, training steps.
-// What a file gives is in analyze_test.cpp.
+// `ridgeline analyze NAME`: built-in networks, kernels of a runtime, training steps.
+// Model files are in analyze_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ TEST(AnalyzeWorkload, TheTextNamesTheRuntime) {
   EXPECT_THAT(result.out, HasSubstr("kernels of tensorrt"));
 }
 
-// What was counted: a number without that means nothing.
+// Counts mean nothing without the options they were made with.
 TEST(AnalyzeWorkload, TheHeadingNamesWhatTheNetworkWasBuiltWith) {
   const auto heading = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "analyze");
@@ -130,7 +130,7 @@ TEST(AnalyzeWorkload, KernelsHaveTheirOwnTotals) {
   EXPECT_EQ(analysis["kernels"]["bytes"], 215'740'736);
 }
 
-// Gradients of weights count to the picture that they come from, not to the size of a filter.
+// Weight gradients belong to the stage of their image, not to one named after the filter size.
 TEST(AnalyzeWorkload, StagesOfATrainingStep) {
   const Json analysis = analysis_of({"resnet18", "--train", "--group-by", "stage"});
   std::map<std::string, double> macs;

@@ -1,5 +1,5 @@
-// `ridgeline calibrate` as a person uses it: a table of runs in, a model out that other commands
-// take; rows that cannot be true, broken tables. The arithmetic is in calibration_test.cpp.
+// `ridgeline calibrate` end to end: a table of runs in, a model out that other commands accept;
+// impossible rows, broken tables. The arithmetic is in calibration_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,8 +53,8 @@ std::string row(const std::string& mode, double time_ms, const std::string& powe
          power + (power.empty() ? "," : ",module") + "\n";
 }
 
-// A board that is a fifth slower and draws more than the catalog believes, seen at one mode:
-// predictions move towards it, there and elsewhere, and become more certain.
+// A board that is a fifth slower and draws more power than the catalog predicts, measured at one
+// mode: predictions move towards it, at that mode and at others.
 TEST(CalibrateCommand, ABoardOfOnesOwn) {
   const TemporaryDirectory folder;
   const std::string model = folder.path() + "/my-board.json";
@@ -114,7 +114,7 @@ struct Fault {
   const char* message;
 };
 
-// One line, no file.
+// One line on stderr, no model written.
 TEST(CalibrateCommand, RowsThatCannotBeTrue) {
   const Fault faults[] = {
       {row("MAXN", 0.05), 1, "no row can be used"},

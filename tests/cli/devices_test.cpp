@@ -1,5 +1,5 @@
-// `ridgeline devices` and `ridgeline roofline DEVICE` as a person uses them.
-// Numbers are tested beside the code that makes them; here it is words, forms and exit codes.
+// `ridgeline devices` and `ridgeline roofline DEVICE` end to end: text, formats and exit codes.
+// Numbers are tested next to the code that computes them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

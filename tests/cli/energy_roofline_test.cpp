@@ -1,5 +1,5 @@
-// `ridgeline roofline --energy` as a person uses it: one mode and several, every format, and what
-// is said where energy is not known.
+// `ridgeline roofline --energy` end to end: one mode and several, every format, and the message if
+// energy is unknown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(EnergyCommand, SaysWhatIsMissing) {
     EXPECT_EQ(energy(arguments).exit_code, 2) << arguments[1];
 }
 
-// A profile whose sweep has power gives back what a FLOP, a byte and a second cost.
+// From a sweep with power, the cost of a FLOP, a byte and a second is recovered.
 TEST(EnergyCommand, OfAProfileWithPower) {
   Profile profile = load_profile(example);
   ProfileMode& mode = profile.modes.front();

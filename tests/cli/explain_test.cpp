@@ -1,5 +1,6 @@
-// `ridgeline explain` as a person uses it: on devices, fitted models and profiles, in every format,
-// and with everything that can be wrong. How good predictions are is scored by `validate`.
+// `ridgeline explain` end to end: devices, fitted models and profiles, every format and every
+// error.
+// Accuracy of predictions is scored by `validate`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +81,7 @@ TEST(ExplainCommand, JsonValidatesAndAddsUp) {
   EXPECT_LE(json.at("advice").size(), 8u);
 }
 
-// No layer is predicted to be faster than its roof, whatever the network and the runtime.
+// No layer is predicted faster than its roof, for any network and runtime.
 TEST(ExplainCommand, NoLayerIsAboveItsRoof) {
   for (const char* network : {"mobilenet_v3_small", "vit_b_32"})
     for (const char* runtime : {"ideal", "torch-eager", "tensorrt"}) {
@@ -94,7 +95,7 @@ TEST(ExplainCommand, NoLayerIsAboveItsRoof) {
     }
 }
 
-// A host that launches one small kernel after the other is relieved by a larger batch.
+// If the host is the bottleneck, launching small kernels, a larger batch helps.
 TEST(ExplainCommand, AdviceSaysWhatWouldChangeIt) {
   const Json json = json_of({"mobilenet_v3_small", "--on", "jetson-agx-orin-64gb", "--mode", "MAXN",
                              "--runtime", "torch-eager"});
@@ -115,7 +116,7 @@ TEST(ExplainCommand, AdviceSaysWhatWouldChangeIt) {
   EXPECT_TRUE(runtime);
 }
 
-// A gain is what explaining the variant itself says.
+// A gain equals what `explain` predicts for the changed options.
 TEST(ExplainCommand, GainsAreThoseOfTheVariant) {
   const Words base{"mobilenet_v3_small", "--on", "jetson-agx-orin-64gb", "--mode", "MAXN"};
   const Json now = json_of(base);
@@ -153,7 +154,7 @@ TEST(ExplainCommand, ATypeWithoutUnitsFallsBackAndSaysSo) {
   EXPECT_THAT(json.at("notes").dump(), HasSubstr("has no units for fp8; predicted as fp16"));
 }
 
-// The example has no power sensor.
+// The example profile has no power sensor.
 TEST(ExplainCommand, AProfileWithoutEnergyGivesTimeOnly) {
   const Json json = json_of({"resnet18", "--on", example_profile});
   EXPECT_TRUE(json.at("energy_j").is_null());
@@ -229,7 +230,7 @@ TEST(ExplainCommand, FaultsAreOneLine) {
   }
 }
 
-// Without a device of the catalog and without a profile there is nothing to predict from.
+// With neither a catalog device nor a profile there is nothing to predict from.
 TEST(ExplainCommand, ThisMachineNeedsAProfile) {
   const ProcessResult result = explain_run({"resnet50"});
   EXPECT_EQ(result.exit_code, 4);

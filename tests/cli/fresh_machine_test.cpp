@@ -1,5 +1,5 @@
-// tools/prove-fresh-machine with made-up systems: machines are folders, commands run in them with a
-// CMake that fails as the real one does. It must find the fault that it was written for.
+// tools/prove-fresh-machine on made-up systems: machines are folders, and commands run in them with
+// a CMake that fails like the real one. The script must find the fault it was written for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ class FreshMachine : public ::testing::Test {
       std::filesystem::copy(source_file(file), checkout_.file(file),
                             std::filesystem::copy_options::overwrite_existing);
     }
-    // A system has GoogleTest where its packages say so, and never RapidCheck.
+    // A system has GoogleTest if its packages include it, and never has RapidCheck.
     tool("git", R"(cd "$(dirname "$0")/.." && printf '%s\0' run packages.txt)");
     tool("mmdebstrap", R"(mkdir -p "$4"/{etc/sudoers.d,root,home} && [[ $3 == bookworm ]])");
     tool("unshare", R"sh(machine=$8 user=$9 command=${10}
@@ -60,7 +60,7 @@ chmod +x build/release/ridgeline)sh");
 
 TEST_F(FreshMachine, FindsThatQuickstartConfiguredTheTests) {
   if (geteuid() != 0) GTEST_SKIP() << "the script needs root";
-  // As ./run was: whether there are tests was for CMake to find out.
+  // An earlier ./run left it to CMake whether to build the tests.
   const std::string run = run_process({"cat", checkout_.file("run")}).out;
   std::string before = run;
   for (std::size_t at; (at = before.find(" -DRIDGELINE_TESTS=OFF")) != std::string::npos;)

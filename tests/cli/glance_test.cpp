@@ -1,5 +1,5 @@
-// The glance as text and JSON, from a made-up machine and from the real binary.
-// What is found on a system is tested in abilities_test.cpp.
+// The summary as text and JSON, from a made-up machine and from the real binary.
+// Detection on a system is tested in abilities_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -115,7 +115,7 @@ TEST(ManPage, RendersWithoutWarnings) {
     EXPECT_THAT(result.out, HasSubstr("ridgeline " + std::string(command.name) + " [OPTION]"));
 }
 
-// What bash would offer after the given words; the last one is being typed.
+// bash's suggestions for the word at `index`.
 std::string completions(const std::string& words, int index, const std::string& folder = "/") {
   const ProcessResult result =
       run_shell("cd '" + folder + "'; source <(ridgeline help --bash-completion); COMP_WORDS=(" +

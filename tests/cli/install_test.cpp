@@ -1,5 +1,5 @@
-// What `cmake --install` puts in place, and that it works from there.
-// Into a temporary prefix; the build must be complete, as it is under ctest.
+// What `cmake --install` installs, and that it works from there.
+// Installs into a temporary prefix; the build must be complete, as it is under ctest.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ TEST(Install, HasBinaryManPageAndCompletion) {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(prefix.path()))
     files += entry.is_regular_file() ? 1 : 0;
-  // Where CUPTI is part of the build, the library for other programs too.
+  // With CUPTI in the build, the injection library is installed too.
   const bool counters = std::filesystem::exists(build_file("libridgeline_injection.so"));
   EXPECT_EQ(files, counters ? 4 : 3);
 }

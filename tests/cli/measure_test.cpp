@@ -1,4 +1,4 @@
-// `measure` and `kernel` as a person runs them: small real measurements and every bad input.
+// `measure` and `kernel` end to end: small real measurements and every bad input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ class Measure : public ::testing::Test {
   ProcessResult run(std::vector<std::string> arguments) {
     return run_ridgeline(arguments, settings);
   }
-  // On a loaded machine a run may be disturbed, which is exit code 4, or a reading impossible,
-  // which is 1: both are true there and no fault of the program.
+  // A loaded machine may disturb a run (exit code 4) or make a reading impossible (1): neither is a
+  // fault of the program.
   static bool was_disturbed(const ProcessResult& result) {
     return result.exit_code == 4 && result.err.find("stored apart") != std::string::npos;
   }
@@ -47,7 +47,7 @@ class Measure : public ::testing::Test {
 TEST_F(Measure, WritesAValidProfileAndStoresIt) {
   const auto result =
       run({"measure", "--only", "fp64,l1,launch", "--budget", "3s", "-o", "p.json", "--json"});
-  // The file is there in any case.
+  // The file is written in either case.
   ASSERT_TRUE(result.exit_code == 0 || was_disturbed(result) || had_impossible(result))
       << result.err;
   const Profile profile = load_profile(folder.file("p.json"));
@@ -143,7 +143,7 @@ TEST_F(Measure, CtrlCLeavesAValidProfileMarkedIncomplete) {
   EXPECT_FALSE(profile.modes[0].conditions.complete);
 }
 
-// The whole plan, stopped within its warm-up: what ran so far is there and marked.
+// The whole plan, interrupted during its warm-up: what ran is stored and marked.
 TEST_F(Measure, CtrlCInTheFirstSecondKeepsWhatRan) {
   const auto result =
       testing::run_shell("timeout --preserve-status --signal=INT --foreground 1 '" +
@@ -160,7 +160,7 @@ TEST_F(Measure, CtrlCInTheFirstSecondKeepsWhatRan) {
       ++measured;
       EXPECT_NE(row.note.find("of the warm-up"), std::string::npos) << row.kernel;
     }
-  // The sanitized library may not get as far as the first kernel in that time.
+  // A sanitized build may not reach the first kernel in that time.
   if (!testing::is_sanitized()) {
     EXPECT_GT(measured, 0u);
   }

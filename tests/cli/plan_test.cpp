@@ -1,5 +1,5 @@
-// `ridgeline plan` as a person uses it: the answer in every format, held against `explain`, and
-// with everything that can be wrong. What a plan must be is in tests/planner.
+// `ridgeline plan` end to end: every format, agreement with `explain`, and every error.
+// Properties of plans are in tests/planner.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// `ridgeline plan --train`, alone and with --infer, as a person uses it: every format, held against
-// `explain --train`, and with everything that can be wrong.
+// `ridgeline plan --train` end to end, alone and with --infer: every format, agreement with
+// `explain --train`, and every error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
     std::istringstream lines(result.out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
   }
-  // Lines are wrapped where they are full.
+  // Undo the line wrapping.
   std::string text =
       run_ridgeline(training_with(training_with(train, facts), {"--epochs", "3"})).out;
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;)

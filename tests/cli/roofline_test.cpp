@@ -1,5 +1,4 @@
-// `ridgeline roofline` as a person uses it: the store, the formats, and everything that can be
-// wrong with its options and files.
+// `ridgeline roofline` end to end: the store, the formats, and every error in options and files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,7 +123,7 @@ TEST(RooflineCommand, UsesTheNewestProfileOfTheStore) {
   EXPECT_EQ(roofline({}, settings).exit_code, 0);
 }
 
-// A profile of a disturbed machine: stamped in every form, with what was left out.
+// A profile of a disturbed machine is marked in every format, and lists what was left out.
 TEST(RooflineCommand, StampsWhatADisturbedMachineMeasured) {
   const TemporaryDirectory directory;
   Profile profile;
@@ -160,7 +159,7 @@ TEST(RooflineCommand, StampsWhatADisturbedMachineMeasured) {
 }
 
 TEST(RooflineCommand, TakesLessThanATenthOfASecond) {
-  // The best of five, so that a busy machine does not fail the test.
+  // Best of five, so that a busy machine does not fail the test.
   double best_s = 1e9;
   for (int i = 0; i < 5; ++i) {
     const auto start = std::chrono::steady_clock::now();

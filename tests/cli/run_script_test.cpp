@@ -1,5 +1,5 @@
-// The script ./run in a made-up checkout with made-up tools: what it installs, builds and says.
-// The tools write down how they were called; nothing is really installed or built.
+// The script ./run in a made-up checkout with stub tools: what it installs, builds and prints.
+// The stubs log their arguments; nothing is really installed or built.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_F(RunScript, BuildsAgainAfterAChange) {
   }
 }
 
-// CMake deletes what is compiled of targets that are no longer there.
+// Switching tests off would make CMake delete the compiled test targets.
 TEST_F(RunScript, LeavesTheTestsOfABuildFolderIn) {
   checkout_.write("build/release/CMakeCache.txt", "RIDGELINE_TESTS:STRING=ON\n");
   EXPECT_EQ(run("version").exit_code, 0);

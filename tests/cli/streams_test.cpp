@@ -1,4 +1,4 @@
-// Data, talk and failure on the streams: pipes that close, disks that are full, colour.
+// Output and errors on the streams: closed pipes, full disks.
 // The binary is really started; see tests/support/process.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Wrong usage as a person meets it: one line on stderr, nothing on stdout, exit code 2.
+// Wrong usage: one line on stderr, nothing on stdout, exit code 2.
 // The binary is really started; see tests/support/process.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// `ridgeline validate` as a person uses it: forms, refusals and exit codes on small tables, and the
-// published tables where a tester has them.
+// `ridgeline validate` end to end: formats, refusals and exit codes on small tables, and the
+// published tables if RIDGELINE_DATA has them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 const std::string table_header =
     "source,device,mode,model,options,batch,dtype,runtime,task,time_ms,power_w,power_kind\n";
 
-// A board in four modes; times of the right size, made up.
+// A board in four modes; times are made up, but of the right order.
 std::string small_table() {
   std::string text = table_header;
   const char* modes[] = {"15W,resnet50,,1,fp16,torch-eager,inference,40,12",
@@ -185,7 +185,7 @@ TEST(ValidateTables, PublishedRowsAreScoredOrHaveAReason) {
   EXPECT_EQ(jetsons["replicates"]["sets"], 4);
 }
 
-// Out of memory, idle power, and a time all the same: the roof knows better.
+// The run failed (out of memory, idle power) but has a time, which contradicts its roof.
 TEST(ValidateTables, ARunThatFailedContradictsTheRoof) {
   const std::string table = measured_table("nvidia_gpus_dvfs.csv");
   if (table.empty()) GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no table of graphics cards";

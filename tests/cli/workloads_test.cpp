@@ -1,5 +1,5 @@
-// `ridgeline workloads` as a person meets it: list, one network, formats, a wrong name.
-// What the networks consist of is tested beside this file.
+// `ridgeline workloads` end to end: list, one network, formats, a wrong name.
+// The networks themselves are tested in tests/workloads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
