@@ -1,5 +1,5 @@
-// What can be set, read and run, looked up in made-up systems.
-// Rights are tested as an ordinary user, whoever runs the tests.
+// What can be set, read and run, on made-up systems.
+// Permissions are tested as an ordinary user, even if root runs the tests.
 #include "devices/machine/abilities.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +97,7 @@ TEST(Abilities, BoardPowerNeedsACatalogThatKnowsTheRails) {
             "the catalog lacks the rails that make up the power of this machine");
 }
 
-// What the summary promises is what measuring finds: both use the list of sensors.
+// The summary and the measurement use the same list of sensors.
 TEST(Abilities, PowerCanBeReadWhereASensorIsFound) {
   FakeSystem laptop, jetson, nothing;
   make_laptop(laptop);

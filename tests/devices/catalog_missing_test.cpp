@@ -1,4 +1,5 @@
-// What no source states: listed where it is absent, silent where it is there or cannot be.
+// Gaps in the catalog: values that no source states are listed; those present or impossible are
+// not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ TEST(CatalogMissing, ListsWhatNobodyStates) {
                             Gap{"power", "rails and sensors"}}));
 }
 
-// A chip without tensor cores misses no rate of theirs.
+// Without tensor cores, their rates are not a gap.
 TEST(CatalogMissing, WhatTheHardwareLacksIsNoGap) {
   const auto gaps = catalog::missing(catalog::load("jetson-nano"));
   EXPECT_THAT(gaps, Not(Contains(Gap{"gpu", "rate of fp16 matrix"})));

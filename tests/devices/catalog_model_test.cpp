@@ -1,5 +1,5 @@
 // A catalog entry as a machine model: names, values, variances and sources of its parameters.
-// What the model then computes is tested in tests/roofline.
+// The model's predictions are tested in tests/roofline.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,7 +66,7 @@ TEST(CatalogModel, TakesTheKneeOfAVoltageCurve) {
   EXPECT_EQ(mean_of(model, "idle_at_210_mhz_w"), 44.47);
 }
 
-// The same document that a fit writes: names are unique and the covariance is sound.
+// The same document that a fit writes: unique names and a valid covariance.
 TEST(CatalogModel, IsAValidModelForEveryDevice) {
   for (const catalog::IndexRow& row : catalog::index()) {
     const MachineModel model = catalog::machine_model(catalog::load(row.id));

@@ -1,5 +1,5 @@
-// The files of the catalog: each validates, reads back as it was written and reproduces what its
-// maker publishes. A failure names the file and the field.
+// Catalog files: each validates, reads back as written and reproduces the vendor's published
+// figures. A failure names the file and the field.
 #include "devices/catalog/catalog.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ std::vector<std::string> file_names() {
   return names;
 }
 
-// The ids that a document uses as sources, wherever they stand.
+// All ids that a document uses as sources.
 void collect_sources(const Json& json, std::set<std::string>& ids) {
   if (json.is_array())
     for (const Json& item : json) collect_sources(item, ids);
@@ -78,8 +78,8 @@ TEST_P(CatalogFile, UsesEverySourceThatItLists) {
     EXPECT_EQ(used.count(source["id"].get<std::string>()), 1U) << source["id"];
 }
 
-// A second look at units and clocks. Where a rate was itself inferred from a figure (its source
-// says so), that figure only shows that the arithmetic is consistent.
+// Checks units and clocks. A rate that was inferred from a figure (its source says so) reproduces
+// it trivially.
 TEST_P(CatalogFile, ReproducesPublishedFiguresWithinOnePercent) {
   const DeviceFacts facts =
       device_facts(catalog::load(GetParam().substr(0, GetParam().size() - 5)));
@@ -198,7 +198,7 @@ TEST(Catalog, ConfigurationsAreChosenByRelease) {
             "releases)");
 }
 
-// What a contributor may get wrong, and how he is told.
+// A contributor's mistakes and their messages.
 struct BrokenFile {
   const char* pointer;
   Json value;

@@ -1,5 +1,5 @@
-// Made-up systems and what they are taken for: boards of the catalog, a Jetson that it lacks, a PC.
-// The trees hold a serial number each: it must not turn up anywhere.
+// Made-up systems and their identification: boards of the catalog, a Jetson that it lacks, a PC.
+// Each tree holds a serial number, which must not appear anywhere.
 #include "devices/machine/identification.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST(Identification, OrinNanoWithSuperFirmware) {
   EXPECT_EQ(present_configuration(identity, device).id, "super");
 }
 
-// The newer release without the new firmware has the old clocks.
+// The newer release with the old firmware has the old clocks.
 TEST(Identification, FirmwareTellsTheConfigurationNotTheRelease) {
   FakeSystem system;
   write_tree(system, "Carrier of another maker",
@@ -96,7 +96,7 @@ TEST(Identification, ReleasesOfJetsonLinux) {
   EXPECT_EQ(jetpack_of(""), "");
 }
 
-// A module that the catalog lacks: its own clocks and modes, the rates of its chip.
+// A module missing from the catalog: its own clocks and modes, the rates of its chip.
 TEST(Identification, UnknownJetsonIsUsable) {
   FakeSystem system;
   write_tree(system, "NVIDIA Jetson AGX Orin Industrial",
@@ -185,7 +185,7 @@ TEST(Identification, ProcessorWithItsGuide) {
   EXPECT_THAT(to_json(device).dump(), Not(HasSubstr(serial)));
 }
 
-// A generic name is this machine where the architecture fits, and an empty entry elsewhere.
+// A generic name is this machine if the architecture matches, and an empty entry otherwise.
 TEST(Identification, GenericNamesAreFilledHere) {
   FakeSystem system;
   system.write("proc/cpuinfo", "model name\t: Example CPU\n");

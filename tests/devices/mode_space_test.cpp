@@ -1,5 +1,5 @@
 // Stock modes and requests as clock vectors, the grid of all modes, filters.
-// Every mode that public files state is compared where the table of them is at hand.
+// Modes from public files are compared if RIDGELINE_DATA has their table.
 #include "devices/modes/mode_space.h"
 
 #include <gmock/gmock.h>
@@ -85,14 +85,14 @@ TEST(ModeSpace, ReachIsRebootForAnotherMaskOrClusterLayout) {
   EXPECT_EQ(modes[2].reach, Reach::live);  // the default
   for (const int other : {0, 1, 3}) EXPECT_EQ(modes[other].reach, Reach::reboot) << other;
   EXPECT_EQ(reach_between(orin.device, modes[0], modes[3]), Reach::live);
-  const DeviceMode fewer = orin.mode("cores=8,sm=16");  // one cluster less
+  const DeviceMode fewer = orin.mode("cores=8,sm=16");  // one cluster fewer
   EXPECT_EQ(reach_between(orin.device, modes[0], fewer), Reach::reboot);
   EXPECT_EQ(reach_between(orin.device, modes[0], orin.mode("cores=9,sm=16")), Reach::live);
 
-  const Space nano("jetson-orin-nano-8gb");  // users: 15W, 25W and MAXN live, 7W through a reboot
+  const Space nano("jetson-orin-nano-8gb");  // users report: only 7W needs a reboot
   for (const DeviceMode& mode : nano.stock())
     EXPECT_EQ(mode.reach, mode.tpc_pg_mask == 240U ? Reach::live : Reach::reboot);
-  const Space xavier("jetson-agx-xavier");  // users: only 10W needs a reboot
+  const Space xavier("jetson-agx-xavier");  // users report: only 10W needs a reboot
   for (const DeviceMode& mode : xavier.stock())
     EXPECT_EQ(mode.reach, mode.point.label == "10W" ? Reach::reboot : Reach::live)
         << mode.point.label;
@@ -132,7 +132,7 @@ TEST(ModeSpace, Tx2SwitchesItsDenverCoresOffFirst) {
   EXPECT_EQ(tx2.mode("cores=5").cores, (std::vector<int>{1, 4}));
 }
 
-// The table of public configuration files, one by one. Files with users' modes are left out.
+// Every row of the table of public configuration files, except files with users' own modes.
 TEST(ModeSpace, EveryStockModeOfPublicFilesIsReproduced) {
   const char* folder = std::getenv("RIDGELINE_DATA");
   const std::string path = std::string(folder ? folder : "") + "/jetson_modes.json";
@@ -196,7 +196,7 @@ TEST(ModeSpace, EveryStockModeOfPublicFilesIsReproduced) {
       if (dla != raw->engines.end() && !row.at("dla_core_max_hz").is_null()) {
         EXPECT_EQ(dla->hz, row.at("dla_core_max_hz").get<double>()) << what;
       }
-      // As vectors: caps as written, no clamp as a ceiling.
+      // Caps become clocks as written; an unclamped clock is not compared here.
       EXPECT_TRUE(*raw->gpu_max_hz <= 0 || mode.point.gpu_hz == raw->gpu_max_hz) << what;
       EXPECT_TRUE(*raw->memory_max_hz <= 0 || mode.point.memory_hz == raw->memory_max_hz) << what;
       EXPECT_TRUE(mode.point.gpu_units.has_value()) << what;
@@ -206,7 +206,7 @@ TEST(ModeSpace, EveryStockModeOfPublicFilesIsReproduced) {
   EXPECT_EQ(compared, 73);
 }
 
-// Ceilings that unclamped modes reach, and SMs, as public outputs show them.
+// Ceilings of unclamped modes, and SMs, from public outputs.
 TEST(ModeSpace, UnclampedModesReachTheirCeilings) {
   struct Row {
     const char* device;
@@ -243,7 +243,7 @@ TEST(ModeSpace, RequestsByLabelNumberOrCaps) {
             point("gpu=612MHz,emc=2133MHz,cpu=1113.6MHz,cores=4,sm=8", 8, 612, 2133, {1113.6}, 4));
   EXPECT_EQ(custom.tpc_pg_mask, 240U);
   EXPECT_THAT(custom.notes, IsEmpty());
-  const DeviceMode rest = orin.mode("gpu=408MHz");  // all else at its ceiling
+  const DeviceMode rest = orin.mode("gpu=408MHz");  // the rest at its ceiling
   EXPECT_EQ(rest.point.gpu_units, 16);
   EXPECT_EQ(rest.point.cpu_cores, 12);
   EXPECT_EQ(rest.point.memory_hz, 3199e6);
@@ -259,7 +259,7 @@ TEST(ModeSpace, RequestsAreRoundedToTheNearestStepWithANote) {
               ElementsAre("gpu: 600 MHz is not lockable, the nearest step is 612 MHz",
                           "emc: 2000 MHz is not lockable, the nearest step is 2133 MHz",
                           "cpu: 1200 MHz is not lockable, the nearest step is 1190.4 MHz"));
-  EXPECT_THAT(orin.mode("gpu=611MHz").notes, IsEmpty());  // a board's way to say 612
+  EXPECT_THAT(orin.mode("gpu=611MHz").notes, IsEmpty());  // boards report 612 MHz like this
 }
 
 TEST(ModeSpace, AnIncompleteTableKeepsWhatIsAsked) {
@@ -370,7 +370,7 @@ TEST(ModeFilter, ShortensTheAxes) {
   EXPECT_EQ(orin.filter("gpu>612MHz,gpu<=816MHz").size(), 3U * 12 * 29 * 2 * 4);
 }
 
-// Pagoda's grid of 441 modes, on the clock table of its time.
+// Pagoda's grid of 441 modes, on the clock table of that release.
 TEST(ModeFilter, ListsAreAUsersOwnGrid) {
   const Space orin("jetson-agx-orin-64gb", "5.0");
   const ModeGrid chosen = orin.filter(
@@ -440,7 +440,7 @@ TEST(ModeFilter, StockModesOffTheGridAreJudgedByTheirVector) {
   EXPECT_TRUE(matches(grid, parse_mode_filter("sm=min"), mode));
 }
 
-// Every mode of the grid can be asked for, and is then what it was.
+// Every mode of the grid can be requested and resolves to itself.
 RC_GTEST_PROP(ModeSpaceProperties, GridModesResolveToThemselves, ()) {
   const auto& index = catalog::index();
   const catalog::Device device =
@@ -463,7 +463,7 @@ RC_GTEST_PROP(ModeSpaceProperties, GridModesResolveToThemselves, ()) {
   RC_ASSERT(got == wanted);
 }
 
-// Whatever clock is asked for, the answer is a lockable one, near it, or an Error.
+// Any requested clock resolves to the nearest lockable one, or is an Error.
 RC_GTEST_PROP(ModeSpaceProperties, RequestsEndOnLockableSteps, ()) {
   const catalog::Device device = catalog::load("jetson-agx-orin-64gb");
   const catalog::Configuration& configuration = device.configurations.front();

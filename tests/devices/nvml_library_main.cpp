@@ -1,6 +1,6 @@
-// A library in the place of libnvidia-ml.so.1: one GPU with fixed readings, and every function can
-// be made to fail. RIDGELINE_TEST_NVML holds "function=code" words; compiled with
-// RIDGELINE_TEST_NVML_OLD it lacks what came with later drivers.
+// A stub of libnvidia-ml.so.1: one GPU with fixed readings, and every function can be made to fail.
+// RIDGELINE_TEST_NVML holds "function=code" words; compiled with RIDGELINE_TEST_NVML_OLD it lacks
+// the functions of later drivers.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -9,7 +9,7 @@ namespace {
 
 int started = 0, ended = 0;
 unsigned long long energy_mj = 5'000'000;
-int gpu;  // its handle
+int gpu;  // its address is the handle
 
 int code_of(const char* function) {
   const char* const variable = std::getenv("RIDGELINE_TEST_NVML");
@@ -18,7 +18,7 @@ int code_of(const char* function) {
   return at == std::string::npos ? 0 : std::atoi(words.c_str() + at + std::strlen(function) + 1);
 }
 
-// The documented order of checks: a library that nobody started answers nothing.
+// As documented, the first check: without nvmlInit every call fails.
 int checked(const char* function) { return started == ended ? 1 : code_of(function); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// NVML through a library in its place: what it says, what it lacks, and what goes wrong with it.
+// NVML through a stub library: readings, missing functions and failures.
 #include "devices/sensors/nvml.h"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ const std::string bus_id = "0000:01:00.0";
 class NvmlTest : public ::testing::Test {
  protected:
   ~NvmlTest() override { unsetenv("RIDGELINE_TEST_NVML"); }
-  // Words of "function=code".
+  // Functions to fail, as "function=code" words.
   static void fail(const std::string& words) { setenv("RIDGELINE_TEST_NVML", words.c_str(), 1); }
   std::shared_ptr<Nvml> open(const std::string& library = present) {
     return Nvml::open(bus_id, why_, library);

@@ -1,5 +1,5 @@
-// nvpmodel files as they are in the field: every oddity is read, or told of with its line.
-// The texts are our own; what is done with the modes is in mode_space_test.cpp and nvpmodel_write.
+// nvpmodel files as found in the field: every oddity is read, or reported with its line.
+// The texts are our own; modes are tested in mode_space_test.cpp and nvpmodel_write_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -60,7 +60,7 @@ TEST(Nvpmodel, LabelsDropThePrefix) {
   EXPECT_EQ(nvpmodel::label_of("MODE_"), "MODE_");
 }
 
-// Accepted without a word.
+// Accepted without a warning.
 
 TEST(NvpmodelTraps, NoSpaceAfterTheBracket) {
   EXPECT_THAT(findings_of(sample_with("< POWER_MODEL ID=4 NAME=MODE_9W >",
@@ -113,7 +113,7 @@ TEST(NvpmodelTraps, EmcMayBeDeclaredAsAFile) {
   EXPECT_EQ(nvpmodel::knob_of(parsed(text), "EMC", "MAX_FREQ").kind, KnobKind::memory_clock);
 }
 
-// Told of, and read on.
+// Reported as a warning; the rest is read.
 
 TEST(NvpmodelTraps, APathBrokenByBlanksMakesTheKnobUnusable) {
   const std::string text =
@@ -216,7 +216,7 @@ TEST(NvpmodelErrors, AllAreFoundInOneReading) {
   const Reading reading = nvpmodel::read_configuration(text);
   ASSERT_EQ(reading.findings.size(), 3U);
   EXPECT_EQ(reading.findings[0].line, 38);
-  EXPECT_EQ(reading.findings[1].line, 49);  // its default is gone with the mode
+  EXPECT_EQ(reading.findings[1].line, 49);  // the default mode was the one that failed
   EXPECT_EQ(reading.findings[2].line, 50);
   EXPECT_EQ(reading.configuration.models.size(), 1U);
 }
@@ -243,7 +243,7 @@ TEST(Nvpmodel, IntegersAreDecimalOrHexadecimal) {
     EXPECT_EQ(nvpmodel::parse_integer(text), std::nullopt) << text;
 }
 
-// Knobs are told by their path: names drift between releases.
+// Knobs are identified by path, since names change between releases.
 TEST(NvpmodelKnobs, AreToldByPath) {
   struct Row {
     const char* argument;
@@ -303,7 +303,7 @@ TEST(NvpmodelKnobs, NamesCountWhereThereIsNoPath) {
   EXPECT_EQ(nvpmodel::knob_of(none, "NALL_PVA_VPS", "MAX_FREQ").kind, KnobKind::other);
 }
 
-// Any change of a good file is read, or is an Error with file and line; nothing else.
+// Any mutation of a good file is read, or is an Error with file and line.
 RC_GTEST_PROP(NvpmodelProperties, MutationsParseOrNameALine, ()) {
   std::string text = sample_configuration();
   const int edits = *rc::gen::inRange(1, 8);

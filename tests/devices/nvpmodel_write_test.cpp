@@ -1,5 +1,5 @@
-// Blocks that are written fit the file that they are for, and read back as the mode they are of.
-// Patches are held against the program patch where it is installed.
+// Written blocks fit the target file and read back as the mode they were written for.
+// Diffs are applied with the program patch if it is installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -111,7 +111,7 @@ TEST(NvpmodelWrite, Tx2NeverListsItsFirstCoreAndDropsDenverFirst) {
 }
 
 TEST(NvpmodelWrite, TheUsersFileDecidesNamesOrderAndEngines) {
-  // Two clusters of one core each would do: the names and the order are what matters.
+  // The sample names only some of the cores: names and order come from the file.
   std::string text = sample_with("EMC MAX_FREQ 0\n", "EMC MAX_FREQ 0\nOTHER MAX_FREQ 7\n");
   const std::string from = "< POWER_MODEL ID=0";
   text.insert(text.find(from), "< PARAM TYPE=CLOCK NAME=OTHER >\nMAX_FREQ /sys/other/cap\n\n");
@@ -151,7 +151,7 @@ TEST(NvpmodelWrite, ThorsNamesAreNotKnown) {
             "the device's own with --conf /etc/nvpmodel.conf)");
 }
 
-// Stock modes of the catalog, written as a whole file, read back as they were.
+// Stock modes of the catalog, written as a whole file, read back unchanged.
 TEST(NvpmodelWrite, FilesOfAllGenerationsReadBack) {
   for (const char* name : jetsons_with_known_names()) {
     const catalog::Device device = catalog::load(name);
@@ -178,7 +178,7 @@ TEST(NvpmodelWrite, FilesOfAllGenerationsReadBack) {
   }
 }
 
-// write → parse gives the vector that was asked for, for any mode of any device.
+// write → parse gives the requested vector, for any mode of any device.
 RC_GTEST_PROP(NvpmodelProperties, BlocksReadBackAsTheirMode, ()) {
   const char* name = *rc::gen::elementOf(jetsons_with_known_names());
   const catalog::Device device = catalog::load(name);
@@ -247,7 +247,7 @@ TEST(NvpmodelDiff, IsAppliedByPatch) {
   const nvpmodel::PowerModel known{9, "ALL", {{"GPU", "MAX_FREQ", "510000000"}}};
   std::string crlf;
   for (const char c : sample_configuration()) crlf += c == '\n' ? "\r\n" : std::string(1, c);
-  std::string last = sample_configuration();  // the modes at the end, and no newline there
+  std::string last = sample_configuration();  // modes last, without a final newline
   last = "< PM_CONFIG DEFAULT=4 >\n" + last.substr(0, last.find("\n\n< PM_CONFIG"));
   for (const std::string& text : {sample_configuration(), crlf, last}) {
     const Configuration file = nvpmodel::parse_configuration(text, "my.conf");
@@ -259,7 +259,7 @@ TEST(NvpmodelDiff, IsAppliedByPatch) {
     const Configuration changed = nvpmodel::parse_configuration(
         patched(text, nvpmodel::unified_diff(text, file, known, "my.conf")), "changed");
     ASSERT_EQ(changed.models.size(), 2U);
-    EXPECT_EQ(changed.model(0)->statements.size(), 1U);  // its number stays
+    EXPECT_EQ(changed.model(0)->statements.size(), 1U);  // keeps its ID
   }
 }
 

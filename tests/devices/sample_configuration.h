@@ -1,4 +1,4 @@
-// An nvpmodel file of our own, for tests: small, in the style of Orin's.
+// An nvpmodel file of our own for tests: small, in the style of Orin's.
 // No line is taken from a vendor's file.
 #pragma once
 
@@ -59,7 +59,6 @@ EMC MAX_FREQ 2133000000
 )";
 }
 
-// The sample with the first `from` replaced by `to`.
 inline std::string sample_with(const std::string& from, const std::string& to) {
   std::string text = sample_configuration();
   const std::size_t at = text.find(from);

@@ -1,5 +1,5 @@
-// Power sensors in made-up systems: rails of several generations of boards, energy counters, which
-// of them is taken, and what is said where none can be.
+// Power sensors on made-up systems: rails of several board generations, energy counters, which of
+// them is chosen, and the reason given if there is none.
 #include "devices/sensors/sensors.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ void write_ina3221(FakeSystem& system, const std::string& folder,
   }
 }
 
-// Values of an AGX Orin at rest.
+// Readings of an idle AGX Orin.
 void make_agx_orin(FakeSystem& system) {
   system.write("proc/device-tree/compatible",
                std::string("nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0", 46));

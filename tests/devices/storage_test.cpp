@@ -1,4 +1,4 @@
-// What folders lie on, read from made-up mounts and block devices.
+// Storage devices under folders, read from made-up mounts and block devices.
 #include "devices/machine/storage.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class FileSystemOf : public ::testing::Test {
   void mounts(const std::string& lines) {
     system.write("proc/self/mountinfo", "1 0 0:2 / / rw - rootfs none rw\n" + lines);
   }
-  // A disk as sysfs has it: a folder somewhere, and links to it by number and by name.
+  // A disk in sysfs: a folder, and links to it by number and by name.
   void disk(const std::string& number, const std::string& folder, const std::string& rotational) {
     system.write("sys/devices/" + folder + "/queue/rotational", rotational + "\n");
     link(number, folder);

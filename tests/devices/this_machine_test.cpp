@@ -1,4 +1,4 @@
-// Identifying machines from made-up trees, and this one for real.
+// Identification of machines: made-up trees, and the real machine.
 #include "devices/machine/this_machine.h"
 
 #include <gtest/gtest.h>

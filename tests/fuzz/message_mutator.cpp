@@ -1,5 +1,5 @@
-// A model as a tree of fields, small changes to the tree, and the tree as bytes again.
-// The tree knows which fields of onnx.proto are messages, and nothing else of them.
+// Parses a model into a tree of fields, changes the tree slightly, and writes it back to bytes.
+// All it uses of onnx.proto is which fields are messages.
 #include "tests/fuzz/message_mutator.h"
 
 #include <algorithm>
@@ -44,8 +44,8 @@ struct Field {
   std::uint32_t number = 0;
   std::uint32_t wire_type = 0;
   std::uint64_t value = 0;         // of a varint
-  std::string bytes;               // of other fields that are no message
-  std::optional<Message> message;  // where it is one, its fields are below
+  std::string bytes;               // of other fields that are not messages
+  std::optional<Message> message;  // if it is one, its content is in `fields`
   std::vector<Field> fields;
 };
 
@@ -57,7 +57,7 @@ std::optional<Message> message_of(Message parent, std::uint32_t number) {
   return std::nullopt;
 }
 
-// The fields of a message; nothing where the bytes are none.
+// The fields of a message; nothing if the bytes are not one.
 std::optional<std::vector<Field>> parse(std::string_view bytes, Message type, int depth) {
   std::vector<Field> fields;
   const char* at = bytes.data();
@@ -107,7 +107,7 @@ std::string encode(const std::vector<Field>& fields) {
   return bytes;
 }
 
-// A field and the list that it stands in.
+// A field and the list that holds it.
 struct Place {
   std::vector<Field>* list;
   std::size_t index;
@@ -156,7 +156,7 @@ class Changes {
  private:
   std::size_t below(std::size_t limit) { return random_() % limit; }
 
-  // The content of another field of the same kind: names are bound anew, shapes move.
+  // Takes the content of another field of the same kind, so names and shapes swap places.
   void exchange(const Place& place, const std::vector<Place>& places) {
     std::vector<const Field*> others;
     for (const Place& other : places)

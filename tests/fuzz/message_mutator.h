@@ -1,6 +1,6 @@
-// Changes an ONNX model the way a fuzzer wants it: fields are dropped, doubled, exchanged or
-// replaced, and all lengths around them are right again.
-// Random changes of bytes mostly break a length, and then no more than the reader is tested.
+// Mutates an ONNX model for a fuzzer: fields are dropped, doubled, swapped or replaced, and all
+// enclosing lengths are corrected.
+// Random byte changes mostly break a length, and then only the reader is tested.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace ridgeline::testing {
 
-// Changes bytes at random; they may become as long as the limit.
+// Changes bytes at random; their length may grow up to the limit.
 using ByteMutator = std::function<void(std::string& bytes, std::size_t limit)>;
 
-// The model with one to three changes; empty where the bytes are no protobuf message.
+// The model with one to three changes; empty if the bytes are not a protobuf message.
 std::string mutated_model(const std::string& bytes, unsigned seed, const ByteMutator& mutate);
 
 }  // namespace ridgeline::testing

@@ -1,5 +1,5 @@
-// The fuzz target of the ONNX front end: any bytes are read, imported and counted, or refused with
-// an Error. libFuzzer drives it (`./run fuzz`); anything else that escapes is a bug.
+// Fuzz target of the ONNX front end: any bytes are read, imported and counted, or refused with an
+// Error. libFuzzer drives it (`./run fuzz`); any other exception is a bug.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>

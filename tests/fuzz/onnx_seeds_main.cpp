@@ -1,4 +1,4 @@
-// Writes the project's own sample models into a folder, as first inputs of the fuzz target.
+// Writes the project's own sample models into a folder, as seed inputs of the fuzz target.
 // usage: ridgeline_onnx_seeds FOLDER
 #include <filesystem>
 #include <fstream>

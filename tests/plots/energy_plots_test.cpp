@@ -1,5 +1,5 @@
-// Pictures and texts of energy rooflines: everything within its axes, labels in place, the same
-// bytes each time. How they look is for people; golden files keep it from changing unseen.
+// Energy rooflines as pictures and text: everything within the axes, labels in place, the same
+// bytes each time. Looks are judged by eye; golden files catch unintended changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Compares text with a golden file byte for byte; RIDGELINE_UPDATE_GOLDENS=1 writes it instead.
-// Golden files lie beside the tests, in tests/plots/golden.
+// Golden files are in tests/plots/golden.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   }
   ASSERT_TRUE(std::filesystem::exists(path))
       << path << ": write it with RIDGELINE_UPDATE_GOLDENS=1";
-  // Not EXPECT_EQ on the texts: a picture would fill the screen twice.
+  // EXPECT_EQ would print both pictures in full.
   const std::string golden = read_text_file(path);
   if (golden == text) return;
   std::size_t line = 1, at = 0;

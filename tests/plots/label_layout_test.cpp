@@ -1,5 +1,5 @@
-// No two labels of a picture overlap and none leaves it, whatever the machine looks like.
-// Checked on the boxes, for the SVG and for terminals.
+// No labels overlap or leave the picture, for any machine.
+// Checked on the boxes, for SVG and for terminals.
 #include "plots/label_layout.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(LabelLayout, NoLabelIsLost) {
     for (const PlacedLabel& label : layout.panels.front().labels) placed[label.label] = true;
     for (std::size_t i = 0; i < placed.size(); ++i) {
       const Label& label = panel.labels[i];
-      // Only the name of a zone may go: the zone can be narrower than its name.
+      // Only a zone's name may be dropped: the zone can be narrower than its name.
       const bool zone = label.place == LabelPlace::left_of || label.place == LabelPlace::right_of;
       EXPECT_TRUE(placed[i] || zone) << name << ": '" << label.text << "'";
     }
@@ -81,7 +81,7 @@ TEST(Geometry, TurnedBoxes) {
   const Box turned{{0, 0}, 10, 2, {s, s}};
   EXPECT_TRUE(overlap(upright, turned));
   const Box apart{{6, 6}, 10, 2, {s, -s}};
-  EXPECT_FALSE(overlap(upright, apart));  // their upright hulls do overlap
+  EXPECT_FALSE(overlap(upright, apart));  // although their axis-aligned bounding boxes overlap
   EXPECT_TRUE(overlap(segment_box({-1, -1}, {1, 1}), upright));
   EXPECT_FALSE(overlap(segment_box({0, 1.5}, {9, 1.5}), upright));
   EXPECT_TRUE(inside(turned, -5, -5, 5, 5));

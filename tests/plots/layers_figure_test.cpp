@@ -1,4 +1,4 @@
-// The layers on the roofline: what has a place, how large, in which colour; hostile names.
+// Layers on the roofline: which are drawn, their size and colour; hostile names.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,12 +21,12 @@ TEST(LayersFigure, OneBubblePerLayerWithArithmetic) {
   const Explanation explanation = made_up_explanation();
   const Figure figure = layers_figure(explanation, made_up_ceilings());
   const auto series = bubbles(figure);
-  ASSERT_EQ(series.size(), 2u);  // by compute, by memory; a copy has no place on a roofline
+  ASSERT_EQ(series.size(), 2u);  // bound by compute, by memory; a copy has no intensity
   EXPECT_EQ(series[0].name, "bound by compute");
   ASSERT_EQ(series[0].points.size(), 1u);
   EXPECT_DOUBLE_EQ(series[0].points[0].x, 1000);
   EXPECT_DOUBLE_EQ(series[0].points[0].y, 4e12);
-  EXPECT_DOUBLE_EQ(series[0].areas[0], 0.5);  // its share of the time
+  EXPECT_DOUBLE_EQ(series[0].areas[0], 0.5);  // share of the time
   EXPECT_NE(series[0].style.ink, series[1].style.ink);
   EXPECT_NE(figure.caption.find("25 % of the time is in layers without arithmetic"),
             std::string::npos)
@@ -58,7 +58,7 @@ TEST(LayersFigure, EachBoundHasItsOwnColour) {
   EXPECT_EQ(inks.size(), TokenTable<BoundBy>::rows.size());
 }
 
-// A type that the device has no roof for: the picture is drawn, with another main roof.
+// A type without a roof on the device: the picture is drawn with another main roof.
 TEST(LayersFigure, WithoutARoofOfItsType) {
   Explanation explanation = made_up_explanation();
   explanation.run.dtype = DType::int4;

@@ -1,5 +1,5 @@
 // Small multiples: one panel per mode, shared axes, well-formed bytes, labels that do not collide.
-// How they look is for people; the golden file keeps it from changing unseen.
+// Looks are judged by eye; the golden file catches unintended changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A made-up board: rates fall with the clock, the usable bandwidth too.
+// A made-up board: rates and usable bandwidth fall with the clock.
 Roofline paper_mode(const std::string& label, int units, double gpu_hz) {
   Ceilings ceilings;
   ceilings.device = "made-up";
@@ -72,7 +72,7 @@ TEST(Panels, RoofsOfOneHeightShareALabel) {
   EXPECT_THAT(labels, Not(HasSubstr("FP64")));
 }
 
-// Ranked labels: one that finds no place is left out, and those before it stay.
+// Labels are placed by rank: one without room is dropped, earlier ones stay.
 TEST(Panels, LabelsDoNotTouch) {
   const SvgLayout layout = svg_layout(roofline_panels(three_modes()));
   for (const SvgPanel& panel : layout.panels) {

@@ -1,4 +1,4 @@
-// What the picture of a plan shows: every stock mode by name, the choice, and where limits forbid.
+// The picture of a plan: every stock mode by name, the choice, and the zones that limits exclude.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every renderer draws every kind of figure, always with the same bytes.
-// How pictures look is for people and golden files.
+// Looks are judged by eye and kept by golden files.
 #include "plots/renderers/renderers.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// One panel, panels below each other, small multiples with one y axis and with several.
+// One panel, stacked panels, small multiples with one y axis and with several.
 std::vector<Figure> kinds_of_figures() {
   return {roofline_figure(example_roofline()), energy_figure(made_up_energy("MAXN", 16, 1.3e9)),
           roofline_panels({example_roofline(), crowded_roofline()}),

@@ -1,4 +1,4 @@
-// Rooflines of many shapes for the tests of pictures: tiny, crowded, extreme, one-sided.
+// Rooflines of many shapes for picture tests: tiny, crowded, extreme, one-sided.
 // All values are made up.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The SVG: golden bytes of the example, well-formed XML for hostile names, nothing from outside.
-// How it looks is for people; where the labels are is in label_layout_test.cpp.
+// The SVG: golden bytes of the example, well-formed XML for hostile names, no external resources.
+// Looks are judged by eye; label positions are in label_layout_test.cpp.
 #include "plots/renderers/svg.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 namespace ridgeline::testing {
 namespace {
 
-// What is wrong with the XML: tags that do not match, stray markup, unknown entities.
-// Enough for what we write; not a parser for documents of others.
+// The first XML fault: mismatched tags, stray markup, unknown entities.
+// Enough for our own output; not a general parser.
 std::string xml_fault(const std::string& xml) {
   std::vector<std::string> open;
   std::size_t at = 0;

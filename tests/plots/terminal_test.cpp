@@ -1,5 +1,5 @@
 // The terminal picture and its tables: golden text of the example, any width, plain ASCII.
-// Width counts characters, as a terminal does.
+// Width is in characters, as on a terminal.
 #include "plots/renderers/terminal.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Terminal, Golden) {
                 terminal_plot(roofline_figure(roofline), {80, false, false}));
 }
 
-// Control characters of a name from a file must not reach the terminal either.
+// Also: control characters in a name from a file must not reach the terminal.
 TEST(Terminal, EveryLineFitsEveryWidth) {
   for (const auto& [name, roofline] : sample_rooflines()) {
     const Figure figure = roofline_figure(roofline);

@@ -1,5 +1,5 @@
-// Ticks: round values, as many labels as fit, prefixes and powers spelled as people read them.
-// Placement on the page is the renderers' matter.
+// Ticks: round values, as many labels as fit, readable prefixes and powers.
+// The renderers place them.
 #include "plots/ticks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The picture of predicted against measured times: what is in it and that it stays in the frame.
+// The picture of predicted against measured times: its content, and that it stays in the frame.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The table of a profile says what a row is: sparse, through which memory, which way copied.
+// The table of a profile describes each row: sparsity, memory used, direction of copies.
 #include "report/profile.h"
 
 #include <gmock/gmock.h>

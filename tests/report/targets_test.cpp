@@ -1,4 +1,4 @@
-// Targets against a GPU of known speed: what is fast enough passes, what is not is named.
+// Targets against a GPU of known speed: fast enough passes, too slow is named.
 #include "report/targets.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ TargetCheck checked(const TestGpuSettings& settings) {
   return check_targets(measured(gpu, options));
 }
 
-// 98 % of what arithmetic, 94 % of what the bus and 92 % of what shared memory allow.
+// 98 % of the arithmetic, 94 % of the bus and 92 % of the shared memory limit.
 TestGpuSettings fast_gpu() {
   TestGpuSettings settings = test_orin();
   settings.facts.memory_bytes_per_s = 204.8e9;
