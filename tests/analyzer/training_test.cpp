@@ -192,8 +192,7 @@ TEST(Training, AProductReadsItsOtherFactor) {
   const Training training = train(net.finish(), {});
   const double image = 4 * 8 * 16, vector = 4 * 8;
   EXPECT_EQ(bytes_of(training, "mul.dx1"), image + vector + image);  // dy, gate, dx
-  EXPECT_EQ(bytes_of(training, "mul.dx2"),
-            image + image + image);  // dy, x, dx before its sum
+  EXPECT_EQ(bytes_of(training, "mul.dx2"), image + image + image);   // dy, x, dx before its sum
   EXPECT_EQ(bytes_of(training, "mul.dx2.sum"), image + vector);
 }
 

@@ -1,5 +1,5 @@
 // Every kernel that this CPU runs leaves in memory exactly what it must compute.
-// A kernel whose instruction set is absent is a skipped test with the reason, never a silent pass.
+// If its instruction set is missing, the test is skipped with the reason, never passed silently.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

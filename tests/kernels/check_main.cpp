@@ -1,7 +1,7 @@
-// The kernels of one architecture with their checks as a program of its own, without libraries: it
-// is cross-compiled, linked statically and run under an emulator.
-//   check            runs every kernel; names what is wrong or does not run; exit code 1 if wrong
-//   check --declare  prints the rows of the table and of the mutants, for the proof of the loops
+// The kernels of one architecture and their checks as a program without libraries: it is
+// cross-compiled, linked statically and run under an emulator.
+//   check            runs every kernel, lists wrong and unsupported ones; exit code 1 if any is
+//   wrong check --declare  prints the rows of the table and of the mutants, for the loop proof
 #include <cstdio>
 #include <string_view>
 
@@ -21,7 +21,7 @@ void declare() {
     std::printf("%s\n", testing::to_line(mutant.kernel, std::string(mutant.reason)).c_str());
 }
 
-// Emulated arithmetic takes a thousand times as long as the machine's.
+// Emulated arithmetic is a thousand times slower than native.
 constexpr std::uint64_t many_trips = 2000;
 
 int check() {

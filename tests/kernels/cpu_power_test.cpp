@@ -1,5 +1,5 @@
-// Power of the CPU's sweep with a sensor that is made up: time runs ten times faster than it does,
-// so that the test need not wait.
+// Power of the CPU's sweep with a made-up sensor: time runs ten times faster, so that the test need
+// not wait.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace {
 
 double now_s() { return 10 * steady_seconds(); }
 
-// 12 W, whatever runs.
+// 12 W at any load.
 class SteadySensor final : public PowerSensor {
  public:
   const SensorFacts& facts() const override { return facts_; }

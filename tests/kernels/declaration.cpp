@@ -1,5 +1,5 @@
-// Fields in a fixed order with tabs between them; enumerators as their numbers.
-// Both programs are built from the same headers, so numbers mean the same to both.
+// Fields in a fixed order, separated by tabs; enumerators as numbers.
+// Both programs are built from the same headers, so the numbers agree.
 #include "tests/kernels/declaration.h"
 
 #include <sstream>
@@ -8,7 +8,7 @@
 namespace ridgeline::testing {
 namespace {
 
-// The numbers that the proof looks at, in the order of the line.
+// The numbers that the proof uses, in the order of the line.
 template <class Row, class Visit>
 void for_each_number(Row& kernel, Visit visit) {
   visit(kernel.chains);

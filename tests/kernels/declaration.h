@@ -1,5 +1,5 @@
-// A row of the kernel table as one line of text, so that a proof can run on another machine than
-// the kernels: the program of the other architecture prints its rows, the proof reads them.
+// A row of the kernel table as one line of text, so that the proof can run on another machine than
+// the kernels: the other architecture's program prints its rows, the proof reads them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace ridgeline::testing {
 
 struct Declaration {
-  std::string name, mnemonics, registers;  // what the row's views point to
-  std::string reason;                      // of a mutant's rejection; "" where it must be proved
+  std::string name, mnemonics, registers;  // targets of the row's views
+  std::string reason;                      // why a mutant is rejected; "" if it must be accepted
   std::uint64_t address = 0;               // of the body
   cpu::Kernel kernel;                      // views and body are set by row()
 
@@ -20,7 +20,7 @@ struct Declaration {
 
 std::string to_line(const cpu::Kernel& kernel, const std::string& reason);
 
-// Throws std::runtime_error where the line is not one that to_line made.
+// Throws std::runtime_error if to_line did not write the line.
 Declaration from_line(const std::string& line);
 
 }  // namespace ridgeline::testing

@@ -1,4 +1,4 @@
-// The reader of objdump's text, on lines as objdump prints them for both architectures.
+// The parser of objdump's text, on lines printed for both architectures.
 // Whole kernels are read in loop_proof_test.cpp.
 #include "tests/support/disassembly.h"
 

@@ -1,4 +1,4 @@
-// Instruction sets: names are unique, a faulting trial is survived, theory follows the table.
+// Instruction sets: unique names, a trial that faults is survived, theory follows the table.
 #include "kernels/cpu/isa.h"
 
 #include <gtest/gtest.h>

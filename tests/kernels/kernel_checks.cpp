@@ -1,5 +1,5 @@
-// Arrays lie between pages without access, so that a byte too far ends the process; and a child
-// whose last page is taken away must die, or the kernel has not walked to the end.
+// Arrays lie between inaccessible pages, so that an access out of bounds ends the process; and a
+// child with its last page removed must crash, or the kernel has not walked to the end.
 #include "tests/kernels/kernel_checks.h"
 
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ struct alignas(64) Line {
   std::byte bytes[64];
 };
 
-// A state as a kernel wants it: aligned to 64 bytes.
+// A kernel's state, aligned to 64 bytes.
 class State {
  public:
   State(const Kernel& kernel, std::uint64_t seed)
@@ -54,7 +54,7 @@ bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
 
 std::size_t page_bytes() { return std::size_t(sysconf(_SC_PAGESIZE)); }
 
-// Arrays of whole pages with a page without access before, between and behind them.
+// Arrays of whole pages with an inaccessible page before, between and after them.
 class GuardedArrays {
  public:
   GuardedArrays(int count, std::size_t bytes)
@@ -82,7 +82,7 @@ class GuardedArrays {
   std::byte* start_ = nullptr;
 };
 
-// Numbers between 0.1 and 1.15, all different: start values of any recurrence.
+// Distinct numbers between 0.1 and 1.15: start values for any recurrence.
 void fill_with_numbers(DType dtype, std::byte* data, std::size_t bytes, int seed) {
   const std::size_t width = dtype == DType::fp64 ? 8 : 4;
   const std::size_t count = bytes / width;
@@ -102,7 +102,7 @@ float number_at(const Bytes& bytes, std::size_t index) {
   return value;
 }
 
-// The signal that ends a child which runs the kernel once over the arrays; 0 where none does.
+// The signal that ends a child that runs the kernel once over the arrays; 0 if none.
 int signal_of_a_pass(const Kernel& kernel, GuardedArrays& arrays) {
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot start a child process");
@@ -150,14 +150,14 @@ Problems check_latency(const Kernel& kernel) {
   return {};
 }
 
-// What the first array must hold after a pass.
+// Expected contents of the first array after a pass.
 Bytes streamed(const Kernel& kernel, const std::vector<Bytes>& before) {
   Bytes expected = before[0];
   const auto block = std::size_t(kernel.block_bytes());
   switch (kernel.direction) {
     case Direction::read:
     case Direction::update:
-    case Direction::random:  // only GPUs have such a kernel; it reads
+    case Direction::random:  // GPU kernels only; it reads
       break;
     case Direction::write:
     case Direction::nt_write:
@@ -169,7 +169,7 @@ Bytes streamed(const Kernel& kernel, const std::vector<Bytes>& before) {
       const bool fused = kernel.mnemonics.find("mul") == std::string_view::npos;
       for (std::size_t i = 0; i < expected.size() / sizeof(float); ++i) {
         const float b = number_at(before[1], i), c = number_at(before[2], i);
-        volatile float product = 3 * c;  // volatile: rounded on its own
+        volatile float product = 3 * c;  // prevents contraction into an FMA
         const float value = fused ? std::fma(3.0f, c, b) : product + b;
         std::memcpy(expected.data() + i * sizeof value, &value, sizeof value);
       }
@@ -179,7 +179,7 @@ Bytes streamed(const Kernel& kernel, const std::vector<Bytes>& before) {
   return expected;
 }
 
-// A sweep stores what it made of the last block behind the pitch.
+// A sweep stores the results of the last block at the pitch.
 Bytes swept(const Kernel& kernel, const Bytes& array) {
   Kernel compute = kernel;  // the same steps as a compute kernel on this block
   compute.chains = kernel.loads;
@@ -197,7 +197,7 @@ Problems check_streams(const Kernel& kernel) {
   const auto block = std::size_t(kernel.block_bytes());
   const bool sweeps = kernel.role == Role::sweep;
   const int count = kernel.arrays + (sweeps ? 1 : 0);
-  // Whole pages and whole blocks, so that guard pages are tight at both ends.
+  // Whole pages and whole blocks, so that guard pages are adjacent at both ends.
   GuardedArrays arrays(count, 2 * std::lcm(block, page_bytes()));
   std::vector<Bytes> before;
   for (int i = 0; i < count; ++i) {
@@ -227,7 +227,7 @@ Problems check_streams(const Kernel& kernel) {
   return problems;
 }
 
-// The floating-point values of the chains, which are the last part of the state.
+// The floating-point values of the chains, at the end of the state.
 std::vector<double> chain_values(const Kernel& kernel, State& state) {
   const auto bytes = state.bytes();
   const auto chain_bytes = std::size_t(kernel.chains) * std::size_t(kernel.access_bytes);
@@ -283,7 +283,7 @@ std::vector<std::string> check_values_stay_honest(const Kernel& kernel, std::uin
     if (value != 0 && std::fabs(value) < smallest_normal)
       problems.push_back("a value is subnormal");
   }
-  // FP16 has few values, so that its orbits do meet.
+  // FP16 has few values, so its orbits do meet.
   const std::size_t least = kernel.accumulate == DType::fp16 ? 8 : values.size() / 2;
   if (std::set<double>(values.begin(), values.end()).size() < least)
     problems.push_back("chains and lanes fell into one orbit");

@@ -1,4 +1,4 @@
-// Runs a kernel's body and compares all that it leaves in memory with what it must compute.
+// Runs a kernel's body and compares the memory it leaves behind with the expected result.
 // Standard library and POSIX only: the same checks run natively and under an emulator.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace ridgeline::testing {
 
-// What is wrong; empty = correct. The CPU must run the kernel's instruction set.
-//   compute: the state after 1, 2 and 7 trips is the reference's, bit for bit
-//   memory, sweep: results, nothing else touched, no byte outside, the whole range walked
+// The problems found; empty = correct. The CPU must support the kernel's instruction set.
+//   compute: the state after 1, 2 and 7 trips equals the reference's, bit for bit
+//   memory, sweep: results, nothing else written, nothing accessed outside, whole range walked
 //   latency: follows the chain
-//   clock: ends, and leaves its state alone
+//   clock: ends, and leaves its state unchanged
 std::vector<std::string> check_results(const cpu::Kernel& kernel);
 
 // After many trips of a compute kernel all values are finite, none is subnormal, and chains and

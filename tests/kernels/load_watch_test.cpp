@@ -1,4 +1,4 @@
-// The load watch on a made-up /proc: steal and other processes' time, and who it was.
+// The load watch on a made-up /proc: steal time, time of other processes, and their names.
 #include "kernels/load_watch.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Every instruction of the loop must be one that the row declares or one of the few that make it
-// a loop; there is no third kind, so a spill, a stray move or an extra store cannot hide.
+// Every instruction of the loop must be declared by the row or be loop control; nothing else is
+// allowed, so a spill, a stray move or an extra store cannot hide.
 #include "tests/kernels/loop_proof.h"
 
 #include <algorithm>
@@ -51,13 +51,13 @@ int flop_of(const Instruction& instruction) {
   return each;  // sd, ss
 }
 
-// Moves of whole registers; a broadcast, say, would load less than the register holds.
+// Moves of whole registers only; a broadcast would load less than the register holds.
 constexpr std::string_view plain_moves = "mov|movaps|vmovaps|ldr|ldp|str|stp";
 constexpr std::string_view streaming_stores = "movntps|vmovntps|stnp";
 constexpr std::string_view prefetches = "prefetcht0|prfm";
 constexpr std::string_view pairs = "ldp|stp|stnp";
 
-// Instructions of the chain that a clock kernel counts cycles by: name and latency.
+// Latency of an instruction in the chain by which a clock kernel counts cycles; 0 for others.
 int chain_latency(const Instruction& instruction) {
   if (instruction.registers.empty() || instruction.immediate || instruction.memory) return 0;
   const auto& registers = instruction.registers;
@@ -69,15 +69,15 @@ int chain_latency(const Instruction& instruction) {
   return 0;
 }
 
-// What was found in the loop, filled instruction by instruction.
+// Contents of the loop, counted instruction by instruction.
 struct Census {
   int arithmetic = 0, loads = 0, stores = 0, prefetches = 0, branches = 0, counters = 0,
       compares = 0, cycles = 0;
   std::map<std::string, int> chains;                      // destination → arithmetic instructions
   std::map<std::string, std::int64_t> steps;              // pointer → bytes per trip
   std::map<std::string, std::set<std::int64_t>> streams;  // "load rax,rbx,2" → displacements
-  std::set<std::string> bases;                            // pointers that accesses use
-  std::set<std::string> chain_registers;                  // of a clock kernel
+  std::set<std::string> bases;                            // pointers used by accesses
+  std::set<std::string> chain_registers;                  // clock kernels only
 };
 
 class Proof {
@@ -119,7 +119,8 @@ class Proof {
   void expect_banks(const Instruction& instruction) {
     for (const Register& reg : instruction.registers)
       expect(listed(kernel_.registers, reg.bank), "other registers: " + instruction.text);
-    // "{1to16}" would load one element, "{%k1}" write some; a prefix such as "{vex}" is harmless.
+    // "{1to16}" would load one element, "{%k1}" write only some; a prefix such as "{vex}" is
+    // harmless.
     expect(instruction.text.find('{', 1) == std::string::npos, "not whole: " + instruction.text);
   }
 
@@ -198,9 +199,9 @@ class Proof {
       expect_equal(steps, kernel_.arithmetic / kernel_.chains, "instructions of chain " + name);
   }
 
-  // Either a counter and a branch, or one step per pointer, a comparison and a branch. Nothing
-  // else is left over, which is stricter than a share of 97 % on all but the shortest loops:
-  // those (the copy of a block, n = 0 of the sweep) have as few as any loop can.
+  // Either a counter and a branch, or one step per pointer, a comparison and a branch. Allowing
+  // nothing else is stricter than a share of 97 %, except on the shortest loops (the copy of a
+  // block, n = 0 of the sweep), which have the minimum of any loop.
   void judge_loop_control() {
     expect_equal(census_.branches, 1, "branches");
     const bool streams = kernel_.arrays > 0;
@@ -209,7 +210,7 @@ class Proof {
     expect(streams || census_.steps.empty(), "steps of a pointer in a loop that has no array");
   }
 
-  // Each array is walked by one stream of accesses, which cover its block without a gap.
+  // Each array is walked by one stream of accesses that covers its block without gaps.
   void judge_streams() {
     for (const auto& [pointer, bytes] : census_.steps)
       expect_equal(int(bytes), kernel_.block_bytes(), "step of " + pointer);

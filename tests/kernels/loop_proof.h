@@ -1,4 +1,4 @@
-// The rule by which a kernel's row is proved against the machine code of its innermost loop.
+// The rule that proves a kernel's row against the machine code of its innermost loop.
 // Static only: what the instructions compute is checked by running them (kernel_checks.h).
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace ridgeline::testing {
 
-// What the loop does otherwise than the row declares; empty = proved.
+// Differences between the loop and the row; empty = proved.
 std::vector<std::string> check_loop(const cpu::Kernel& kernel, const Code& loop);
 
-// The same for the function that starts at an address: it must have one innermost loop.
+// The same for the function at an address: it must have one innermost loop.
 std::vector<std::string> check_function(const cpu::Kernel& kernel,
                                         const std::map<std::uint64_t, Code>& functions,
                                         std::uint64_t address);

@@ -1,6 +1,6 @@
 // Proves every row of the kernel table against the machine code in this very binary, and the proof
-// against mutated kernels. Static: kernels that this CPU cannot run (AMX, AVX512-FP16, AVX512-BF16,
-// AVX-VNNI on most) are proved all the same.
+// against mutated kernels. Static, so kernels that this CPU cannot run (on most: AMX, AVX512-FP16,
+// AVX512-BF16, AVX-VNNI) are proved too.
 #include "tests/kernels/loop_proof.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Where the linker put a function: its address less what the loader added.
+// A function's address in the file: the loader's offset is subtracted.
 std::uint64_t link_address(cpu::Body body) {
   std::uint64_t bias = 0;
   const auto first_object = [](dl_phdr_info* info, std::size_t, void* result) {
@@ -30,7 +30,7 @@ std::uint64_t link_address(cpu::Body body) {
   return reinterpret_cast<std::uintptr_t>(body) - bias;
 }
 
-// The functions of this binary from the first to the last of the given kernels.
+// All functions of this binary from the first to the last of the given kernels.
 std::map<std::uint64_t, Code> disassemble_bodies(const std::vector<cpu::Kernel>& kernels) {
   const auto by_address = [](const cpu::Kernel& a, const cpu::Kernel& b) {
     return link_address(a.body) < link_address(b.body);

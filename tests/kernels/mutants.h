@@ -1,4 +1,4 @@
-// Kernels that are wrong on purpose: bodies that do otherwise than the honest row beside them says.
+// Kernels that are wrong on purpose: their bodies differ from the honest row they pose as.
 // They are disassembled and never run; one file per architecture (x86/, aarch64/).
 #pragma once
 
@@ -11,7 +11,7 @@ namespace ridgeline::testing {
 
 struct Mutant {
   std::string_view what;    // the mistake
-  std::string_view reason;  // part of what the proof must say; "" for an honest twin
+  std::string_view reason;  // part of the expected problem; "" for an honest twin
   cpu::Kernel kernel;       // the honest row, with the mutated body
 };
 

@@ -1,5 +1,5 @@
-// The references themselves, on cases small enough to be known by hand: the kernels of instruction
-// sets that are rare (tiles, BF16) rest on them alone until they meet a CPU that has them.
+// The references themselves, on cases small enough to check by hand: kernels of rare instruction
+// sets (tiles, BF16) are verified by nothing else until they run on a CPU that has them.
 #include "kernels/cpu/reference.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ void set(std::vector<std::byte>& bytes, std::size_t offset, T value) {
 }
 
 TEST(Reference, FusedRoundsOnceAndSeparateTwice) {
-  // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴, whose last bit is lost where the product is rounded.
+  // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴, whose last bit is lost if the product is rounded.
   const float x = 1 + 0x1p-12f, c = -1;
   std::vector<float> state = {c, x};
   run_reference(one_step(Recurrence::fma, DType::fp32, 1, 4), 1, state.data());
@@ -89,7 +89,7 @@ TEST(Reference, DotProductsKnowSignsAndWrapAround) {
   EXPECT_EQ(at<std::int32_t>(dot, 12), std::int32_t(0x80000007u));
 }
 
-// One product in all: element (m, k) of A with (k, n) of B ends at (m, n) of C. B holds `group`
+// A single product: element (m, k) of A times (k, n) of B ends at (m, n) of C. B holds `group`
 // consecutive k side by side.
 TEST(Reference, TilesMultiplyMatrices) {
   constexpr std::size_t m = 2, k = 5, n = 7, a = 64, b = a + 1024, c = b + 1024;

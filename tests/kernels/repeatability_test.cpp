@@ -1,4 +1,4 @@
-// Comparing two runs: rows that moved, rows that did not, rows that are not comparable.
+// Comparing two runs: rows that changed, rows that did not, and rows that cannot be compared.
 #include "kernels/repeatability.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The verdict on a whole run, on made-up conditions and rows: each reason, and what is quiet
-// enough.
+// The verdict on a whole run, on made-up conditions and rows: each reason, and what still counts as
+// quiet.
 #include "kernels/run_verdict.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace ridgeline::testing {
 namespace {
 
-// A run of a two-core virtual machine that shares its host: most rounds above the sampler's limits,
-// a few noisy and drifting memory rows, sweep points a little above their roof.
+// A two-core virtual machine on a shared host: most rounds above the sampler's limits, a few noisy
+// and drifting memory rows, sweep points slightly above their roof.
 ProfileMode shared_machine() {
   ProfileMode mode = simple_mode();
   mode.sweep = {sweep_row(1, 1, 10.4e9), sweep_row(64, 32, 103e9)};
@@ -35,7 +35,7 @@ TEST(RunVerdict, ForeignLoadInMostRoundsDisturbs) {
   EXPECT_EQ(judge_run(mode),
             (RunVerdict{RunState::disturbed, "other processes took 38 % of the CPU",
                         "close them and measure again"}));
-  // Rounds that count are quiet ones, whatever happened in those set aside.
+  // Not disturbed: only quiet rounds count, whatever the load in rejected ones.
   mode.conditions.disturbed = false;
   EXPECT_EQ(judge_run(mode).state, RunState::quiet);
   mode = shared_machine();
@@ -62,7 +62,7 @@ TEST(RunVerdict, ManyUnsteadyRowsDisturb) {
                         "let the machine settle and measure again"}));
   mode.conditions.rows = {90, 10, 25, 40, 40, 0};
   EXPECT_EQ(judge_run(mode).fix, "check cooling and power limits and measure again");
-  // Noise alone is a matter of time, not of the machine; and a few rows have no share.
+  // Noise alone calls for more time, not a quieter machine; and a few rows are too few for a share.
   mode.conditions.rows = {90, 90, 0, 0, 30, 0};
   EXPECT_EQ(judge_run(mode).state, RunState::quiet);
   mode.conditions.rows = {5, 5, 5, 0, 5, 0};

@@ -12,7 +12,7 @@
 namespace ridgeline {
 namespace {
 
-// A machine whose time passes only while trials run.
+// A machine whose time advances only while trials run.
 struct FakeMachine {
   double time_s = 0;
   int questions = 0;
@@ -91,7 +91,7 @@ TEST(Sampler, InterleavesTrialsInChangingOrder) {
 
 TEST(Sampler, SetsRoundsUnderForeignLoadAside) {
   FakeMachine machine;
-  // Every third round is disturbed, and reads half.
+  // Every third round is disturbed and reads half the rate.
   machine.load = [](int question) {
     return OtherLoad{0, question > 0 && question % 3 == 0 ? 0.4 : 0.0};
   };
@@ -152,7 +152,7 @@ TEST(Sampler, InterruptionKeepsWhatWasMeasured) {
   }
 }
 
-// Ctrl-C in the first second: what the warm-up has read is all there is, and it counts.
+// Ctrl-C in the first second: the readings of the warm-up are all there is, and they count.
 TEST(Sampler, InterruptionInTheWarmUpKeepsItsReadings) {
   FakeMachine machine;
   machine.interrupt_after = 7;  // five runs of the first trial, two of the second
@@ -173,7 +173,7 @@ TEST(Sampler, InterruptionInTheWarmUpKeepsItsReadings) {
 
 TEST(Sampler, InterruptionInTheFirstRoundKeepsTheWarmUpOfAllTrials) {
   FakeMachine machine;
-  machine.interrupt_after = 11;  // all warm, one reading of the first round
+  machine.interrupt_after = 11;  // all are warm, plus one reading of the first round
   const auto steady = [](int) { return 100.0; };
   const auto result =
       sample({machine.trial("a", steady), machine.trial("b", steady)}, {}, machine.world());
@@ -193,8 +193,7 @@ TEST(Sampler, OnceARoundIsWholeTheWarmUpDoesNotCount) {
   }
 }
 
-// The promise of --budget: within 20 % and a second, however many trials there are and however long
-// their first run prepares them.
+// --budget holds within 20 % plus a second, for any number of trials and any preparation time.
 TEST(Sampler, PreparationWarmUpAndRoundsShareTheBudget) {
   for (const double budget_s : {1.0, 5.0, 10.0, 50.0})
     for (const int count : {1, 20, 130, 400})
@@ -213,7 +212,7 @@ TEST(Sampler, PreparationWarmUpAndRoundsShareTheBudget) {
             << budget_s << " s, " << count << " trials, " << prepare_s << " s each";
         EXPECT_GE(machine.time_s, 0.7 * std::min(budget_s, 400 * 0.03 * count)) << count;
         ASSERT_EQ(std::ssize(result.series), count);
-        // Those that were not left out are the first ones, and all of them have readings.
+        // Trials are left out from the end, and all others have readings.
         for (int i = 0; i < count; ++i)
           EXPECT_EQ(result.series[static_cast<std::size_t>(i)].rates.empty(),
                     i >= count - result.left_out);
@@ -244,7 +243,7 @@ TEST(Sampler, NothingIsLeftOutWhereThereIsTime) {
   EXPECT_EQ(sample(trials, {}, machine.world()).left_out, 0);
 }
 
-// A ladder of chains: each takes its time to build before the first reading.
+// Pointer chains of growing size: each takes time to build before the first reading.
 std::vector<LoneTrial> ladder(FakeMachine& machine, double seconds_per_byte) {
   std::vector<LoneTrial> steps;
   for (double bytes = 4096; bytes < 2e8; bytes *= 2) {
@@ -321,7 +320,7 @@ TEST(Drift, ComparesTheFirstAndLastThird) {
   EXPECT_DOUBLE_EQ(drift({100, 100, 100, 100, 100, 100}), 0);
   EXPECT_NEAR(drift({100, 100, 100, 95, 90, 90}), -0.1, 1e-12);
   EXPECT_NEAR(drift({100, 100, 100, 100, 220, 220}), 1.2, 1e-12);
-  EXPECT_NEAR(drift({100, 100, 1, 1, 0, 0}), -1, 1e-12);  // never more than everything
+  EXPECT_NEAR(drift({100, 100, 1, 1, 0, 0}), -1, 1e-12);  // at most 100 %
   EXPECT_DOUBLE_EQ(drift({0, 0, 1, 1, 1, 1}), 0);
 }
 

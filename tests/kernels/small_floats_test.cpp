@@ -1,5 +1,5 @@
-// FP16 and BF16 conversions, on which the references of the narrow kernels rest.
-// All 65536 halves and the points between neighbours are tried.
+// FP16 and BF16 conversions, which the references of the narrow kernels rely on.
+// Tests all 65536 halves and the midpoints between neighbours.
 #include "kernels/cpu/small_floats.h"
 
 #include <gtest/gtest.h>

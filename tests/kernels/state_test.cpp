@@ -1,4 +1,4 @@
-// Start values: distinct in every chain and lane, reproducible from the seed, inside their bytes.
+// Start values: distinct in every chain and lane, reproducible from the seed, within their bytes.
 // That they stay bounded for any number of trips is checked by running (arithmetic_test.cpp).
 #include "kernels/cpu/state.h"
 

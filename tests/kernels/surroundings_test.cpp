@@ -1,4 +1,4 @@
-// Warnings about the surroundings of a run: each by its cause, none without one.
+// Warnings about the conditions of a run: each for its cause, and none without one.
 #include <gtest/gtest.h>
 
 #include "kernels/run_verdict.h"

@@ -1,4 +1,4 @@
-// The thread team, page buffers and pointer chains that benches are made of.
+// The building blocks of benches: thread team, page buffers, pointer chains.
 #include "kernels/cpu/team.h"
 
 #include <gtest/gtest.h>

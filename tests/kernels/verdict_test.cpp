@@ -66,11 +66,11 @@ TEST(Verdict, AFallingClockIsThrottled) {
 
 TEST(Verdict, AKernelAtItsTheoryIsNotThrottledByANoisyProbe) {
   SampleSeries series = steady(0.986 * 32 * 3e9, 3e9);
-  for (std::size_t i = 20; i < 30; ++i) series.clocks[i] = 2.4e9;  // probes that were interrupted
+  for (std::size_t i = 20; i < 30; ++i) series.clocks[i] = 2.4e9;  // interrupted probes
   const Verdict verdict = judge(series, {.per_hz = 32.0});
   EXPECT_EQ(verdict.status, Status::ok);
   EXPECT_EQ(verdict.note, "the probed clock fell by 20 %, the rate did not");
-  // Far from theory, or with a rate that falls as well, the clock is believed.
+  // Far from theory, or if the rate falls too, the clock is trusted.
   EXPECT_EQ(judge(series, {.per_hz = 34.0}).status, Status::throttled);
   EXPECT_EQ(judge(series, {}).status, Status::throttled);
   for (std::size_t i = 20; i < 30; ++i) series.rates[i] *= 0.8;

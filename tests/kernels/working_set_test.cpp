@@ -1,4 +1,4 @@
-// Working sets of several machines: each lies in its level, DRAM's is four times the last cache.
+// Working sets of several machines: each fits its level, DRAM's is four times the last cache.
 #include "kernels/cpu/working_set.h"
 
 #include <gtest/gtest.h>

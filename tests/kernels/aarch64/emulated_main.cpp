@@ -1,5 +1,5 @@
-// The aarch64 kernels, built by a cross compiler and run under an emulator: their results, and
-// their loops against their rows. On an aarch64 host the ordinary tests cover them instead.
+// The aarch64 kernels, cross-compiled and run under an emulator: their results, and their loops
+// against their rows. On an aarch64 host the ordinary tests cover them instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const std::string program = RIDGELINE_AARCH64_CHECK;  // "" where there is no cross compiler
+const std::string program = RIDGELINE_AARCH64_CHECK;  // "" without a cross compiler
 const std::string emulator = RIDGELINE_AARCH64_EMULATOR;
 const std::string objdump = RIDGELINE_AARCH64_OBJDUMP;
 

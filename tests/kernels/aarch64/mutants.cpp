@@ -1,5 +1,5 @@
-// Mutations of NEON kernels, each beside an honest twin that the proof must accept.
-// Bodies are made with the skeletons of the real ones, so that only the mistake differs.
+// Mutations of NEON kernels, each next to an honest twin that the proof must accept.
+// Bodies use the skeletons of the real ones, so that only the mistake differs.
 #include "tests/kernels/mutants.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Proves every kernel on every architecture that nvcc has, and the page that says so.
+// Proves every kernel on every architecture that nvcc has, and checks docs/cuda-kernels.md.
 // Part of `./run prove`: it compiles for a minute.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// Declared instructions must be there in exactly the declared number; all others together may take
-// a few hundredths of the issue cycles that the bound unit needs. Chains are followed through the
-// registers, so that two that were merged into one cannot pass for two.
+// Declared instructions must occur exactly as often as declared; all others together may take a few
+// per cent of the bound unit's issue cycles. Chains are followed through the registers, so that two
+// merged into one are not counted as two.
 #include "tests/kernels/cuda/code_proof.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace {
 using cuda::Kernel;
 using cuda::Role;
 
-// An access of 16 bytes by 32 lanes at 128 bytes per cycle and multiprocessor, which four
-// schedulers share (kernels reference: load/store rate of all architectures from sm_72 on).
+// 16 bytes for each of 32 lanes at 128 bytes per cycle and multiprocessor, shared by four
+// schedulers (kernels reference: load/store rate of all architectures from sm_72 on).
 constexpr int cycles_per_access = 16;
 
 bool listed(std::string_view list, std::string_view word) {
@@ -67,7 +67,7 @@ class Proof {
         return expect(false, "registers are spilled to local memory");
   }
 
-  // The loop that does what the row declares; others may prepare data.
+  // The loop with the declared instructions; other loops may prepare data.
   std::optional<GpuLoop> find_loop() {
     std::vector<GpuLoop> found;
     for (GpuLoop& loop : innermost_gpu_loops(code_)) {
@@ -101,7 +101,7 @@ class Proof {
       ++census.combines;
     } else {
       ++census.other;
-      // Long loops are left by a call to what follows them: a jump that never returns.
+      // The compiler leaves long loops by a call to the code after them, which never returns.
       if (name == "CALL") expect(instruction.target == int(loop.code.size()), "a call in the loop");
     }
   }
@@ -123,8 +123,8 @@ class Proof {
              "more instructions than the accesses leave time to issue");
   }
 
-  // Follows each chain from register to register through one trip; a chain is called after the
-  // register that it starts in.
+  // Follows each chain from register to register through one trip; a chain is named after its first
+  // register.
   std::set<int> judge_chains(const GpuCode& loop) {
     std::set<int> written;
     for (const GpuInstruction& instruction : loop)
@@ -155,8 +155,8 @@ class Proof {
     return chains;
   }
 
-  // Each chain starts from a register of its own in memory. A result that nobody stores needs no
-  // such look: the assembler computes nothing of it.
+  // Each chain must start from its own register, loaded from memory. Missing stores need no check:
+  // the assembler then drops the computation.
   void judge_starts(const std::set<int>& chains, int loop_start) {
     std::map<int, std::string_view> written_by;
     for (const GpuInstruction& instruction : std::span(code_).first(std::size_t(loop_start)))

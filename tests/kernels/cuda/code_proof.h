@@ -1,4 +1,4 @@
-// Holds the loop of a CUDA kernel, as machine code and as PTX, against what its row declares.
+// Compares the loop of a CUDA kernel, as machine code and as PTX, with what its row declares.
 // Pure functions: the code is read elsewhere (machine_code.h).
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace ridgeline::testing {
 
-// What the loop holds, for the table in docs/cuda-kernels.md.
+// Instructions of the loop, for the table in docs/cuda-kernels.md.
 struct LoopCensus {
   int arithmetic = 0, loads = 0, stores = 0, combines = 0;
   int other = 0;           // instructions that the row does not declare
   int padding = 0;         // NOPs
-  double other_share = 0;  // issue cycles of the others, of the bound unit's
+  double other_share = 0;  // issue cycles of the others over those of the bound unit
 };
 
 struct CodeProof {

@@ -1,5 +1,6 @@
-// Groups are compiled where a kernel of theirs runs, as cmake/Cuda.cmake does.
-// A row per kernel: what it declares, and what the worst architecture adds to it.
+// Groups are compiled for each architecture that one of their kernels supports, as in
+// cmake/Cuda.cmake.
+// One row per kernel: what it declares, and what the worst architecture adds.
 #include "tests/kernels/cuda/code_table.h"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ bool is_before(const std::string& toolkit, int major, int minor) {
   return std::pair(its_major, its_minor) < std::pair(major, minor);
 }
 
-// "all", or ranges of what was compiled for: "80–121", "89, 120–121".
+// "all", or ranges of architectures: "80–121", "89, 120–121".
 std::string runs_on(const std::map<int, CodeProof>& proofs, const std::vector<int>& all) {
   if (proofs.size() == all.size()) return "all";
   std::string text;
@@ -116,9 +117,9 @@ std::vector<int> architectures_of(const std::string& nvcc) {
   static const std::regex code("sm_([0-9]+)");
   for (std::sregex_iterator it(list.begin(), list.end(), code), end; it != end; ++it)
     found.insert(std::stoi((*it)[1]));
-  // sm_101 is what CUDA 12.8 and 12.9 called sm_110, of which no device kept the name.
+  // CUDA 12.8 and 12.9 called sm_110 sm_101; no device has that name.
   std::erase_if(found, [](int architecture) { return architecture < 72 || architecture == 101; });
-  if (is_before(toolkit_of(nvcc), 12, 0)) found.erase(90);  // cmake/Cuda.cmake says why
+  if (is_before(toolkit_of(nvcc), 12, 0)) found.erase(90);  // see cmake/Cuda.cmake
   return {found.begin(), found.end()};
 }
 
@@ -128,7 +129,7 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
   for (const int architecture : architectures_of(toolkit.nvcc))
     if (std::ranges::find(without, architecture) == without.end())
       table.architectures.push_back(architecture);
-  if (is_before(table.toolkit, 12, 4)) table.left_out = {"tensor_fp8"};  // as cmake/Cuda.cmake does
+  if (is_before(table.toolkit, 12, 4)) table.left_out = {"tensor_fp8"};  // as in cmake/Cuda.cmake
   const TemporaryDirectory folder;
   for (const int architecture : table.architectures) {
     std::set<std::string> groups;
@@ -157,7 +158,6 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
 
 namespace {
 
-// "Compiled with", and the table.
 std::string rows_of(const CodeTable& table) {
   std::string all;
   for (const int architecture : table.architectures) all += fmt::format(" {}", architecture);

@@ -13,29 +13,29 @@ namespace ridgeline::testing {
 
 struct CodeTable {
   std::string toolkit;             // "13.0"
-  std::vector<int> architectures;  // that were compiled for, ascending
-  std::set<std::string> left_out;  // code groups that the toolkit is too old for
-  // By kernel, then by architecture; absent where the kernel does not run.
+  std::vector<int> architectures;  // compiled for, ascending
+  std::set<std::string> left_out;  // code groups that need a newer toolkit
+  // By kernel, then by architecture; absent if the kernel does not run there.
   std::map<std::string, std::map<int, CodeProof>> proofs;
 };
 
-// A toolkit; older ones need a host compiler of their time.
+// A toolkit; older ones need an older host compiler.
 struct Toolkit {
   std::string nvcc;
   std::string host_compiler = {};  // "g++-11"; empty = nvcc's own choice
 };
 
-std::vector<int> architectures_of(const std::string& nvcc);  // that it has, from sm_72 on
+std::vector<int> architectures_of(const std::string& nvcc);  // from sm_72 on
 
-// Throws std::runtime_error with nvcc's own words where it fails. Architectures of `without` are
-// left out, and groups that the toolkit is too old for.
+// Throws std::runtime_error with nvcc's message on failure. Leaves out architectures in `without`
+// and groups that need a newer toolkit.
 CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without = {});
 
-// The page has two parts: what the newest toolkit builds, and what only an older one does.
+// The page has two parts: architectures of the newest toolkit, and those only an older one builds.
 std::string to_markdown(const CodeTable& table);
 std::string older_markdown(const CodeTable& table);
 
-// The second part of a page; empty where it has none.
+// The second part of a page; empty if it has none.
 std::string older_part(const std::string& page);
 
 }  // namespace ridgeline::testing

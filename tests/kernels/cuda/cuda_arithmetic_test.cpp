@@ -1,5 +1,5 @@
-// The arithmetic of the CUDA kernels on the host: start values that stay what they should be,
-// chains that differ, and fragments of tensor cores against a plain product of matrices.
+// The arithmetic of the CUDA kernels on the host: start values stay in range, chains differ, and
+// tensor core fragments match a plain matrix product.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -58,7 +58,8 @@ TEST(CudaArithmetic, ChainsOfAThreadStartDifferently) {
   }
 }
 
-// Two trips are not one, and the values stay finite and away from overflow however long it takes.
+// Every trip changes the values, and they stay finite and far from overflow for any number of
+// trips.
 TEST(CudaArithmetic, ValuesChangeAndStayInRange) {
   for (const Kernel* kernel : compute_kernels()) {
     const auto start = start_registers(*kernel, 1, 3);
@@ -110,7 +111,7 @@ TEST(CudaArithmetic, KnownSteps) {
   EXPECT_EQ(halves, 0xbe80bb00);  // −1.625 and −0.875
 }
 
-// The layouts of the PTX manual, written down once more from its tables ("Matrix Fragments for
+// The layouts of the PTX manual, taken once more from its tables ("Matrix Fragments for
 // mma.m16n8k16", "… m16n8k8", "… m16n8k32", "… m8n8k4"), independent of the formula under test.
 struct Place {
   int row, column;
@@ -147,7 +148,7 @@ void expect_plain_product(Place (*a_place)(int, int), Place (*b_place)(int, int)
   typename Machine::Right b{};
   typename Machine::Accumulator c{};
   const typename Machine::Metadata metadata{};
-  // Random registers whose elements are small whole numbers: those of the start values.
+  // Registers whose elements are small integers: the kernel's start values.
   const std::string_view name = Arithmetic::dtype == DType::fp16   ? "mma_fp16_8"
                                 : Arithmetic::dtype == DType::bf16 ? "mma_bf16_8"
                                 : Arithmetic::dtype == DType::tf32 ? "mma_tf32_8"
@@ -194,8 +195,8 @@ TEST(CudaArithmetic, FragmentsMakeThePlainProduct) {
   expect_plain_product<MmaFp64>(a_fp64_k4, b_fp64_k4);
 }
 
-// "Matrix Fragments for mma.m8n8k4 with .f16": four products, each of eight lanes. Written down
-// from the manual's pictures: which lane and register hold row r and column c of the sum.
+// "Matrix Fragments for mma.m8n8k4 with .f16": four products of eight lanes each. Taken from the
+// manual's pictures: which lane and register hold row r and column c of the sum.
 TEST(CudaArithmetic, QuartersOfAWarpMakeFourPlainProducts) {
   using Machine = HostMma<MmaFp16K4>;
   Machine::Left a{};
@@ -226,13 +227,13 @@ TEST(CudaArithmetic, QuartersOfAWarpMakeFourPlainProducts) {
   }
 }
 
-// Whoever holds which element: with equal operands all elements grow by k · a · b.
+// In any layout, all elements grow by k · a · b if operands are equal.
 TEST(CudaArithmetic, EqualOperandsNeedNoLayout) {
   const Kernel& kernel = *find_kernel("wmma_int8_4");
   auto bytes = start_registers(kernel, 1, 1);
   const auto start = bytes;
   run_reference(kernel, 1, bytes);
-  // Ten rounds with two pairs of operands in turn: 3 · 2 and −2 · 4, sixteen times each.
+  // Ten rounds alternate between two pairs of operands, 3 · 2 and −2 · 4, sixteen times each.
   const int grown = 5 * 16 * (3 * 2 - 2 * 4);
   for (int i = kernel.constants * warp; i < kernel.registers() * warp; ++i)
     ASSERT_EQ(std::int32_t(word_at(kernel, bytes, i)),

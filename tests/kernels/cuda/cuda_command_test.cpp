@@ -1,4 +1,4 @@
-// What the program says of CUDA on a machine without a device: one line, and all else works.
+// CUDA commands on a machine without a device: one line, and everything else works.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

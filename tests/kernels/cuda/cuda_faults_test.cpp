@@ -1,4 +1,4 @@
-// What can go wrong with a GPU: each fault is one line, and what was measured before it stays.
+// GPU faults: each is reported in one line, and earlier measurements are kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,12 +16,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A profile of a run that ended early is one like any other, with what there is.
+// A run that ended early gives a valid profile with fewer rows.
 TEST(CudaFaults, ALostDeviceLeavesAValidProfile) {
   TestGpuSettings settings = test_orin();
   settings.facts.integrated = false;
   settings.lost_after_s = 12;
-  settings.noise = 0.02;  // keeps the run from ending before
+  settings.noise = 0.02;  // so that the run does not end earlier
   TestGpu gpu(settings);
   Profile profile;
   profile.machine.gpus = {{"Test GPU", "sm_87", 16, 1 << 20, ""}};
@@ -36,7 +36,8 @@ TEST(CudaFaults, ALostDeviceLeavesAValidProfile) {
   EXPECT_EQ(profile_from_json(JsonCursor(json, "profile")), profile);
 }
 
-// Two passes over the whole set would take three seconds: a driver with a display ends them.
+// Two passes over the whole set would take three seconds; with a display, the driver's watchdog
+// ends such kernels.
 TEST(CudaFaults, SetsAreCutWhereLongKernelsAreEnded) {
   TestGpuSettings settings = test_orin();
   settings.dram_bytes_per_s = 0.5e9;
@@ -56,7 +57,7 @@ TEST(CudaFaults, AKernelThatTimesOutKeepsTheRowsBeforeIt) {
   TestGpuSettings settings = test_orin();
   settings.facts.watchdog = true;
   settings.flop_per_cycle = [](const cuda::Kernel& kernel) {
-    return kernel.dtype == DType::int32 ? 1e-9 : 256;  // two trips of it take minutes
+    return kernel.dtype == DType::int32 ? 1e-9 : 256;  // two trips take minutes
   };
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.budget_s = 5, .only = {"fma_fp32", "mad_int32"}});

@@ -1,5 +1,5 @@
-// The measuring loop against a GPU of known speed: what is measured is what was configured, and
-// every fault is said in one line while the finished rows stay.
+// The measuring loop against a GPU of known speed: measurements match the configuration, and every
+// fault is reported in one line while finished rows are kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(CudaMeasure, WhatTheArchitectureLacksIsARowWithTheReason) {
   EXPECT_THAT(mode.compute[2].note, HasSubstr("the full rate of sm_90 needs wgmma"));
 }
 
-// Beside each product of mma.sync whose full rate another instruction has, on each architecture.
+// On each architecture, the products whose full rate needs another instruction than mma.sync.
 TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
   const auto beside = [](int architecture) {
     cuda::DeviceFacts facts;
@@ -111,7 +111,7 @@ TEST(CudaMeasure, AClockBelowTheModesIsThrottling) {
 TEST(CudaMeasure, AFallingClockIsThrottling) {
   TestGpuSettings settings = test_orin();
   settings.clock_at = [](double now_s) { return now_s < 1.2 ? 1.3e9 : 0.9e9; };
-  settings.noise = 0.02;  // keeps the run from ending before
+  settings.noise = 0.02;  // so that the run does not end earlier
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.budget_s = 3, .only = {"fma_fp32"}});
   EXPECT_EQ(mode.compute.at(0).status, Status::throttled) << mode.compute.at(0).note;
@@ -150,7 +150,7 @@ TEST(CudaMeasure, AKernelThatFailsLeavesTheOthers) {
 TEST(CudaMeasure, ALostDeviceKeepsTheFinishedRows) {
   TestGpuSettings settings = test_orin();
   settings.lost_after_s = 2;
-  settings.noise = 0.02;  // keeps the run from ending before
+  settings.noise = 0.02;  // so that the run does not end earlier
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.budget_s = 5, .only = {"vector", "launch"}});
   EXPECT_FALSE(mode.conditions.complete);
@@ -219,7 +219,7 @@ TEST(CudaSingleRun, SizesThatNoLaunchCanHaveAreRefused) {
                Error);
 }
 
-// Every kernel touches its own set and nothing else, whatever the sizes.
+// Every kernel stays within its set, for all sizes.
 TEST(CudaSetup, StaysWithinItsSet) {
   for (const cuda::Kernel& kernel : cuda::kernel_table()) {
     if (kernel.arrays == 0 || kernel.level == Level::shared) continue;

@@ -1,5 +1,5 @@
-// Memory of a GPU of known speed: three ways to a Jetson's DRAM, the copy engines of a card, and
-// facts that the catalog knows better than the driver.
+// Memory of a GPU of known speed: three paths to a Jetson's DRAM, the copy engines of a card, and
+// facts for which the catalog overrides the driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST(CudaMemory, ACardHasCopyEngines) {
 
 TEST(CudaMemory, LittleMemoryMakesSmallCopiesAndSaysSo) {
   TestGpuSettings settings = test_card();
-  settings.free_bytes = std::uint64_t{100} << 20;  // four buffers of 16 MiB, and the stamps
+  settings.free_bytes = std::uint64_t{100} << 20;  // four buffers of 16 MiB, and the time stamps
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.only = {"transfer"}});
   ASSERT_FALSE(mode.conditions.warnings.empty());
@@ -76,7 +76,7 @@ TEST(CudaMemory, LittleMemoryMakesSmallCopiesAndSaysSo) {
   EXPECT_EQ(mode.transfer.at(0).bytes, std::uint64_t{16} << 20);
 }
 
-// Every set holds one trip of all blocks, however large the GPU and however little memory it has.
+// Every set holds one trip of all blocks, even for a large GPU with little memory.
 TEST(CudaMemory, NoLaunchLeavesASmallSet) {
   TestGpuSettings settings = test_card();
   settings.facts.multiprocessors = 132;

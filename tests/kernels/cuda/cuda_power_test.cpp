@@ -1,6 +1,5 @@
-// Power of the intensity sweep against a GPU that draws what is configured and a rail that is late
-// and coarse: the energies that are fitted are those that were put in, within the time that a run
-// may take.
+// Power of the intensity sweep, for a GPU with configured energies and a rail that is late and
+// coarse: the fit recovers the energies within the time limit of a run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,9 +66,8 @@ TEST_F(CudaPower, ALateAndCoarseRailTellsTheEnergies) {
   }
 }
 
-// In a slow mode all of the arithmetic is nine steps of the rail. A perfectly steady load then
-// tells less, which the intervals say; one that ripples by a step, as loads do, tells as much as
-// before.
+// In a slow mode, the power of all the arithmetic is nine steps of the rail. A perfectly steady
+// load then gives wider intervals; a ripple of one step, as real loads have, restores the accuracy.
 TEST_F(CudaPower, StepsMatterInASlowMode) {
   TestGpuSettings truth = test_orin();
   truth.clock_hz = 0.41e9;

@@ -1,5 +1,5 @@
-// The program with drivers that do not work, through the real runtime library: one line says why,
-// and all that needs no GPU goes on.
+// The program with broken drivers, through the real runtime library: one line gives the reason, and
+// everything that needs no GPU works.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A library in the place of NVIDIA's driver (libcuda.so.1), as the CUDA runtime library loads it:
-// it starts or fails as a variable says, and has no device.
+// A stub of NVIDIA's driver (libcuda.so.1), as the CUDA runtime library loads it: environment
+// variables decide whether it starts, and it has no device.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -12,11 +12,11 @@ int variable(const char* name, int otherwise) {
   return text ? std::atoi(text) : otherwise;
 }
 
-int refuse() { return 999; }  // CUDA_ERROR_UNKNOWN, of all that is not here
+int refuse() { return 999; }  // CUDA_ERROR_UNKNOWN, for every other function
 
 }  // namespace
 
-// Parameters and results are those of cuda.h.
+// Signatures as in cuda.h.
 extern "C" {
 
 int cuInit(unsigned) { return variable("RIDGELINE_TEST_CUDA_INIT", 0); }

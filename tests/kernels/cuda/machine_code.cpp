@@ -1,5 +1,5 @@
-// ELF images are found by their magic number and machine type; nothing is assumed about what
-// wraps them. Opcodes are families of twelve bits, whose upper three say the operands' form.
+// ELF images are found by magic number and machine type, whatever wraps them. An opcode is a family
+// of twelve bits; its upper three give the form of the operands.
 #include "tests/kernels/cuda/machine_code.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ constexpr Opcode opcodes[] = {
 };
 
 std::string_view name_of(int family, int architecture) {
-  // The second pipe of half precision; newer ones add 64-bit integers by this opcode.
+  // The second half-precision pipe; on newer architectures this opcode adds 64-bit integers.
   if (family == 0x035 && architecture <= 90) return "HFMA2.MMA";
   const auto* const found = std::ranges::find(opcodes, family, &Opcode::family);
   return found == std::end(opcodes) ? "?" : found->name;
@@ -52,9 +52,10 @@ int access_bytes_of(int size_field) {
   return bytes[size_field];
 }
 
-// A distance in bytes from the next instruction. From sm_90 on its lowest part lies apart.
+// Distance in bytes from the next instruction. From sm_90 on, its lowest bits are stored
+// separately.
 std::int64_t distance_of(std::uint64_t low, std::uint64_t high, int architecture) {
-  const std::uint64_t bits = low >> 34 | high << 30;  // 48 of them, signed
+  const std::uint64_t bits = low >> 34 | high << 30;  // 48 bits, signed
   const std::int64_t value = static_cast<std::int64_t>(bits << 16) >> 16;
   if (architecture < 90) return value * 4;
   return ((value << 8) | static_cast<std::int64_t>(low >> 16 & 0xff)) * 4;
@@ -90,7 +91,7 @@ GpuCode decode_all(std::string_view code, int architecture) {
 GpuImage read_image(std::string_view image) {
   GpuImage result;
   const auto flags = read<std::uint32_t>(image, 48);
-  // The eighth version of NVIDIA's ABI moved the architecture up by eight bits.
+  // Version 8 of NVIDIA's ABI moved the architecture up by eight bits.
   result.architecture = int((read<std::uint8_t>(image, 8) >= 8 ? flags >> 8 : flags) & 0xff);
   const auto sections = read<std::uint64_t>(image, 40);
   const auto section_bytes = read<std::uint16_t>(image, 58);
@@ -123,7 +124,7 @@ std::string trimmed(const std::string& line) {
   return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
-// From each label to the last branch back to it, where no other loop lies within.
+// From each label to a branch back to it, if no other loop lies within.
 std::vector<std::vector<std::string>> ptx_loops(const std::vector<std::string>& body) {
   std::vector<std::pair<std::size_t, std::size_t>> loops;
   std::map<std::string, std::size_t> labels;

@@ -1,5 +1,5 @@
-// A test GPU, planned and measured as the command does it, and what the run warned of.
-// For tests only; the world outside of it is quiet.
+// Plans and measures a test GPU as the command does; checks its warnings.
+// For tests only; the machine around it is quiet.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Kernels that are wrong on purpose, each beside the honest row that it claims to be.
+// Kernels that are wrong on purpose, each posing as an honest row.
 // They are compiled and read, never run.
 #include "kernels/cuda/device/memory.cuh"
 
@@ -9,7 +9,7 @@ RIDGELINE_MMA(MmaFp16, std::uint32_t,
 
 using Core = DeviceCore<FmaFp32>;
 
-// All chains start from the same register: a compiler may make one of them.
+// All chains start from the same register, so a compiler may merge them.
 RIDGELINE_GLOBAL identical_chains(Arguments arguments) {
   const Registers<float, 9> registers(arguments);
   float constants[1] = {registers[0]}, x[8];
@@ -22,7 +22,7 @@ RIDGELINE_GLOBAL identical_chains(Arguments arguments) {
   end(arguments, begun);
 }
 
-// Nobody stores the result: nothing of it is computed.
+// The result is never stored, so it is not computed.
 RIDGELINE_GLOBAL missing_store(Arguments arguments) {
   const Registers<float, 9> registers(arguments);
   float constants[1] = {registers[0]}, x[8];
@@ -34,7 +34,7 @@ RIDGELINE_GLOBAL missing_store(Arguments arguments) {
   end(arguments, begun);
 }
 
-// The same on tensor cores: volatile instructions are none to the assembler.
+// The same on tensor cores: the assembler ignores volatile.
 RIDGELINE_GLOBAL missing_store_of_mma(Arguments arguments) {
   using Machine = DeviceMma<MmaFp16>;
   const Registers<std::uint32_t, 44> registers(arguments);
@@ -65,7 +65,7 @@ RIDGELINE_GLOBAL constant_coefficient(Arguments arguments) {
   end(arguments, begun);
 }
 
-// The chains feed one another: one long one instead of eight.
+// The chains feed one another: one long chain instead of eight.
 RIDGELINE_GLOBAL crossed_chains(Arguments arguments) {
   const Registers<float, 9> registers(arguments);
   float constants[1] = {registers[0]}, x[8];
@@ -82,7 +82,7 @@ RIDGELINE_GLOBAL crossed_chains(Arguments arguments) {
   end(arguments, begun);
 }
 
-// Only one word of each load is wanted: it becomes a load of four bytes.
+// Only one word of each load is used, so it becomes a 4-byte load.
 RIDGELINE_GLOBAL narrowed_loads(Arguments arguments) {
   std::uint32_t sum = 0;
   const Begin begun = begin();
@@ -96,7 +96,7 @@ RIDGELINE_GLOBAL narrowed_loads(Arguments arguments) {
   end(arguments, begun);
 }
 
-// What is loaded is wanted behind the loop alone: the loads go there.
+// The loaded values are only used after the loop, so the loads move there.
 RIDGELINE_GLOBAL moved_loads(Arguments arguments) {
   Vector v[16] = {};
   const Begin begun = begin();
@@ -109,10 +109,10 @@ RIDGELINE_GLOBAL moved_loads(Arguments arguments) {
   end(arguments, begun);
 }
 
-// A short trip: the loop's own instructions take their share.
+// A short trip: the loop control takes too large a share.
 RIDGELINE_GLOBAL short_trip(Arguments arguments) { run_chains<FmaFp32, 8, 2>(arguments); }
 
-// A division has a slow path that is called.
+// A division calls its slow path.
 RIDGELINE_GLOBAL call_in_loop(Arguments arguments) {
   const Registers<float, 9> registers(arguments);
   float constants[1] = {registers[0]}, x[8];
@@ -127,7 +127,7 @@ RIDGELINE_GLOBAL call_in_loop(Arguments arguments) {
   end(arguments, begun);
 }
 
-// Honest twins, so that the proof is known to accept what is right.
+// Honest twins, which the proof must accept.
 RIDGELINE_GLOBAL honest_chains(Arguments arguments) { run_chains<FmaFp32, 8, 24>(arguments); }
 RIDGELINE_GLOBAL honest_mma(Arguments arguments) { run_mma<MmaFp16, 8, 20>(arguments); }
 RIDGELINE_GLOBAL honest_read(Arguments arguments) { run_read<Cache::streaming, 16>(arguments); }

@@ -1,6 +1,5 @@
-// Proves every CUDA kernel that this build's program holds: machine code and PTX against the table,
-// and the proof against kernels that are wrong on purpose. No GPU and no tool of NVIDIA's is
-// needed.
+// Proves every CUDA kernel in this build's program: machine code and PTX against the table, and the
+// proof against kernels that are wrong on purpose. Needs no GPU and none of NVIDIA's tools.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,8 +59,8 @@ TEST(CudaCode, PtxHoldsWhatItsRowDeclares) {
 
 struct Mutant {
   const char* name;
-  const char* row;     // that it claims to be
-  const char* reason;  // part of what the proof must say; "" for an honest one
+  const char* row;     // the row it poses as
+  const char* reason;  // part of the expected problem; "" for an honest one
 };
 
 constexpr Mutant mutants[] = {

@@ -1,5 +1,5 @@
-// Time passes twice: the host's, which launching and waiting takes, and the stream's, in which
-// kernels run one after the other. Memory is real but reserved only; what is large stays unwritten.
+// Two clocks: the host's, which advances by launches and waits, and the stream's, in which kernels
+// run one after the other. Memory is real but only reserved; large buffers stay unwritten.
 #include "tests/kernels/cuda/test_gpu.h"
 
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ using cuda::Role;
 
 namespace {
 
-constexpr std::uint64_t large = std::uint64_t{64} << 20;  // buffers whose content nobody reads
+constexpr std::uint64_t large = std::uint64_t{64} << 20;  // their contents are never read
 
 double warps_of(Grid grid) { return double(grid.blocks) * (grid.threads / 32); }
 
@@ -174,7 +174,7 @@ double TestGpu::kernel_seconds(const Kernel& kernel, Grid grid, const Arguments&
   return seconds;
 }
 
-// Short runs are checked by the host: they are computed.
+// Short runs are computed, since the host checks their results.
 void TestGpu::compute(const Kernel& kernel, const Arguments& arguments) const {
   if (kernel.role != Role::compute || arguments.trips > 1 || kernel.name == settings_.wrong_kernel)
     return;

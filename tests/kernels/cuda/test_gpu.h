@@ -1,6 +1,6 @@
-// A GPU of known speed in place of the CUDA runtime library: it plays time, clock, noise, launch
-// cost and faults, and takes a kernel's work from its row. What the measuring loop makes of it must
-// come out as configured.
+// A GPU of known speed in place of the CUDA runtime library: it simulates time, clock, noise,
+// launch cost and faults, and takes a kernel's work from its row. The measuring loop must recover
+// the configured values.
 #pragma once
 
 #include <functional>
@@ -18,37 +18,37 @@ namespace ridgeline::testing {
 struct TestGpuSettings {
   cuda::DeviceFacts facts;
   double clock_hz = 1.3e9;
-  // Work per multiprocessor and clock of a kernel that is launched well.
+  // FLOP per multiprocessor and clock of a kernel with a good launch configuration.
   std::function<double(const cuda::Kernel&)> flop_per_cycle;
   double dram_bytes_per_s = 180e9, l2_bytes_per_s = 600e9;
   double near_bytes_per_cycle = 120;           // L1 and shared memory, per multiprocessor
-  double pinned_share = 1, managed_share = 1;  // of the DRAM bandwidth, through such memory
-  // Copy engines with pinned memory: each way alone, and both together; ordinary pages are slower.
+  double pinned_share = 1, managed_share = 1;  // of the DRAM bandwidth
+  // Copy engines with pinned memory: each way alone, and both together; pageable memory is slower.
   double to_device_bytes_per_s = 24e9, to_host_bytes_per_s = 26e9, both_bytes_per_s = 44e9;
   double pageable_share = 0.4;
-  double noise = 0.003;     // relative, of each launch's time
-  double launch_s = 5e-6;   // of the host, for each launch
-  double start_s = 2e-6;    // of the device, before a kernel does anything
-  double node_s = 1e-6;     // of a node of a graph
+  double noise = 0.003;     // of each launch's time, relative
+  double launch_s = 5e-6;   // host time per launch
+  double start_s = 2e-6;    // device time before a kernel starts
+  double node_s = 1e-6;     // per node of a graph
   int best_threads = 1024;  // per multiprocessor; fewer leave units idle
 
-  // What it draws: at rest, and while a kernel runs: constant_w + energy of its work per time.
+  // Power: idle, or while a kernel runs constant_w + the energy of its work per time.
   double idle_w = 9, constant_w = 14, joule_per_flop = 2.4e-12, joule_per_byte = 95e-12;
-  double ripple_w = 0;  // by which a kernel's power differs from one launch to the next, at most
+  double ripple_w = 0;  // largest change of a kernel's power from launch to launch
 
   std::function<double(double now_s)> clock_at = {};  // throttling; empty = clock_hz
   std::uint64_t free_bytes = std::uint64_t{8} << 30;
-  int fail_launch = 0;       // the n-th launch fails, and no other
-  double lost_after_s = 0;   // from then on nothing answers; 0 = never
-  std::string wrong_kernel;  // whose results are wrong
-  std::string missing_code;  // for all kernels; "" = there is
+  int fail_launch = 0;       // only the n-th launch fails
+  double lost_after_s = 0;   // every call fails from then on; 0 = never
+  std::string wrong_kernel;  // its results are wrong
+  std::string missing_code;  // why no kernel has code; "" = all have
   bool from_ptx = false;
-  // Told of every launch, with its time.
+  // Called at every launch, with its duration.
   std::function<void(const cuda::Kernel&, cuda::Grid, const cuda::Arguments&, double)> on_launch =
       {};
 };
 
-// An AGX Orin 64 GB as the catalog has it, in round numbers.
+// An AGX Orin 64 GB as in the catalog, in round numbers.
 TestGpuSettings test_orin();
 
 class TestGpu final : public cuda::Gpu {
@@ -59,12 +59,12 @@ class TestGpu final : public cuda::Gpu {
   double now_s() const { return host_s_; }
   void wait(double seconds) { host_s_ += seconds; }
 
-  struct Drawn {  // by one kernel; at rest in between
+  struct Drawn {  // by one kernel; idle in between
     double begin_s = 0, end_s = 0, power_w = 0;
   };
   const std::vector<Drawn>& drawn() const { return drawn_; }
   double idle_w() const { return settings_.idle_w; }
-  SamplerWorld world();  // with the time of this GPU; quiet, never interrupted
+  SamplerWorld world();  // on this GPU's clock; quiet, never interrupted
 
   const cuda::DeviceFacts& facts() const override { return settings_.facts; }
   void correct(const cuda::DeviceFacts& facts) override { settings_.facts = facts; }
@@ -96,15 +96,15 @@ class TestGpu final : public cuda::Gpu {
     std::uint64_t bytes = 0;
     cuda::MemoryKind kind = cuda::MemoryKind::device;
   };
-  const Buffer* buffer_at(const void* address) const;  // null for memory of the host alone
+  const Buffer* buffer_at(const void* address) const;  // null for host memory
 
   TestGpuSettings settings_;
   std::vector<Drawn> drawn_;
   Random random_{11};
-  double host_s_ = 0, device_s_ = 0;  // now, and when the stream will be empty
+  double host_s_ = 0, device_s_ = 0;  // now, and when the stream is empty
   double begin_s_ = 0, end_s_ = 0;
   int launches_ = 0, nodes_ = 0;
-  bool timed_out_ = false;  // a kernel that the driver ended, and the context with it
+  bool timed_out_ = false;  // the driver ended a kernel, and the context with it
   std::uint64_t allocated_ = 0;
   std::map<const void*, Buffer> buffers_;
 };

@@ -1,5 +1,5 @@
-// Between two readings power is constant piece by piece: kernels, and rest between them. A lag of
-// first order is then exact: each piece pulls the reading towards its power.
+// Power is piecewise constant: kernels, and idle between them. A first-order lag is then exact:
+// each piece pulls the reading towards its power.
 #include "tests/kernels/cuda/test_rail.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A power rail that watches a TestGpu: late, and in steps, as the INA3221 of a Jetson is.
-// Counts joules instead where a counter is asked for.
+// A power rail of a TestGpu: late and quantised, like the INA3221 of a Jetson,
+// or a counter of joules.
 #pragma once
 
 #include "devices/sensors/power_sensor.h"
@@ -13,7 +13,7 @@ struct TestRailSettings {
   double lag_s = 0.43;
   double step_w = 0.4;
   bool counter = false;
-  double fails_after_s = 0;  // answers no more; 0 = never
+  double fails_after_s = 0;  // stops responding; 0 = never
 };
 
 class TestRail final : public PowerSensor {
@@ -31,7 +31,7 @@ class TestRail final : public PowerSensor {
   TestRailSettings settings_;
   SensorFacts facts_;
   double reading_w_, at_s_ = 0;
-  std::size_t next_ = 0;  // kernel that the lag has not seen the end of
+  std::size_t next_ = 0;  // first kernel whose end the lag has not reached
 };
 
 }  // namespace ridgeline::testing

@@ -1,5 +1,5 @@
-// Makes docs/cuda-kernels.md; fails where a kernel does not hold what it declares. Without an older
-// toolkit the page keeps what it says of that.
+// Writes docs/cuda-kernels.md; fails if a kernel differs from its row. Without an older toolkit the
+// page's second part stays as it is.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

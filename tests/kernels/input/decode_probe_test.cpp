@@ -1,4 +1,4 @@
-// Made-up photographs, their JPEGs, and a short measurement of decoding them.
+// Synthetic photographs, their JPEGs, and a short measurement of decoding them.
 #include "kernels/input/decode_probe.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,7 @@ TEST(Photo, IsTheSameForASeedAndAnotherForTheNext) {
   EXPECT_EQ(make_photo(1, 1, 7).pixels.size(), 3u);
 }
 
-// Mean square difference of pixels that are `step` apart: in photographs it grows with the
-// distance.
+// Mean square difference of pixels `step` apart: in photographs it grows with the distance.
 double variation(const RgbImage& image, int step) {
   double sum = 0;
   int count = 0;

@@ -1,4 +1,4 @@
-// Storage on a temporary folder with small files: rows, the page cache, and nothing left behind.
+// Storage in a temporary folder with small files: rows, the page cache, and nothing left behind.
 #include "kernels/input/storage_probe.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class Storage : public ::testing::Test {
     options.folder = folder.path();
     options.long_file_bytes = 16 << 20;
     options.samples = 20;
-    options.sample_bytes = 10'001;  // no multiple of anything
+    options.sample_bytes = 10'001;  // not a multiple of any block size
     options.budget_s = 0.3;
     return options;
   }
@@ -122,7 +122,7 @@ TEST_F(Storage, AFullDiskIsAnErrorThatLeavesNothing) {
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   rlimit limit = before;
-  limit.rlim_cur = 1 << 20;  // a file may not grow beyond: as good as a full disk
+  limit.rlim_cur = 1 << 20;  // a file size limit, in place of a full disk
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
   ProfileMode mode;
   RowCounts counts;
@@ -141,7 +141,7 @@ TEST_F(Storage, AWindowReadsEverythingOnceOrEndsWithItsTime) {
   auto file = ReadSet::long_file(folder.path(), 3 << 20, 1 << 20, time);
   EXPECT_EQ(file.reads(), 3u);
   EXPECT_EQ(file.read(2, 60).bytes, 3 << 20);
-  // A medium too slow for its time is read with what was written.
+  // A medium too slow for the writing time is read as far as it was written.
   const WritingTime none{0, [] { return false; }};
   EXPECT_EQ(ReadSet::long_file(folder.path(), 3 << 20, 1 << 20, none).reads(), 1u);
   EXPECT_EQ(ReadSet::samples(folder.path(), 40, 5000, none).reads(), 8u);
@@ -157,7 +157,7 @@ TEST_F(Storage, AScratchFileHoldsWhatWasWritten) {
   file.drop_cache();
   file.read_whole(read);
   EXPECT_EQ(read, content);
-  EXPECT_GE(file.cached_bytes().value_or(9000), 9000u);  // what was just read
+  EXPECT_GE(file.cached_bytes().value_or(9000), 9000u);  // just read
 }
 
 }  // namespace

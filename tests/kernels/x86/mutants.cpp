@@ -1,5 +1,5 @@
-// Mutations of AVX-512 kernels, each beside an honest twin that the proof must accept.
-// Bodies are made with the skeletons of the real ones, so that only the mistake differs.
+// Mutations of AVX-512 kernels, each next to an honest twin that the proof must accept.
+// Bodies use the skeletons of the real ones, so that only the mistake differs.
 #include "tests/kernels/mutants.h"
 
 #include <cstdint>
@@ -56,7 +56,7 @@ COPY(copy_stands_still,
      "1024")
 COPY(write_through_cache, STORE(RIDGELINE_LIST_16), "1024")
 
-// r11 is never one of the two operands; this body is disassembled, not run.
+// r11 is neither of the two operands; this body is disassembled, not run.
 LOOP(chase_one_address, ".rept 16\n mov (%[s]), %%r11\n.endr\n")
 
 #define TICKS(count) ".rept " #count "\n imul %[s], %[s]\n.endr\n"

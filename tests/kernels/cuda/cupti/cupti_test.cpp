@@ -1,6 +1,6 @@
-// GPU counters with a library in CUPTI's place: what it is told comes out as FLOP and bytes by both
-// of CUPTI's interfaces, and every fault is one line with its fix. The names of the table are asked
-// of the real library, where it is installed: that needs no GPU.
+// GPU counters with a stub of CUPTI: its counts come out as FLOP and bytes through both of CUPTI's
+// interfaces, and every fault is one line with its fix. Metric names are checked against the real
+// library if it is installed; that needs no GPU.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(CounterTable, QuantitiesAreThoseOfTheSchema) {
   EXPECT_EQ(tokens, schema_enum("counters.schema.json#/$defs/quantity"));
 }
 
-// Chips by the names that CUPTI has for them.
+// Chips by CUPTI's names.
 struct Chip {
   int architecture;
   const char* name;
@@ -86,7 +86,7 @@ TEST(CounterTable, CuptiKnowsEveryName) {
           metrics.emplace_back(row.metric);
       try {
         auto unknown = cuda::unknown_metrics(chip.name, metrics, api);
-        if (unknown == metrics && chip.architecture == 72) continue;  // CUDA 13 has no Volta
+        if (unknown == metrics && chip.architecture == 72) continue;  // CUDA 13 dropped Volta
         if (cuda::unknown_metrics("GA100", {"sm__ops_path_tensor_src_int8.sum"}, api).size() == 1)
           std::erase_if(unknown, [](const std::string& metric) {  // an older toolkit
             return metric.starts_with("sm__ops_path_tensor");
@@ -94,13 +94,13 @@ TEST(CounterTable, CuptiKnowsEveryName) {
         EXPECT_THAT(unknown, IsEmpty()) << chip.name;
         metrics = {"dram__bytes_of_nothing.sum"};
         EXPECT_EQ(cuda::unknown_metrics(chip.name, metrics, api), metrics) << chip.name;
-      } catch (const Error& error) {  // a toolkit that is older than the chip, or without Volta
+      } catch (const Error& error) {  // a toolkit older than the chip, or without Volta
         EXPECT_TRUE(chip.architecture > 90 || chip.architecture == 72) << error.what();
       }
     }
 }
 
-// What the counters of an sm_87 say of a launch, from the kernel's instructions alone.
+// Counters of an sm_87 for one launch, from the kernel's instructions alone.
 std::map<std::string, double> counts_of(const cuda::Kernel& kernel, double warp_trips) {
   const double warps = warp_trips * kernel.arithmetic, threads = 32 * warps;
   const std::string thread = "smsp__sass_thread_inst_executed_op_", on = "_pred_on.sum";
@@ -109,7 +109,7 @@ std::map<std::string, double> counts_of(const cuda::Kernel& kernel, double warp_
   if (opcode == "DFMA") counts[thread + "dfma" + on] = threads;
   if (opcode == "FFMA") counts[thread + "ffma" + on] = threads;
   if (opcode == "HFMA2") counts[thread + "hfma" + on] = threads;
-  // The loop's own instructions are in it.
+  // Includes the loop's own instructions.
   if (opcode == "IMAD" || opcode == "IDP") counts[thread + "integer" + on] = 1.02 * threads;
   if (opcode.ends_with("MMA")) {
     static const std::map<DType, std::string> source = {{DType::fp64, "fp64"},
@@ -147,7 +147,7 @@ class Cupti : public ::testing::Test {
   }
   static void behave(const std::string& words) { setenv("RIDGELINE_TEST_CUPTI", words.c_str(), 1); }
 
-  // An Orin whose launches reach the library's counters; those of `doubled` do twice the work.
+  // An Orin whose launches feed the stub's counters; the kernel `doubled` does twice the work.
   static TestGpuSettings counted_orin(const std::string& doubled = {}) {
     TestGpuSettings settings = test_orin();
     void* const handle = dlopen(library.c_str(), RTLD_NOW);
@@ -335,7 +335,7 @@ TEST_F(Cupti, TheCommandNeedsAGpuAndRefusesWhatItIgnores) {
 }
 
 TEST_F(Cupti, CountsAnotherProgram) {
-  // More launches than are counted together.
+  // More launches than one batch of counting holds.
   const ProcessResult result = counters({"--json", "--", program, "600"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("output of the program"));
@@ -355,7 +355,7 @@ TEST_F(Cupti, CountsAnotherProgram) {
 
   EXPECT_THAT(counters({"--", program, "2"}).out,
               AllOf(HasSubstr("add(float*)"), HasSubstr("FLOP/byte"), HasSubstr("total")));
-  // As CUPTI 11.8, which has none of these names.
+  // Like CUPTI 11.8, which lacks these names.
   EXPECT_THAT(
       counters({"--only", "counters", "--", program, "2"},
                "missing=sm__ops_path_tensor_src_int8.sum")

@@ -1,7 +1,7 @@
-// A library in the place of libcupti.so (with libnvperf_host.so and the driver's few functions): a
-// GPU whose counters are told by whoever plays its kernels. It checks what it is given and in which
-// order, needs several passes, and every function can be made to fail. RIDGELINE_TEST_CUPTI holds
-// words: "function=code", "missing=metric", "architecture=87", "records=2" that fit into a buffer.
+// A stub of libcupti.so (with libnvperf_host.so and a few driver functions): a GPU whose counters
+// are set by the test. It checks parameters and call order, needs several passes, and every
+// function can be made to fail. RIDGELINE_TEST_CUPTI holds words: "function=code",
+// "missing=metric", "architecture=87", "records=2" that fit into a buffer.
 #include <cupti.h>
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
@@ -41,7 +41,7 @@ std::string word(const std::string& name) {
 
 int code_of(const char* function) { return std::atoi(word(function).c_str()); }
 
-// What every call is asked first: a wrong size or private pointer is a wrong call.
+// A wrong size or private pointer makes any call invalid.
 template <class Parameters>
 bool wrong(const Parameters* given, std::size_t size) {
   return !given || given->structSize != size || given->pPriv != nullptr;
@@ -58,7 +58,7 @@ bool known(const std::string& metric) {
   return metric.ends_with(".sum") && metric != word("missing");
 }
 
-// Configurations and counter data carry the names, so that a mix-up is seen.
+// Configurations and counter data carry the names, so that mix-ups are detected.
 std::string joined(const Names& names) {
   std::string text;
   for (const std::string& name : names) text += name + '\n';
@@ -71,14 +71,14 @@ Names split(const std::string& text) {
   return names;
 }
 
-// The profiler's state, whichever interface drives it.
+// State of the profiler, shared by both interfaces.
 struct {
   bool initialized = false, enabled = false, configured = false, running = false, pushed = false;
   bool each_kernel = false;
   std::size_t most_ranges = 0, pass = 0;
   Names metrics;
-  std::vector<Counts> ranges;  // that have ended
-  Counts range;                // of the pass that runs
+  std::vector<Counts> ranges;  // completed
+  Counts range;                // of the current pass
   std::size_t dropped = 0;
 } profiler;
 
@@ -116,7 +116,7 @@ CUptiResult pop() {
   if (!profiler.pushed) return CUPTI_ERROR_INVALID_OPERATION;
   profiler.pushed = false;
   if (profiler.ranges.empty()) profiler.ranges.resize(1);
-  // Only what this pass counts is known of it.
+  // A pass yields only the metrics it counts.
   for (const auto& [metric, value] : profiler.range)
     if (counted_in(profiler.pass, metric)) profiler.ranges[0][metric] = value;
   return CUPTI_SUCCESS;
@@ -140,13 +140,13 @@ CUpti_BuffersCallbackRequestFunc give_buffer = nullptr;
 CUpti_BuffersCallbackCompleteFunc take_buffer = nullptr;
 CUpti_CallbackFunc callback = nullptr;
 void* callback_data = nullptr;
-std::list<std::string> kept_names;  // records point at them
+std::list<std::string> kept_names;  // records point to them
 
 }  // namespace
 
 extern "C" {
 
-// A kernel runs: what it takes and what the counters say of it.
+// Runs a kernel of this duration and these counter values.
 void ridgeline_test_launch(const char* kernel, double seconds, int count,
                            const char* const* metrics, const double* values) {
   if (callback) {
@@ -183,7 +183,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   return CUDA_SUCCESS;
 }
 
-// What both interfaces share.
+// Shared by both interfaces.
 CUptiResult cuptiGetVersion(uint32_t* version) {
   *version = CUPTI_API_VERSION;
   return CUPTI_SUCCESS;

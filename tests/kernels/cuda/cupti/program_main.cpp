@@ -1,5 +1,5 @@
-// A program that uses CUDA, as far as others can see: it loads what CUDA_INJECTION64_PATH names, as
-// the driver does, and launches kernels on the GPU of the library in CUPTI's place.
+// Poses as a CUDA program: loads the library that CUDA_INJECTION64_PATH names, as the driver does,
+// and launches kernels on the GPU of the CUPTI stub.
 // Arguments: launches of each of its two kernels, exit code.
 #include <dlfcn.h>
 
