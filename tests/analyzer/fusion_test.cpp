@@ -149,8 +149,8 @@ TEST(Fusion, AReductionIsInTheLoopThatMakesItsInput) {
 
 Graph imported_graph(const OnnxBuilder& model) { return imported(model).graph; }
 
-// Kernels must not depend on each other in a circle: the concatenation needs the pool, which needs
-// the exponentials; the product of both needs the other half of the split.
+// Kernels must not depend on each other in a circle: the concatenation needs half of the split and
+// the pool, which needs the exponentials; the product needs the exponentials and the other half.
 TEST(Fusion, KernelsDoNotWaitForEachOther) {
   OnnxBuilder model;
   model.opset(17)
@@ -191,8 +191,7 @@ TEST(Fusion, KeysWithoutElementsAreNoSharedHeads) {
   EXPECT_FALSE(lower(imported_graph(model), Runtime::ideal).empty());
 }
 
-// A normalisation whose scale is computed at run time; a product whose sibling has no
-// normalisation.
+// A normalisation whose scale is an input; a product whose sibling has no normalisation.
 TEST(Fusion, OnlyWeightsAreFoldedIntoTheirOwnProduct) {
   OnnxBuilder dynamic;
   dynamic.opset(17)

@@ -141,7 +141,7 @@ TEST(Bindings, ABatchChangesDeclaredShapesToo) {
   model.opset(1, "my");
   EXPECT_EQ(shape_text(imported(model).graph, "z"), "2x7");
   EXPECT_EQ(shape_text(imported(model, {.batch = 8}).graph, "z"), "8x7");
-  // The declared shape says nothing about other sizes.
+  // The declared shape does not apply to other sizes.
   EXPECT_EQ(shape_text(imported(model, {.shapes = {{"x", {2, 4}}}}).graph, "z"), "unknown");
 }
 
