@@ -188,7 +188,6 @@ EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceil
   roofline.processor =
       dense_peaks(ceilings, Processor::gpu).empty() ? Processor::cpu : Processor::gpu;
 
-  std::vector<EnergyTerms> first_draws;  // of the fastest roof, for what all roofs share
   const auto peaks = dense_peaks(ceilings, roofline.processor);
   for (const Peak& peak : peaks) {
     const Inputs inputs = inputs_of(ceilings, peak);
