@@ -1,5 +1,6 @@
-// Arena: the memory of all messages of one file, given back as a whole. A model has thousands of
-// short lists that live and die together; what is in an arena has no destructor to run.
+// Arena: memory for all messages of one file, freed at once. A model has thousands of short lists
+// with the same lifetime. Objects in an arena are never destroyed, so their destructors must be
+// trivial.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +21,17 @@ T* allocate(Arena& arena, std::size_t count) {
   return static_cast<T*>(arena.allocate(count * sizeof(T), alignof(T)));
 }
 
-// One value that is used where it was made.
+// Copies one value into the arena.
 template <class T>
 T& keep(Arena& arena, const T& value) {
   return *std::construct_at(allocate<T>(arena, 1), value);
 }
 
-// A list that is made element by element, and read as a span.
+// A list that is built element by element and read as a span.
 template <class T>
 class ArenaList {
  public:
-  // `expected` elements get by with one piece of memory.
+  // `expected` elements fit into the first allocation.
   ArenaList(Arena& arena, std::size_t expected) : arena_(&arena), expected_(expected) {}
 
   void push_back(const T& value) {

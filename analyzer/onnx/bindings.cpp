@@ -1,5 +1,5 @@
-// Options first (--shape, --dim, --batch), then --assume-dim; what is left is an Error.
-// The order matters: a shape that is given for one input binds its symbols for all the others.
+// Options first (--shape, --dim, --batch), then --assume-dim; sizes that are still missing are an
+// Error. The order matters: a shape given for one input binds its symbols for all the others.
 #include "analyzer/onnx/bindings.h"
 
 #include <fmt/format.h>
@@ -16,16 +16,16 @@
 namespace ridgeline::onnx {
 namespace {
 
-// --- inputs of a graph that are weights in truth: nodes read them only where weights stand. They
-// have no batch, whatever number they begin with. Products of two activations look the same as
-// those with weights: there the rank decides.
+// --- Graph inputs that are really weights: nodes read them only as weights. They have no batch,
+// whatever their first dimension. MatMul of two activations looks the same as with weights, so the
+// rank decides.
 
 struct WeightPlaces {
   std::string_view op;
   std::size_t first, last;  // inputs
 };
 
-// One row per operator that has weights among its inputs.
+// One row per operator with weights among its inputs.
 constexpr WeightPlaces weight_places[] = {
     {"Conv", 1, 2},
     {"ConvTranspose", 1, 2},
@@ -51,7 +51,7 @@ bool is_weight_place(const Node& node, std::size_t input) {
                                             });
 }
 
-// A matrix behind a MatMul is the same for the whole batch.
+// A second operand of rank 2 is shared by the whole batch.
 bool is_second_matrix(const Node& node, std::size_t input, const ValueInfo& info) {
   return node.domain.empty() && node.op_type == "MatMul" && input == 1 && info.type.dims &&
          info.type.dims->size() == 2;
@@ -72,7 +72,7 @@ std::set<std::string_view> weight_inputs(const GraphProto& graph) {
 
 // --- binding
 
-// A name as a user would write it in an option; quoted where it has letters that need it.
+// A name as the user would write it in an option, quoted if necessary.
 std::string option_word(std::string_view name) {
   const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) ||
@@ -176,9 +176,9 @@ class Binder {
                     fmt::format("--shape {}", option_word(input.name)));
   }
 
-  // The batch is dimension 0 where that is free; in a file whose shapes are all fixed it is the
-  // number that the first input begins with, wherever an input begins with it. Inputs that nodes
-  // read as weights have no batch.
+  // The batch is dimension 0 wherever that is free. If all shapes in the file are fixed, it is the
+  // first dimension of the first input, and is changed in every input that begins with the same
+  // number. Inputs that nodes read as weights have no batch.
   void bind_batch(std::int64_t batch) {
     weights_ = weight_inputs(graph_);
     bool has_free = false;
@@ -191,7 +191,7 @@ class Binder {
         batch_inputs_.insert(input->name);
     }
     if (has_free) {
-      // Exporters trace with a batch of one; what they bake in is that.
+      // Exporters trace with a batch of one, so that is the number they bake in.
       result_.batch_change = BatchChange{1, batch, true};
       return;
     }
@@ -288,7 +288,7 @@ class Binder {
   const GraphProto& graph_;
   const ImportOptions& options_;
   const std::string& file_;
-  std::set<std::string_view> weights_;  // of its inputs
+  std::set<std::string_view> weights_;  // among the graph's inputs
   std::vector<const ValueInfo*> inputs_;
   std::set<std::string_view> batch_inputs_;
   std::vector<Missing> missing_;

@@ -1,5 +1,5 @@
-// Bindings: which number stands for each free dimension of a model's inputs, and who said so.
-// A missing size is an Error that names it; it is never taken as 1.
+// Bindings: the size of each free dimension of a model's inputs, and where it comes from. A missing
+// size is an Error that names it; it never defaults to 1.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@
 namespace ridgeline::onnx {
 
 struct BatchChange {
-  std::int64_t in_file = 0;  // 1 where the file leaves it free
+  std::int64_t in_file = 0;  // 1 if the file leaves it free
   std::int64_t now = 0;
-  bool was_free = false;  // the file leaves it open
+  bool was_free = false;  // the file leaves it free
 };
 
 struct BoundInput {
   const ValueInfo* info = nullptr;
-  std::optional<Shape> shape;  // absent: no tensor, or an unknown rank that nothing needs
+  std::optional<Shape> shape;  // absent: not a tensor, or an unknown rank that is never needed
   ShapeSource source = ShapeSource::fixed;
 };
 
 struct Bindings {
-  std::vector<BoundInput> inputs;  // without those that are initializers
+  std::vector<BoundInput> inputs;  // without initializers
   std::map<std::string, std::pair<std::int64_t, ShapeSource>, std::less<>> symbols;
   std::optional<std::int64_t> assumed;
   std::optional<BatchChange> batch_change;
   std::optional<std::int64_t> batch;  // dimension 0 of the first input that has one
-  bool overrides_file = false;        // --shape gave another size than the one that the file fixes
+  bool overrides_file = false;        // --shape contradicts a size that the file fixes
 
-  // A shape that the file declares, with symbols put in and the batch changed as the user wants;
-  // nothing where a size is free, or where the file speaks of other inputs than the user's.
+  // A declared shape with symbols substituted and the user's batch applied. Nothing if a size is
+  // still free, or if --shape overrides the inputs that the file's shapes were declared for.
   std::optional<Shape> resolve(const TypeProto& type) const;
 };
 
-// Throws Error: incomplete where sizes are missing (all of them in one line), usage where an option
-// names an input or symbol that the model does not have.
+// Throws Error: incomplete if sizes are missing (all of them in one line), usage if an option names
+// an input or symbol that the model lacks.
 Bindings bind_inputs(const GraphProto& graph, const ImportOptions& options,
                      const std::string& file);
 

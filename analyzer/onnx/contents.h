@@ -1,5 +1,5 @@
-// Contents: the elements of a small tensor as far as they are known while shapes are inferred.
-// Shape arithmetic needs them; weights never get here.
+// Contents: the elements of a small tensor, as far as shape inference can determine them. For shape
+// arithmetic only; weights are never stored here.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace ridgeline::onnx {
 
-// long double holds every int64 and every double exactly, so one type serves both. An element
-// without a value depends on the input data.
+// long double holds every int64 and every double exactly. An element without a value depends on the
+// input data.
 using Element = std::optional<long double>;
 using Contents = std::vector<Element>;
 
-// Larger tensors are never needed for a shape.
+// Shapes never depend on larger tensors.
 inline constexpr std::size_t max_contents = 4096;
 
 }  // namespace ridgeline::onnx

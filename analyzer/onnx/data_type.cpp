@@ -1,5 +1,5 @@
 // The enum TensorProto.DataType of onnx/onnx.proto (onnx f754691, IR version 14), in its order.
-// Only the mapping; how elements are encoded is the reader's business.
+// Only the mapping; tensor_data.cpp decodes elements.
 #include "analyzer/onnx/data_type.h"
 
 #include <iterator>

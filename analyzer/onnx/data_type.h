@@ -1,5 +1,5 @@
-// DataType: the numbers by which ONNX names element types, in tensors and in attributes such as
-// `to` of Cast. What such a type stores is in analyzer/graph/element_type.h.
+// DataType: ONNX's numbers for element types, in tensors and in attributes such as `to` of Cast.
+// For the storage of each type see analyzer/graph/element_type.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ridgeline::onnx {
 
-// TensorProto.DataType as an ElementType; a number that ONNX does not define is `unknown`.
+// TensorProto.DataType as an ElementType; `unknown` for numbers that ONNX does not define.
 ElementType element_type(std::int64_t data_type);
 
 }  // namespace ridgeline::onnx

@@ -1,5 +1,5 @@
-// Finds, checks and reads external data files.
-// Symbolic links are followed, and judged by where they lead.
+// Finds, checks and reads external data files. Symbolic links are followed; the check applies to
+// their target.
 #include "analyzer/onnx/external_data.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ FileState state_of(const std::string& path) {
   return {true, static_cast<std::uint64_t>(status.st_size)};
 }
 
-// Where a tensor ends in its file; the largest number where it does not fit into one.
+// End of a tensor in its file; the largest number on overflow.
 std::uint64_t end_of(const TensorProto& tensor) {
   constexpr auto beyond = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t length = 0;
@@ -88,7 +88,7 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
 
   bool is_open() const { return number_ >= 0; }
-  // Bytes read; fewer than wanted at the end of the file or where reading fails (errno).
+  // Bytes read; fewer than `count` at the end of the file or on failure (errno).
   std::size_t read(char* to, std::size_t count, std::uint64_t offset) const {
     std::size_t done = 0;
     while (done < count) {
@@ -141,7 +141,7 @@ std::string ExternalFiles::resolve(const TensorProto& tensor) const {
 std::vector<std::string> ExternalFiles::check(const Model& model) const {
   struct Findings {
     FileState file;
-    std::size_t missing = 0;  // tensors that are not there in full
+    std::size_t missing = 0;  // tensors that are missing or cut off
     std::uint64_t end = 0;
     const TensorProto* first = nullptr;
   };
@@ -155,7 +155,7 @@ std::vector<std::string> ExternalFiles::check(const Model& model) const {
     if (findings.missing++ == 0) findings.first = tensor;
     findings.end = std::max(findings.end, end);
   }
-  // Exporters of large models write a file for each tensor.
+  // Exporters of large models write one file per tensor; too many for a line each.
   constexpr std::size_t named = 3;
   std::size_t absent = 0, tensors = 0;
   std::string_view first_absent;

@@ -1,5 +1,5 @@
-// External data: files beside a model that hold the elements of its large tensors.
-// A location comes from the file, so it is not believed: it must stay in the model's folder.
+// External data: files beside a model that hold the elements of its large tensors. Locations come
+// from the file and are not trusted: they must stay inside the model's folder.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace ridgeline::onnx {
 
 class ExternalFiles {
  public:
-  // `model_path` stands in errors; its folder is what locations are relative to.
+  // `model_path` appears in errors; locations are relative to its folder.
   explicit ExternalFiles(std::string model_path);
 
-  // Looks at the file of every external tensor of the model, without opening it: an Error where a
-  // location leaves the folder, a line for each file that is missing or too short.
+  // Checks the file of every external tensor without opening it: an Error if a location leaves the
+  // folder, a warning for each file that is missing or too short.
   std::vector<std::string> check(const Model& model) const;
 
-  // The bytes of one tensor; an Error where they cannot be read.
+  // The bytes of one tensor; an Error if they cannot be read.
   std::string read(const TensorProto& tensor) const;
 
  private:

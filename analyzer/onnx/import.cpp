@@ -1,5 +1,4 @@
-// The door of the ONNX front end: one walk, then quantisation steps are absorbed.
-// All the work is behind it.
+// Entry point of the ONNX front end: walks the model, then absorbs quantisation steps.
 #include "analyzer/onnx/import.h"
 
 #include "analyzer/fusion/absorb_quantization.h"

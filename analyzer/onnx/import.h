@@ -1,5 +1,5 @@
 // From an ONNX file to a Graph: binds free dimensions, infers shapes, translates nodes into Ops.
-// The only door of this folder; everything else in it is behind this.
+// The folder's only public interface.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct Import {
   std::optional<std::int64_t> batch;  // dimension 0 of the first input, as counted
 };
 
-// Throws Error; exit code `incomplete`, naming the symbol or input, where a size is missing.
+// Throws Error; if a size is missing, with exit code `incomplete` and the name of the symbol or
+// input.
 Import import_graph(const ModelFile& file, const ImportOptions& options);
 
 }  // namespace ridgeline::onnx

@@ -1,6 +1,6 @@
-// The messages of an ONNX file as plain structs whose text points into the bytes of the file, and
-// whose lists lie in the model's arena. Only what counting needs; weights stay where they are.
-// Field numbers are in onnx/reader.cpp.
+// The messages of an ONNX file as plain structs. Their text points into the bytes of the file,
+// their lists are in the model's arena. Only the fields that counting needs; weights are not
+// copied. Field numbers are in onnx/reader.cpp.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ struct TensorProto {
   std::string_view name;
   ElementType type = ElementType::unknown;
   std::span<const std::int64_t> dims;  // each 0 … 2^40, product checked by the reader
-  std::int64_t elements = 1;           // that product
+  std::int64_t elements = 1;           // product of the dims
   const ExternalData* external = nullptr;
-  std::string_view raw;      // raw_data, not read from disk yet
-  std::string_view message;  // the encoded TensorProto: other elements are decoded on demand
+  std::string_view raw;      // raw_data, not yet read from disk
+  std::string_view message;  // the encoded TensorProto; typed fields are decoded on demand
   std::optional<double> stored_bytes;  // of a sparse tensor: values and indices
 
   Shape shape() const { return {dims.begin(), dims.end()}; }
 };
 
 struct Dimension {
-  std::optional<std::int64_t> value;  // absent, or negative as some exporters write it: unknown
+  std::optional<std::int64_t> value;  // unknown if absent, or negative as some exporters write it
   std::string_view symbol;            // dim_param; may be empty
 };
 
@@ -47,7 +47,7 @@ enum class TypeKind { tensor, sparse_tensor, sequence, optional, map, opaque, ab
 struct TypeProto {
   TypeKind kind = TypeKind::absent;
   ElementType element = ElementType::unknown;      // of the tensor, or of the tensors in a sequence
-  std::optional<std::span<const Dimension>> dims;  // absent: not even the rank is known
+  std::optional<std::span<const Dimension>> dims;  // absent: the rank is unknown
 };
 
 struct ValueInfo {
@@ -59,8 +59,8 @@ struct GraphProto;
 
 struct Attribute {
   std::string_view name;
-  std::string_view reference;  // ref_attr_name: the attribute of the calling node, in a function
-  int type = 0;                // AttributeProto.AttributeType, 0 where the file does not say
+  std::string_view reference;  // ref_attr_name: attribute of the calling node, in a function body
+  int type = 0;                // AttributeProto.AttributeType; 0 if the file omits it
   std::int64_t i = 0;
   float f = 0;
   std::string_view s;
@@ -74,7 +74,7 @@ struct Attribute {
 
 struct Node {
   std::string_view name, op_type, domain, overload;
-  std::span<const std::string_view> inputs, outputs;  // an empty name is an input left out
+  std::span<const std::string_view> inputs, outputs;  // an empty name is an omitted input
   std::span<const Attribute> attributes;
 };
 
@@ -93,10 +93,10 @@ struct OpsetImport {
 struct FunctionProto {
   std::string_view name, domain, overload;
   std::span<const std::string_view> inputs, outputs;
-  std::span<const std::string_view> attributes;   // names that a call must give
-  std::span<const Attribute> attribute_defaults;  //
-  std::span<const OpsetImport> opsets;            // may be empty: those of the model
-  std::span<const Node> nodes;                    //
+  std::span<const std::string_view> attributes;  // required in a call
+  std::span<const Attribute> attribute_defaults;
+  std::span<const OpsetImport> opsets;  // if empty, those of the model
+  std::span<const Node> nodes;
 };
 
 struct Model {
@@ -106,7 +106,7 @@ struct Model {
   std::vector<OpsetImport> opsets;
   GraphProto graph;
   std::vector<FunctionProto> functions;
-  std::vector<std::string> warnings;  // of the reader
+  std::vector<std::string> warnings;  // from the reader
 };
 
 }  // namespace ridgeline::onnx

@@ -1,5 +1,5 @@
-// Opens a model's file, reads it, and looks after the files that its weights are in.
-// Messages are read in reader.cpp; weights are never read.
+// Opens and reads a model's file and locates its external data. reader.cpp parses the messages;
+// weights are never read.
 #include "analyzer/onnx/model_file.h"
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 namespace ridgeline::onnx {
 namespace {
 
-// A plain file with something in it, or nothing: a folder, or a file that is not there. A pipe is
-// not even opened, as that can be done only once.
+// An open, non-empty plain file; null for a folder or a missing file. Pipes are not opened here:
+// that works only once.
 std::unique_ptr<PagedFile> open_plain_file(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
@@ -35,7 +35,7 @@ std::unique_ptr<PagedFile> open_plain_file(const std::string& path) {
 
 struct ModelFile::Implementation {
   std::unique_ptr<PagedFile> file;
-  std::string text;  // where there is no file
+  std::string text;  // content, if there is no plain file
   WireSource source;
   Model model;
   std::optional<ExternalFiles> external;

@@ -1,6 +1,6 @@
-// ModelFile: an ONNX file on disk, with the files that its weights are in.
-// The model's text points into it, so it lives as long as this. Weights are not read; the elements
-// of a small tensor are, when a shape depends on them.
+// ModelFile: an ONNX file on disk, with its external data files. The model's text points into this
+// object, which must outlive it. Weights are not read; the elements of small tensors are, if a
+// shape depends on them.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,11 @@ namespace ridgeline::onnx {
 
 class ModelFile {
  public:
-  // Throws Error with the byte where the file stopped making sense; nothing is allocated from a
-  // number that it claims. Checks that external files stay inside the model's folder (an Error
-  // otherwise), exist and are long enough (a warning otherwise); it does not open them.
+  // Throws Error with the byte at which parsing failed; never allocates by a size that the file
+  // merely claims. Checks that external files stay inside the model's folder (an Error otherwise),
+  // exist and are long enough (a warning otherwise), without opening them.
   explicit ModelFile(const std::string& path);
-  // The same from memory, for tests and fuzzing: there are no external files.
+  // From memory, for tests and fuzzing; without external files.
   ModelFile(std::string bytes, const std::string& name);
   ~ModelFile();
   ModelFile(ModelFile&&) noexcept;
@@ -30,8 +30,8 @@ class ModelFile {
   const std::string& path() const;
   std::uint64_t bytes() const;  // of the file itself
 
-  // The elements of a tensor, in order, where it has at most max_contents of them and they are
-  // numbers. Throws Error if they are in an external file that cannot be read.
+  // The elements of a tensor, in order; nothing if they are not numbers or more than max_contents.
+  // Throws Error if they are in an external file that cannot be read.
   std::optional<Contents> contents(const TensorProto& tensor) const;
 
  private:

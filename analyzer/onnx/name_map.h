@@ -1,5 +1,5 @@
-// NameMap: values by name, for names that live in the file. Two stretches of memory, no node per
-// entry: a model has thousands of names, and is read once. Entries are never taken out.
+// NameMap: values by name, for names that live in the file. Two flat arrays instead of a node per
+// entry, since a model has thousands of names and is read once. Entries cannot be removed.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace ridgeline::onnx {
 
-// Eight bytes at a time: names are long, and looked up ten times each. The last eight may overlap
-// those before.
+// Eight bytes at a time: names are long, and each is looked up about ten times. The last eight may
+// overlap those before.
 inline std::size_t hash_of(std::string_view name) {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio, odd
   constexpr std::size_t step = sizeof(std::uint64_t);
@@ -53,7 +53,7 @@ class NameMap {
     return place != free ? &entries_[place].second : nullptr;
   }
 
-  // The value of this name, until the next is inserted, and whether it is new.
+  // The value, valid until the next insertion, and whether it is new.
   std::pair<T*, bool> insert(std::string_view name, T value) {
     if (2 * (entries_.size() + 1) > places_.size())
       rehash(std::bit_ceil(4 * (entries_.size() + 1)));
@@ -68,7 +68,7 @@ class NameMap {
  private:
   static constexpr std::uint32_t free = ~std::uint32_t{0};
 
-  // Of the name, or of the free place that it would go to; half of them are free.
+  // Slot of the name, or the free slot where it belongs; half of the slots are free.
   std::size_t place_of(std::string_view name) const {
     std::size_t at = hash_of(name);
     for (;; ++at) {
@@ -83,8 +83,8 @@ class NameMap {
       places_[place_of(entries_[i].first)] = static_cast<std::uint32_t>(i);
   }
 
-  std::vector<std::pair<std::string_view, T>> entries_;  // in the order of insertion
-  std::vector<std::uint32_t> places_;  // indices into entries_: a power of two of them, or none
+  std::vector<std::pair<std::string_view, T>> entries_;  // in insertion order
+  std::vector<std::uint32_t> places_;  // indices into entries_; the size is zero or a power of two
 };
 
 }  // namespace ridgeline::onnx

@@ -1,6 +1,5 @@
-// What a rule may ask of its node, and where its findings go.
-// Checks live here, so that no rule can make a shape that overflows or read an input that is
-// absent.
+// Inputs, attributes and outputs of a node, checked here so that no rule can make a shape that
+// overflows or read an absent input.
 #include "analyzer/onnx/node_context.h"
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Words of the file stand in messages, and a message is one line.
+// Messages quote text from the file and must stay on one line.
 std::string in_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
@@ -69,7 +68,7 @@ const Value& NodeContext::input(std::size_t index) const {
 const Shape& NodeContext::shape(std::size_t index) const {
   const Value& value = input(index);
   if (value.is_sequence) throw CannotInfer{quote(value.name) + " is a sequence, not a tensor"};
-  // Without the name: one unknown operator may leave a thousand nodes behind it in this state.
+  // Without the input's name: one unknown operator may cause this for a thousand nodes.
   if (!value.shape) throw CannotInfer{"the shape of an input is unknown"};
   return *value.shape;
 }
@@ -88,13 +87,14 @@ const Contents* NodeContext::contents(std::size_t index) const {
   Value& value = *inputs_[index];
   if (value.contents) return &*value.contents;
   if (value.proto == nullptr || !value.shape) return nullptr;
-  // Floats are scales and sizes of resizing at most; more of them are weights, which stay unread.
+  // Useful floats are scales and sizes of Resize at most; longer lists are weights, which stay
+  // unread.
   constexpr std::int64_t max_floats = 64;
   if (is_floating(value.type) && element_count(*value.shape) > max_floats) return nullptr;
   try {
     value.contents = walk_.file().contents(*value.proto);
   } catch (const Error&) {
-    return nullptr;  // needed_integers() asks again where the values are really needed
+    return nullptr;  // needed_integers() throws if the values are required
   }
   return value.contents ? &*value.contents : nullptr;
 }
@@ -180,7 +180,7 @@ const Shape* NodeContext::declared_instead_of(std::initializer_list<std::size_t>
 void NodeContext::adopt(std::size_t index, Value* value) {
   if (!wants(index)) return;
   walk_.alias(node_.outputs[index], value);
-  // Nothing writes the tensor of the output's own name any more; it is described as what it names.
+  // The output's own tensor is no longer written; it takes over the description of its alias.
   Value& left = *outputs_[index];
   left.type = value->type;
   left.shape = value->shape;

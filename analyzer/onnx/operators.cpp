@@ -1,5 +1,5 @@
-// The operators that have a rule, looked up by domain and name.
-// The rows themselves stand with their rules in onnx/operators/.
+// The operators with a rule, looked up by domain and name. The rows are beside their rules in
+// onnx/operators/.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Topological order by counting unmet inputs; ties go to the file's order.
-// Names that a sub-graph takes from outside count as inputs of the node that holds it.
+// Topological order by counting unmet inputs; ties keep the file's order. Names that a sub-graph
+// captures count as inputs of the node that holds it.
 #include "analyzer/onnx/order.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void collect_reads(const Node& node, std::vector<std::string_view>& names) {
   }
 }
 
-// What a sub-graph reads and does not make itself.
+// Names that a sub-graph reads but does not define.
 void collect_captures(const GraphProto& graph, std::vector<std::string_view>& names) {
   std::unordered_set<std::string_view> own;
   for (const ValueInfo& input : graph.inputs) own.insert(input.name);

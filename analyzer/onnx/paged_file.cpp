@@ -1,5 +1,5 @@
-// Reserves address space as long as the file and fills it page by page.
-// Address space that was never written costs no memory.
+// Reserves address space for the whole file and fills it page by page. Untouched address space
+// costs no memory.
 #include "analyzer/onnx/paged_file.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ constexpr std::size_t max_ahead = 64;
 
 PagedFile::PagedFile(int descriptor, std::size_t bytes, std::string path)
     : descriptor_(descriptor), size_(bytes), path_(std::move(path)) {
-  // A small file is read as a whole, so all of its memory may as well be there at once.
+  // A small file is read as a whole, so all of its memory is mapped at once.
   const bool is_small = size_ <= max_ahead * page_bytes;
   if (is_small) ahead_ = max_ahead;
   void* address =
@@ -35,11 +35,11 @@ PagedFile::PagedFile(int descriptor, std::size_t bytes, std::string path)
     throw Error(path_, fmt::format("no {} bytes of address space for it: {}", size_,
                                    std::generic_category().message(reason)));
   }
-  // A huge page would be filled with zeros around every page that is read.
+  // A huge page would be zero-filled around every page that is read.
   ::madvise(address, size_, MADV_NOHUGEPAGE);
   begin_ = static_cast<char*>(address);
   loaded_begin_ = loaded_end_ = last_ = begin_;
-  ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);  // the disk need not read ahead either
+  ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);  // no readahead from disk either
 }
 
 PagedFile::~PagedFile() {
@@ -69,7 +69,7 @@ void PagedFile::load_pages(const char* from, std::size_t count) {
   const bool in_order =
       page_start == loaded_end_ && loaded_end_ - last_ < static_cast<std::ptrdiff_t>(page_bytes);
   ahead_ = in_order ? std::min(ahead_ * 2, max_ahead) : 1;
-  // Everything from `first` to `end` is loaded in the end; read in runs of pages that are not.
+  // Loads everything from `first` to `end`, in runs of pages that are not loaded yet.
   const std::size_t page_count = (size_ + page_bytes - 1) / page_bytes;
   const std::size_t end = std::min(page_count, std::max(last + 1, first + ahead_));
   for (std::size_t page = first; page < end;) {

@@ -1,6 +1,5 @@
-// Reads a ModelProto, one function per message of onnx.proto (github.com/onnx/onnx, IR version 14),
-// by its field numbers. Fields that counting does not need are stepped over, as are those of later
-// versions.
+// Reads a ModelProto, one function per message of onnx.proto (github.com/onnx/onnx, IR version 14).
+// Fields that counting does not need, and those of later versions, are skipped.
 #include "analyzer/onnx/reader.h"
 
 #include <fmt/format.h>
@@ -18,20 +17,20 @@ namespace {
 
 constexpr std::int64_t newest_ir_version = 14;
 
-// Deeper graphs and larger ranks are rejected: no exporter writes them, and code that walks them
-// recursively or by pairs of axes need not fear them.
+// Deeper graphs and larger ranks are rejected: no exporter writes them, and the limits keep
+// recursion and loops over pairs of axes bounded.
 constexpr int max_graph_depth = 100;
 constexpr std::size_t max_rank = 64;
 
-// --- TensorProto and SparseTensorProto: names, types, dimensions and where the elements are. The
-// elements stay where they are; only their number is held against the dimensions.
+// --- TensorProto and SparseTensorProto: names, types, dimensions and the location of the elements.
+// The elements are not read; only their number is checked against the dimensions.
 
 [[noreturn]] void fail_tensor(const Wire& wire, const TensorProto& tensor,
                               const std::string& what) {
   wire.fail(fmt::format("tensor {}: {}", quote(tensor.name), what));
 }
 
-// How many values a typed field can hold, from its length: a varint has 1 to 10 bytes.
+// Bounds on the number of values in a typed field, from its length: a varint has 1 to 10 bytes.
 struct ValueRange {
   std::uint64_t least = 0, most = 0;
 
@@ -41,7 +40,7 @@ struct ValueRange {
   }
 };
 
-// The elements as the fields of a tensor hold them.
+// Where the fields of a tensor hold its elements.
 struct StoredElements {
   ValueRange typed[typed_field_count];
   bool external = false;
@@ -130,7 +129,7 @@ void check_values(const Wire& wire, const TensorProto& tensor, const StoredEleme
                   fmt::format("elements of {} stand in {}, not in {}", to_string(tensor.type),
                               typed_fields[*expected].name, typed_fields[i].name));
   const ValueRange& range = elements.typed[*expected];
-  if (range.most == 0) return;  // tools make files without weights, to pass them around
+  if (range.most == 0) return;  // weights stripped, as some tools do to share a model
   const std::uint64_t needed = typed_values(tensor.type, tensor.elements);
   if (needed < range.least || needed > range.most)
     fail_tensor(wire, tensor,
@@ -216,8 +215,8 @@ TensorProto read_sparse_tensor(Wire wire, Arena& arena) {
   return tensor;
 }
 
-// --- GraphProto and what it is made of: nodes, attributes, declared values and their types. A
-// graph is taken as it stands; whether names fit together is found out where it is walked.
+// --- GraphProto and its parts: nodes, attributes, declared values and their types. The walk checks
+// whether names match.
 
 GraphProto read_graph(Wire wire, int depth, Arena& arena);  // depth 0 is the model's own graph
 
@@ -227,8 +226,8 @@ Dimension read_dimension(Wire wire) {
     if (wire.field() == 1) dimension.value = wire.integer();
     if (wire.field() == 2) dimension.symbol = wire.bytes();
   }
-  // Exporters of Paddle and WinML write these for every free dimension; they do not mean that all
-  // of them are equal.
+  // Exporters of Paddle and WinML write these for every free dimension, which does not make the
+  // dimensions equal.
   for (const std::string_view nameless : {"?", "None"})
     if (dimension.symbol == nameless) dimension.symbol = {};
   return dimension;
@@ -257,7 +256,7 @@ struct NestedType {
   Wire value;
 };
 
-// One level of a TypeProto: its kind and the message of that kind.
+// One level of a TypeProto: its kind and the nested message.
 NestedType read_type_level(Wire wire) {
   NestedType level{TypeKind::absent, wire};
   const auto take = [&](TypeKind kind, const char* name) { level = {kind, wire.message(name)}; };
@@ -288,8 +287,8 @@ NestedType read_type_level(Wire wire) {
   return level;
 }
 
-// Sequences and optionals nest; what they hold at last is found in a loop, however deep it is. An
-// optional sequence is a sequence.
+// Sequences and optionals nest; a loop finds the innermost type at any depth. An optional sequence
+// is a sequence.
 TypeProto read_type(Wire wire, Arena& arena) {
   TypeProto type;
   while (true) {
@@ -330,7 +329,7 @@ void append_reals(const Wire& wire, ArenaList<float>& values) {
     values.push_back(load<float>(bytes.data() + i));
 }
 
-// The elements of each list of a graph, so that the long ones are not moved while they grow.
+// Length of each list of a graph, so that long lists are allocated once.
 struct ListSizes {
   std::size_t nodes = 0, initializers = 0, inputs = 0, outputs = 0, value_info = 0;
 };
@@ -597,7 +596,7 @@ Model read_fields(const WireSource& source) {
   return model;
 }
 
-// Files that are often taken for ONNX, by how they begin.
+// Formats that are often mistaken for ONNX, by their first bytes.
 struct OtherFormat {
   std::size_t at;
   std::string_view mark;
@@ -619,7 +618,7 @@ bool is_text(std::string_view bytes) {
   });
 }
 
-// For a file that could not be read: a better reason, where there is one.
+// Throws a better Error for an unreadable file if its format is recognised.
 void explain(const WireSource& source) {
   const std::string_view head = source.bytes.substr(0, 256);
   source.load(head.data(), head.size());

@@ -1,5 +1,5 @@
-// The reader of ONNX files: bytes become a Model. Only for model_file.cpp; everything else has a
-// ModelFile.
+// Parses the bytes of an ONNX file into a Model. Internal to model_file.cpp; use ModelFile
+// elsewhere.
 #pragma once
 
 #include "analyzer/onnx/model.h"

@@ -1,5 +1,5 @@
-// Decodes elements: the comments of TensorProto in onnx.proto say which field holds which type.
-// Typed fields are brought into the form of raw_data first, so that each type is decoded once.
+// Decodes elements; onnx.proto's comments on TensorProto define which field holds which type. Typed
+// fields are converted to the form of raw_data first, so that each type has one decoder.
 #include "analyzer/onnx/tensor_data.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// What the codes at the end of the range mean.
+// Meaning of the codes at the end of the range.
 enum class Specials { infinities_and_nans, nans, nan_for_negative_zero, none };
 
 struct SmallFloat {
@@ -39,7 +39,7 @@ long double decode_float(const SmallFloat& format, std::uint64_t code) {
       return nan;
   }
   if (format.specials == Specials::nan_for_negative_zero && code == 1U << sign_bit) return nan;
-  // Without an exponent the leading one is missing.
+  // Subnormal: no implicit leading one.
   const std::uint64_t leading_one = exponent == 0 ? 0 : 1U << format.mantissa_bits;
   const int power = (exponent == 0 ? 1 : static_cast<int>(exponent)) - format.bias;
   return sign *
@@ -70,7 +70,7 @@ Element decode_element(ElementType type, std::uint64_t code) {
       return decode_float({5, 2, 15, Specials::infinities_and_nans}, code);
     case ElementType::fp8_e5m2fnuz:
       return decode_float({5, 2, 16, Specials::nan_for_negative_zero}, code);
-    case ElementType::fp8_e8m0:  // a power of two, nothing else
+    case ElementType::fp8_e8m0:  // powers of two only
       return code == 255 ? std::numeric_limits<long double>::quiet_NaN()
                          : std::ldexp(1.0L, static_cast<int>(code) - 127);
     case ElementType::fp4_e2m1:
@@ -100,7 +100,7 @@ Element decode_element(ElementType type, std::uint64_t code) {
   return std::nullopt;
 }
 
-// The bits of element i: whole bytes, or a part of one, the first element in the lowest bits.
+// The bits of element i; types below a byte are packed from the lowest bits up.
 std::uint64_t code_of(std::string_view bytes, int width, std::size_t i) {
   if (width >= 8) {
     const auto size = static_cast<std::size_t>(width / 8);
@@ -113,7 +113,7 @@ std::uint64_t code_of(std::string_view bytes, int width, std::size_t i) {
   return (byte >> (bit % 8)) & ((1U << width) - 1);
 }
 
-// The values of a typed field in the form of raw_data.
+// Appends the values of a typed field in the form of raw_data.
 void append_raw(const Wire& wire, const TypedField& field, ElementType type, std::string& raw) {
   if (field.encoding != ValueEncoding::varint) {
     raw += wire.fixed_values(fixed_bytes(field.encoding));
@@ -177,7 +177,7 @@ Contents decode_raw(const TensorProto& tensor, std::string_view bytes) {
 std::optional<Contents> decode_message(const TensorProto& tensor, const WireSource& source) {
   if (!may_have_contents(tensor)) return std::nullopt;
   if (tensor.elements == 0) return Contents{};
-  if (!tensor.raw.empty()) {  // as long as it must be: the reader has checked that
+  if (!tensor.raw.empty()) {  // the reader has checked the length
     source.load(tensor.raw.data(), tensor.raw.size());
     return decode_raw(tensor, tensor.raw);
   }

@@ -1,5 +1,5 @@
-// How the elements of a tensor are encoded: raw bytes, or one of the typed fields of TensorProto.
-// Decodes small tensors that a shape depends on; the caller knows what they mean.
+// Encodings of a tensor's elements: raw bytes, or one of the typed fields of TensorProto. Decodes
+// small tensors that a shape depends on.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,20 @@ inline constexpr TypedField typed_fields[] = {
 };
 inline constexpr std::size_t typed_field_count = std::size(typed_fields);
 
-// The typed field that elements of a type stand in, as index; nothing for an unknown type.
+// Index of the typed field for elements of a type; nothing for an unknown type.
 std::optional<std::size_t> typed_field_of(ElementType type);
 
-// How many values of the typed field hold that many elements: complex numbers have two each, and
-// types of less than a byte share a value.
+// Number of values in the typed field for this many elements: two per complex number, less than one
+// for types below a byte.
 std::uint64_t typed_values(ElementType type, std::int64_t elements);
 
-// Whether its elements are numbers, and few enough to be looked at.
+// Whether the elements are numbers, and few enough to decode.
 bool may_have_contents(const TensorProto& tensor);
 
-// The elements of such a tensor from raw little-endian bytes, which must be all of them.
+// The elements of such a tensor from raw little-endian bytes, which must be complete.
 Contents decode_raw(const TensorProto& tensor, std::string_view bytes);
 
-// The elements that stand in the tensor's own message; nothing where there are none, or no numbers.
+// The elements in the tensor's own message; nothing if there are none or they are not numbers.
 std::optional<Contents> decode_message(const TensorProto& tensor, const WireSource& source);
 
 }  // namespace ridgeline::onnx

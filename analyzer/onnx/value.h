@@ -1,5 +1,5 @@
-// Value: what is known of one tensor while a graph is walked: type, shape, perhaps its elements.
-// Becomes a Tensor of the Graph when the walk is done.
+// Value: what the walk has found out about one tensor: type, shape, perhaps its elements. Becomes a
+// Tensor of the Graph at the end of the walk.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +19,19 @@ struct Value {
   std::string_view name;  // lives in the file
   ElementType type = ElementType::unknown;
   std::optional<Shape> shape;  // of the tensor, or of every tensor in a sequence
-  // A sequence of tensors; how many it holds where that is known. An optional that holds a tensor
-  // is that tensor.
+  // A sequence of tensors, and its length if known. An optional that holds a tensor is that tensor.
   bool is_sequence = false;
   std::optional<std::int64_t> sequence_length;
 
   ShapeSource source = ShapeSource::unknown;  // set together with shape
-  bool constant = false;        // depends on no graph input: weights and what is made of them
-  bool from_shapes = false;     // depends on shapes and constants only (Shape and what follows)
-  bool is_initializer = false;  // stands in the file as data
-  bool is_parameter = false;    // see Tensor
-  const TensorProto* proto = nullptr;  // where its elements are in the file, if they are
-  // Elements: computed from other contents, or read from the proto when first asked for.
+  bool constant = false;     // independent of graph inputs: weights and values computed from them
+  bool from_shapes = false;  // depends on shapes and constants only (Shape and what follows)
+  bool is_initializer = false;         // stored in the file as data
+  bool is_parameter = false;           // see Tensor
+  const TensorProto* proto = nullptr;  // location of its elements in the file, if any
+  // Elements: computed from other contents, or read from the proto on first use.
   std::optional<Contents> contents;
-  // The weight that this is another form of (transposed, dequantised …): one parameter, not two.
+  // The weight that this is a form of (transposed, dequantised …), so that both are one parameter.
   const Value* root = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// The walk over nodes: values in and out, functions and sub-graphs walked in place, constants
-// recognised, layers collected. Shapes of operators are in operators/, trips and branches in
+// The walk over nodes: resolves values, walks functions and sub-graphs in place, recognises
+// constants, collects layers. Shapes of operators are inferred in operators/, trips and branches in
 // operators/control_flow.cpp.
 #include "analyzer/onnx/walk.h"
 
@@ -31,7 +31,7 @@ bool is_random(const Part& part) {
 
 constexpr int max_depth = 100;  // of functions and sub-graphs
 
-// Puts a value back when a sub-graph is done, also on the way of an exception.
+// Restores a value at the end of a sub-graph, also after an exception.
 template <class T>
 class Restore {
  public:
@@ -65,7 +65,7 @@ Value* Walk::make_value(std::string_view name) {
 }
 
 void Walk::warn(const std::string& text) {
-  // A loop body would say the same again on every trip.
+  // A loop body would repeat the warning on every trip.
   if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end())
     warnings_.push_back(text);
 }
@@ -182,9 +182,9 @@ void Walk::apply_rule(const Node& node) {
   add_layer(context, is_folded);
 }
 
-// What the file says of a tensor that no rule could find out.
+// Takes the declared type and shape of a tensor that no rule could infer.
 bool Walk::take_declared(Value& value) {
-  if (call_ != nullptr) return false;  // names inside a function are not those of the graph
+  if (call_ != nullptr) return false;  // names inside a function are not the graph's
   const auto* found = declared_.find(value.name);
   if (found == nullptr) return false;
   const TypeProto& type = (*found)->type;
@@ -195,7 +195,7 @@ bool Walk::take_declared(Value& value) {
   return value.shape || value.is_sequence;
 }
 
-// True where the file says it of every output that is still unknown.
+// True if the file declares every output that is still unknown.
 bool Walk::fall_back_to_declared(NodeContext& context) {
   bool all = true;
   for (Value* value : context.outputs_)
@@ -204,7 +204,7 @@ bool Walk::fall_back_to_declared(NodeContext& context) {
   return all;
 }
 
-// Where the outputs' knowledge comes from follows from the inputs'.
+// The outputs inherit the least certain shape source of the inputs, and whether they are constant.
 void Walk::settle_outputs(NodeContext& context, bool is_folded) {
   ShapeSource source = ShapeSource::fixed;
   bool constant = true;
@@ -282,8 +282,8 @@ void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
   }
 }
 
-// --- graphs inside a graph: functions are inlined where they are called, sub-graphs walked in
-// place. Trips and branches are decided by the rules of control flow.
+// --- Graphs inside a graph: functions are inlined at the call, sub-graphs walked in place. The
+// rules of control flow decide trips and branches.
 
 const FunctionProto* Walk::function_of(const Node& node) const {
   const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
@@ -302,8 +302,8 @@ const Attribute* Walk::find_attribute(const Node& node, std::string_view name) c
     return found == attributes.end() ? nullptr : &*found;
   };
   const Attribute* found = in(node.attributes, name);
-  // A reference in a function's body means the attribute of the call, or its default; the call may
-  // itself stand in a function.
+  // A reference in a function's body resolves to the attribute of the call, or its default; the
+  // call may itself be inside a function.
   for (const FunctionCall* call = call_; found != nullptr && !found->reference.empty();) {
     if (call == nullptr) return nullptr;
     const std::string_view wanted = found->reference;
@@ -322,7 +322,7 @@ void Walk::call_function(const FunctionProto& function, const Node& node) {
     throw Error(file_name(), describe(node) + ": more inputs or outputs than its function has");
   const FunctionCall call{&node, &function, call_};
   Scope inside(nullptr);
-  // An input that is left out is so for the nodes inside too.
+  // An omitted input is omitted for the nodes inside too.
   for (std::size_t i = 0; i < function.inputs.size(); ++i)
     inside.bind(function.inputs[i], i < node.inputs.size() ? find_value(node.inputs[i]) : nullptr);
   std::vector<Value*> outputs;
@@ -396,7 +396,7 @@ void Walk::drop_layers(std::size_t first) {
   layers_.erase(layers_.begin() + static_cast<std::ptrdiff_t>(first), layers_.end());
 }
 
-// Bytes do not matter for the choice between branches; arithmetic decides.
+// Only arithmetic decides between branches, not bytes.
 double Walk::flop_of_layers(std::size_t first, std::size_t last) const {
   double total = 0;
   for (std::size_t i = first; i < last; ++i)
@@ -407,7 +407,7 @@ double Walk::flop_of_layers(std::size_t first, std::size_t last) const {
   return total;
 }
 
-// --- the ends of a walk: a model is checked before the first node, and becomes a Graph after the
+// --- Start and end of a walk: checks the model before the first node, builds the Graph after the
 // last.
 
 void Walk::check_model() {
@@ -424,8 +424,8 @@ void Walk::check_model() {
       warn("two nodes have the name " + quote(node.name));
 }
 
-// A static shape that the file declares and inference contradicts is worth a word, unless the user
-// changed the inputs.
+// Warns if inference contradicts a static shape that the file declares, unless the user changed the
+// inputs.
 void Walk::check_declared(const Value& value) {
   if (!options_.shapes.empty() || !options_.dims.empty() || options_.batch) return;
   const auto* found = declared_.find(value.name);
@@ -453,7 +453,7 @@ Import Walk::finish() {
       throw Error(file_name(), "nothing makes the graph's output " + quote(output.name));
     check_declared(*value);
     result.graph.outputs.push_back(value->id);
-    // A tensor that a sub-graph or function made is known outside by the output's name.
+    // Outside, a tensor made by a sub-graph or function goes by the output's name.
     if (value->name != output.name && value->id >= given_values_ && named.insert(value->id).second)
       values_[value->id].name = output.name;
   }

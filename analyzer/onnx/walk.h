@@ -1,5 +1,5 @@
-// Walk: goes through a model's nodes in order, keeps what is known of every tensor and collects
-// layers. Rules of operators see it through NodeContext; those with sub-graphs use it directly.
+// Walk: visits a model's nodes in order, tracks every tensor and collects layers. Operator rules
+// see it through NodeContext; those with sub-graphs use it directly.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 
 namespace ridgeline::onnx {
 
-// The names that nodes of one graph can see: its own, and those of the graphs around it. A
-// function's body starts a scope without parent.
+// The names visible to the nodes of one graph: its own, and those of the enclosing graphs. A
+// function's body starts a scope without a parent.
 class Scope {
  public:
   explicit Scope(const Scope* parent) : parent_(parent) {}
@@ -51,23 +51,23 @@ class Walk {
 
   Import run();
 
-  // For rules of operators that hold sub-graphs.
+  // For rules of operators with sub-graphs.
   const ImportOptions& options() const { return options_; }
   Value* make_value(std::string_view name);
-  // Walks a sub-graph whose inputs are bound to `inputs` (in order; missing ones are an Error) with
-  // `repeats` trips; returns its outputs. `path` goes before the names of its layers.
+  // Walks a sub-graph with its inputs bound to `inputs` (in order; missing ones are an Error) for
+  // `repeats` trips; returns its outputs. `path` prefixes the names of its layers.
   std::vector<Value*> run_body(const GraphProto& body, const std::vector<Value*>& inputs,
                                double repeats, const std::string& path);
-  // The name stands for this value from now on, in the graph that is being walked.
+  // From now on the name refers to this value, in the graph being walked.
   void alias(std::string_view name, Value* value) { scope_->bind(name, value); }
-  // Layers made since: to mark those of a branch as alternative, or to take a trial back.
+  // Layers added since `first`: to mark those of a branch as alternative, or to undo a trial.
   std::size_t layer_count() const { return layers_.size(); }
   void mark_alternative(std::size_t first, std::size_t last);
   void drop_layers(std::size_t first);
   double flop_of_layers(std::size_t first, std::size_t last) const;
   std::string layer_name(const Node& node) const;
 
-  // The batch that the user put in the place of the file's own: a Reshape may have baked that in.
+  // The batch that replaces the file's own, which a Reshape may have baked in.
   std::optional<BatchChange> batch_change() const { return bindings_.batch_change; }
 
   void warn(const std::string& text);
@@ -77,7 +77,7 @@ class Walk {
  private:
   friend class NodeContext;
 
-  struct FunctionCall {  // the attributes of the call that a function's body refers to
+  struct FunctionCall {  // a call, for the attributes that the function's body refers to
     const Node* node;
     const FunctionProto* function;
     const FunctionCall* caller;
@@ -89,7 +89,7 @@ class Walk {
   void walk_node(const Node& node);
   void call_function(const FunctionProto& function, const Node& node);
   void apply_rule(const Node& node);
-  Value* find_value(std::string_view name) const {  // null for an input that is left out
+  Value* find_value(std::string_view name) const {  // null for an omitted input
     return name.empty() ? nullptr : scope_->find(name);
   }
   void settle_outputs(NodeContext& context, bool is_folded);
@@ -112,14 +112,14 @@ class Walk {
 
   Arena memory_;
   std::pmr::deque<Value> values_{&memory_};
-  std::size_t given_values_ = 0;  // inputs and initializers of the model, the first values
+  std::size_t given_values_ = 0;  // inputs and initializers of the model, which come first
   std::vector<Layer> layers_;
   std::vector<TensorId> inputs_;
   NameMap<const ValueInfo*> declared_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const FunctionProto*>>
       functions_;
   std::map<std::string_view, std::int64_t> opsets_;
-  NameMap<const Operator*> operators_;  // that were looked up; few, for thousands of nodes
+  NameMap<const Operator*> operators_;  // cache: thousands of nodes use few operators
 
   Scope* scope_ = nullptr;
   const FunctionCall* call_ = nullptr;

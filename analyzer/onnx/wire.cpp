@@ -1,5 +1,5 @@
-// Decoding of protobuf fields with bounds checked against the bytes that exist.
-// Encoding: protobuf.dev/programming-guides/encoding. Groups (wire types 3 and 4) never occur.
+// Decoding of protobuf fields, bounds-checked against the bytes that exist. Encoding:
+// protobuf.dev/programming-guides/encoding. Groups (wire types 3 and 4) never occur.
 #include "analyzer/onnx/wire.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ std::uint64_t Wire::long_varint() {
 
 void Wire::read_field() {
   start_ = at_;
-  // The tag, and the number behind it.
+  // The tag and the varint after it.
   source_->load(at_, std::min(static_cast<std::size_t>(end_ - at_), 2 * max_varint_bytes));
   const std::uint64_t tag = varint();
   if (tag >> 3 == 0 || tag >> 3 > max_field_number) fail_tag(tag);

@@ -1,4 +1,4 @@
-// Wire: the fields of one protobuf message, in place. What is not asked for is not read from disk.
+// Wire: the fields of one protobuf message, in place. Bytes are read from disk only on access.
 // protozero decodes the numbers; its own reader keeps lengths in 32 bits, and weights can be
 // longer.
 #pragma once
@@ -25,8 +25,8 @@ T load(const char* bytes) {
 // The file that messages are parts of.
 struct WireSource {
   std::string_view bytes;
-  std::string name;                // stands in errors
-  PagedFile* on_demand = nullptr;  // whose bytes they are, where they are not all in memory
+  std::string name;                // for errors
+  PagedFile* on_demand = nullptr;  // the file behind `bytes`, if not all of them are in memory
 
   void load(const char* from, std::size_t count) const {
     if (on_demand != nullptr) on_demand->load(from, count);
@@ -35,11 +35,11 @@ struct WireSource {
 
 class Wire {
  public:
-  // `message` lies inside of the source; `type` is its name in onnx.proto.
+  // `message` lies inside the source; `type` is its name in onnx.proto.
   Wire(std::string_view message, const char* type, const WireSource& source)
       : at_(message.data()), end_(at_ + message.size()), type_(type), source_(&source) {}
 
-  // To the next field; false where there is none.
+  // Advances to the next field; false at the end.
   bool next() {
     if (at_ == end_) return false;
     read_field();
@@ -48,7 +48,7 @@ class Wire {
 
   std::uint32_t field() const { return field_; }
 
-  // The field's value. Another wire type than the one that the field must have is an Error.
+  // The field's value. A wire type that does not match is an Error.
   std::int64_t integer() const {
     expect(Kind::varint);
     return static_cast<std::int64_t>(number_);
@@ -59,13 +59,13 @@ class Wire {
     source_->load(found.data(), found.size());
     return found;
   }
-  std::string_view extent() const {  // where bytes() are, without reading them
+  std::string_view extent() const {  // location of bytes(), without reading them
     expect(Kind::length_delimited);
     return bytes_;
   }
   Wire message(const char* type) const { return {extent(), type, *source_}; }
 
-  // Elements of a repeated field, which may be packed or stand alone.
+  // Elements of a repeated field, packed or not.
   template <class List>
   void append_integers(List& values) const {
     if (!is_packed()) return values.push_back(integer());
@@ -73,14 +73,14 @@ class Wire {
     while (numbers.at_ != numbers.end_)
       values.push_back(static_cast<std::int64_t>(numbers.varint()));
   }
-  std::string_view fixed_values(std::size_t value_bytes) const;  // of 4 or 8 bytes, side by side
-  std::size_t fixed_count(std::size_t value_bytes) const;        // of them, without reading them
+  std::string_view fixed_values(std::size_t value_bytes) const;  // of 4 or 8 bytes, concatenated
+  std::size_t fixed_count(std::size_t value_bytes) const;  // their number, without reading them
   bool is_packed() const { return kind_ == Kind::length_delimited; }
 
-  // The whole message before the first next().
+  // The whole message, before the first next().
   std::string_view remaining() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
 
-  std::uint64_t offset() const;                           // of the field, in the file
+  std::uint64_t offset() const;                           // of the field in the file
   [[noreturn]] void fail(const std::string& what) const;  // Error: file, byte and cause
 
  private:
@@ -88,7 +88,7 @@ class Wire {
 
   static constexpr std::size_t max_varint_bytes = 10;
 
-  // Of bytes that are loaded. Most tags, lengths and numbers are one byte.
+  // The bytes must be loaded. Most tags, lengths and numbers are one byte.
   std::uint64_t varint() {
     if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80)
       return static_cast<unsigned char>(*at_++);
