@@ -1,5 +1,5 @@
-// Activations, alone and as com.microsoft fuses them with a bias, a gate or a residual.
-// Relu is with the other functions whose elements are folded, in onnx/operators/unary.cpp.
+// Activations, alone and as com.microsoft fuses them with a bias, a gate or a residual. For Relu
+// see onnx/operators/unary.cpp: its elements are folded.
 #include <fmt/format.h>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -15,7 +15,7 @@ void activation(NodeContext& context) {
   unary_like_input(context, function);
 }
 
-// Scaled inside and outside: a·f(b·x).
+// a·f(b·x).
 template <ElementFunction function>
 void scaled_activation(NodeContext& context) {
   activation<function>(context);
@@ -35,7 +35,7 @@ void swish(NodeContext& context) {
     emit_elementwise(context, ElementFunction::multiply, element_count(context.shape(0)));
 }
 
-// alpha is 1.702 where the file does not say.
+// alpha defaults to 1.702.
 void quick_gelu(NodeContext& context) {
   unary_like_input(context, ElementFunction::swish);
   if (context.real("alpha", 1.702) != 1)
@@ -48,13 +48,14 @@ void swiglu(NodeContext& context) {
   emit_elementwise(context, ElementFunction::multiply, element_count(context.shape(0)));
 }
 
-// Two limits and a bias on what is outside of them.
+// Clips at two limits and adds a bias outside them.
 void shrink(NodeContext& context) {
   unary_like_input(context, ElementFunction::clip);
   emit_elementwise(context, ElementFunction::add, element_count(context.shape(0)));
 }
 
-// 1 at the largest of each row, 0 elsewhere. Rows are coerced to two dimensions before opset 13.
+// 1 at the largest element of each row, 0 elsewhere. Before opset 13 the input is coerced to two
+// dimensions.
 void hardmax(NodeContext& context) {
   const Shape& data = context.shape(0);
   std::int64_t rows = 1;
@@ -73,7 +74,7 @@ void hardmax(NodeContext& context) {
   context.emit(Reduce{Reduction::arg, element_count(data), rows});
 }
 
-// alpha·x + beta, with numbers for all elements.
+// alpha·x + beta, with scalar alpha and beta.
 void affine(NodeContext& context) {
   unary_like_input(context, ElementFunction::multiply);
   emit_elementwise(context, ElementFunction::add, element_count(context.shape(0)));
@@ -81,7 +82,7 @@ void affine(NodeContext& context) {
 
 void scale(NodeContext& context) { unary_like_input(context, ElementFunction::multiply); }
 
-// A bias that is added before the function; it may be left out.
+// Adds an optional bias before the function.
 void biased(NodeContext& context, ElementFunction function) {
   const Shape& data = context.shape(0);
   if (context.has(1)) {
@@ -94,7 +95,7 @@ void biased(NodeContext& context, ElementFunction function) {
 void bias_gelu(NodeContext& context) { biased(context, ElementFunction::gelu); }
 void fast_gelu(NodeContext& context) { biased(context, ElementFunction::gelu_tanh); }
 
-// X, bias, residual.
+// Inputs: X, bias, residual.
 void bias_add(NodeContext& context) {
   want_broadcastable_to(context, 2, context.shape(0));
   biased(context, ElementFunction::add);
@@ -112,7 +113,7 @@ void bias_split_gelu(NodeContext& context) {
   emit_elementwise(context, ElementFunction::multiply, element_count(shape));
 }
 
-// Data, bias, residual, ratio, training mode: without training nothing is dropped.
+// Inputs: data, bias, residual, ratio, training mode. Nothing is dropped outside training.
 void bias_dropout(NodeContext& context, ElementType mask_type, std::int64_t elements_per_mask) {
   const Shape& data = context.shape(0);
   const std::int64_t elements = element_count(data);
@@ -135,7 +136,7 @@ void bias_dropout(NodeContext& context, ElementType mask_type, std::int64_t elem
 void bias_dropout_of_bools(NodeContext& context) { bias_dropout(context, ElementType::boolean, 1); }
 void bias_dropout_of_bits(NodeContext& context) { bias_dropout(context, ElementType::uint32, 32); }
 
-// X in int8, its scale, scale of Y.
+// Inputs: X in int8, its scale, scale of Y.
 void qordered_gelu(NodeContext& context) {
   const Shape& data = context.shape(0);
   const ElementType type = context.type(1);

@@ -1,5 +1,6 @@
 // Attention of the standard domain, in three and four dimensions, with grouped heads and caches;
-// rotary embeddings of both domains; linear attention. com.microsoft's operators have own files.
+// rotary embeddings of both domains; linear attention. For com.microsoft's attention operators see
+// the other attention files.
 #include <algorithm>
 
 #include "analyzer/onnx/operators/attention_sizes.h"
@@ -11,7 +12,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// [batch, heads, length, size], also where the file has [batch, length, heads·size].
+// [batch, heads, length, size], also from [batch, length, heads·size].
 Shape by_heads(const NodeContext& context, std::size_t input, std::string_view heads_attribute) {
   const Shape& shape = context.shape(input);
   if (shape.size() == 4) return shape;
@@ -45,7 +46,7 @@ void attention(NodeContext& context) {
                            context.integer("is_causal", 0) != 0, is_additive_mask(context, 3)});
 }
 
-// Where positions are given, the tables hold all of them and only those are read.
+// If positions are given, the tables hold all positions and only the given ones are read.
 void rotate(NodeContext& context, std::size_t positions, std::size_t cosines, std::size_t sines) {
   const Shape& shape = context.shape(0);
   const std::size_t rank = shape.size();
@@ -53,7 +54,7 @@ void rotate(NodeContext& context, std::size_t positions, std::size_t cosines, st
   context.set(0, context.type(0), shape);
   if (context.has(positions)) context.not_data(positions);
   const std::int64_t tokens = multiplied(context, {shape[0], shape[rank == 4 ? 2 : 1]});
-  // Partial rotation leaves the rest of every head as it is.
+  // Partial rotation leaves the rest of every head unchanged.
   const std::int64_t width = context.integer("rotary_embedding_dim", 0);
   std::int64_t rotated = element_count(shape);
   if (width > 0) {
@@ -67,7 +68,7 @@ void rotary_embedding(NodeContext& context) { rotate(context, 3, 1, 2); }
 
 void contrib_rotary_embedding(NodeContext& context) { rotate(context, 1, 2, 3); }
 
-// The angles come as they are; sine and cosine are taken here. Rotated halves are inputs.
+// Takes sine and cosine of the given angles. The rotated halves are inputs.
 void gemma_rotary_embedding(NodeContext& context) {
   const std::int64_t angles = element_count(context.shape(0));
   const std::int64_t query = element_count(context.shape(1));
@@ -80,7 +81,7 @@ void gemma_rotary_embedding(NodeContext& context) {
 }
 
 // A state [keys, values] per head: every token adds an outer product to it (in the delta rules,
-// after what the state already knows of the key is taken off) and reads it with its query.
+// after subtracting what the state holds for the key) and reads it with its query.
 void linear_attention(NodeContext& context) {
   for (std::size_t i = 0; i < 3; ++i) want_rank(context, i, 3);
   const Shape& query = context.shape(0);
@@ -115,7 +116,7 @@ void linear_attention(NodeContext& context) {
   context.emit(MatMul{multiplied(context, {batch, out_heads}), length, values, keys});
 }
 
-// Decay and update rate of the above, from their projections.
+// Decay and update rate of linear attention, from their projections.
 void linear_attention_gate(NodeContext& context) {
   const std::int64_t count = element_count(context.shape(0));
   context.set(0, context.type(0), context.shape(0));

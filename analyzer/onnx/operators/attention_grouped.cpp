@@ -1,4 +1,4 @@
-// com.microsoft's attention operators of large language models: query heads share key heads, and a
+// com.microsoft's attention operators for large language models: query heads share key heads, and a
 // cache grows with every token. GroupQueryAttention, SparseAttention, PagedAttention.
 #include <algorithm>
 #include <string>
@@ -14,10 +14,10 @@ namespace {
 
 struct GroupedInputs {
   std::size_t total_length, cosines;
-  bool fixed_cache;  // the cache is a buffer of its full length
+  bool fixed_cache;  // the cache is a buffer of its final length
 };
 
-// One key per token and head: [batch, length, heads·size], or all three packed into the query.
+// Keys [batch, length, heads·size], or query, key and value packed into the query.
 struct GroupedHeads {
   std::int64_t q_heads = 0, kv_heads = 0, kv_length = 0, size = 0;
 };
@@ -47,14 +47,14 @@ std::optional<std::int64_t> known_length(NodeContext& context, std::size_t input
   return known->front();
 }
 
-// Sets the caches that come out and returns how many keys are attended to.
+// Sets the output caches and returns the number of keys attended to.
 std::int64_t attended_keys(NodeContext& context, const GroupedInputs& inputs,
                            const GroupedHeads& heads, std::int64_t batch) {
   const auto total = known_length(context, inputs.total_length);
   const bool has_past = context.has(3);
   const std::int64_t past = has_past ? context.dimension(3, 2) : 0;
   const std::int64_t grown = added(context, {past, heads.kv_length});
-  // A cache with room for the new keys is written in place, one without is copied and grows.
+  // A cache with room for the new keys is written in place; otherwise it is copied and grows.
   const bool in_place = has_past && (inputs.fixed_cache || (total && past >= *total));
   std::int64_t keys = total.value_or(in_place ? past : grown);
   const std::int64_t present = in_place ? past : std::max(keys, past);
@@ -94,14 +94,14 @@ void grouped_attention(NodeContext& context, const GroupedInputs& inputs) {
   const std::int64_t tokens = multiplied(context, {batch, length});
   const std::int64_t rotated =
       multiplied(context, {tokens, added(context, {heads.q_heads, heads.kv_heads}), heads.size});
-  if (context.has(14)) {  // norms of query and key heads
+  if (context.has(14)) {  // normalisation of query and key heads
     const std::int64_t rows =
         multiplied(context, {tokens, added(context, {heads.q_heads, heads.kv_heads})});
     emit_in(context, Normalize{Normalization::rms, rotated, rows, true, false, 0}, context.type(0));
   }
   if (context.integer("do_rotary", 0) != 0)
     emit_rotary(context, rotated, inputs.cosines, inputs.cosines + 1, tokens);
-  // A sliding window bounds what every token sees.
+  // A sliding window limits the keys per token.
   if (const std::int64_t window = context.integer("local_window_size", -1); window > 0)
     keys = std::min(keys, window);
   emit_attention(context, {batch, heads.q_heads, heads.kv_heads, length, keys, heads.size,
@@ -115,14 +115,14 @@ void group_query_attention(NodeContext& context) {
   grouped_attention(context, {6, 7, false});
 }
 
-// Blocks of keys are left out by a mask; counted as if none were.
+// A mask omits blocks of keys; counted as if it kept all of them.
 void sparse_attention(NodeContext& context) {
   context.not_data(8);
   grouped_attention(context, {7, 9, true});
 }
 
-// Keys in blocks [blocks, block size, heads, size]; a table says which belong to a sequence. What
-// the sequences hold is data: as much as the table has room for is counted.
+// Keys in blocks [blocks, block size, heads, size], which a table assigns to sequences. The lengths
+// of the sequences are data, so the table's full capacity is counted.
 void paged_attention(NodeContext& context) {
   want_rank(context, 0, 2);
   want_rank(context, 3, 4);

@@ -1,5 +1,5 @@
-// com.microsoft's attention operators whose query, key and value are projected before, in all the
-// packings that they come in: MultiHeadAttention and its masked-decoder and packed relatives.
+// com.microsoft's attention operators on projected query, key and value, in all their packings:
+// MultiHeadAttention and its masked-decoder and packed variants.
 #include <algorithm>
 #include <string>
 
@@ -11,14 +11,14 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Where an operator has what, beside query, key and value.
+// Positions of the inputs other than query, key and value.
 struct MultiHeadInputs {
   std::size_t bias, mask, attention_bias, past_key, past_length;
 };
 
 struct Heads {
   std::int64_t batch = 0, heads = 0, q_length = 0, kv_length = 0, qk_size = 0, v_size = 0;
-  bool is_cache = false;  // key and value come as heads of an encoder: nothing is appended
+  bool is_cache = false;  // key and value are an encoder's heads: nothing is appended
 };
 
 Heads heads_of(const NodeContext& context) {
@@ -61,7 +61,7 @@ Heads heads_of(const NodeContext& context) {
   return sizes;
 }
 
-// Sets the caches that come out, and returns how many keys there are with those of the past.
+// Sets the output caches and returns the number of keys, including the past.
 std::int64_t keys_with_past(NodeContext& context, const MultiHeadInputs& inputs,
                             const Heads& sizes) {
   const std::int64_t heads = multiplied(context, {sizes.batch, sizes.heads});
@@ -122,8 +122,8 @@ void decoder_masked_multi_head_attention(NodeContext& context) {
   multi_head(context, {10, 3, 4, 5, 7});
 }
 
-// Tokens without padding: [tokens, hidden], or [tokens, heads, 3, size]. Scores are those of the
-// padded batch, the most there can be.
+// Tokens without padding: [tokens, hidden], or [tokens, heads, 3, size]. Scores are counted for the
+// padded batch, an upper bound.
 void packed_multi_head_attention(NodeContext& context) {
   const Shape& query = context.shape(0);
   const std::int64_t heads = head_count(context, "num_heads");

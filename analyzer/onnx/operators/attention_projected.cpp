@@ -12,11 +12,11 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Where an operator has what.
+// Positions of the inputs.
 struct ProjectedInputs {
   std::size_t bias, mask, past, attention_bias, past_length;
-  ElementType result;               // of the outputs, and of the attention
-  std::optional<DType> projection;  // where that is not the same
+  ElementType result;               // of the outputs and the attention
+  std::optional<DType> projection;  // if it differs
 };
 
 struct Widths {
@@ -45,8 +45,8 @@ void emit_projection(NodeContext& context, const MatMul& projection,
     context.emit(projection);
 }
 
-// Keys and values of earlier tokens: [2, batch, heads, length, size]. A buffer that holds room for
-// later ones is filled to a length that is data; it is counted in full where that is not known.
+// Keys and values of earlier tokens: [2, batch, heads, length, size]. How far a shared buffer is
+// filled is data; if unknown, it is counted as full.
 std::int64_t past_tokens(NodeContext& context, const ProjectedInputs& inputs, bool shares_buffer) {
   if (!context.has(inputs.past)) return 0;
   want_rank(context, inputs.past, 5);
@@ -107,7 +107,7 @@ void microsoft_attention(NodeContext& context) {
 }
 
 void decoder_masked_self_attention(NodeContext& context) {
-  context.not_data(7);  // how many beams there are
+  context.not_data(7);  // number of beams
   microsoft_attention(context);
 }
 
@@ -117,8 +117,7 @@ void quantized_attention(NodeContext& context) {
   projected_attention(context, {2, 5, 8, no_input, no_input, context.type(3), DType::int8});
 }
 
-// Tokens without padding, [tokens, width]; scores are those of the padded batch, the most there
-// can be.
+// Tokens without padding, [tokens, width]. Scores are counted for the padded batch, an upper bound.
 void packed_attention(NodeContext& context) {
   want_rank(context, 0, 2);
   want_rank(context, 1, 2);
@@ -139,8 +138,8 @@ void packed_attention(NodeContext& context) {
                            is_additive_mask(context, 5)});
 }
 
-// Every token sees a window to both sides; the few that see all are data and not counted beyond
-// their projection, which all tokens go through.
+// Every token attends to a window on both sides. Which tokens attend globally is data, so only
+// their projection is counted, for all tokens.
 void longformer_attention(NodeContext& context) {
   want_rank(context, 0, 3);
   want_rank(context, 1, 2);

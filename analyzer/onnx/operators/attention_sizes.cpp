@@ -1,5 +1,4 @@
-// Parts of layers that attend: the attention itself, biases and rotations before it.
-// Which operator asks for them does not matter here.
+// Parts shared by all attention operators: the attention itself, biases and rotations before it.
 #include "analyzer/onnx/operators/attention_sizes.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The checks of rules, with messages that name the numbers.
-// They know no operator.
+// The checks that rules share. Messages give the numbers.
 #include "analyzer/onnx/operators/checks.h"
 
 #include <fmt/format.h>

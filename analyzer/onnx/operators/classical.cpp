@@ -1,5 +1,5 @@
-// What stands around networks in files of classical machine learning (ai.onnx.ml): scalers, linear
-// models, encoders, the map at the end. Trees and support vectors are left unknown.
+// Operators of classical machine learning (ai.onnx.ml) around networks: scalers, linear models,
+// encoders, the final map. Trees and support vector machines remain unknown operators.
 #include <algorithm>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -35,14 +35,14 @@ void binarizer(NodeContext& context) { unary_like_input(context, ElementFunction
 
 void imputer(NodeContext& context) { unary_like_input(context, ElementFunction::where); }
 
-// The type of the values that labels are mapped to, by the attribute that holds them.
+// The type that labels are mapped to, from the attribute that holds the values.
 ElementType mapped_type(const NodeContext& context) {
   if (context.attribute("values_floats") != nullptr) return ElementType::fp32;
   if (context.attribute("values_int64s") != nullptr) return ElementType::int64;
   if (const Attribute* tensor = context.attribute("values_tensor"); tensor && tensor->tensor)
     return tensor->tensor->type;
   if (context.attribute("values_strings") != nullptr) return ElementType::string;
-  // The first version maps between classes_strings and their numbers, in both directions.
+  // Version 1 maps between classes_strings and their indices, in both directions.
   return context.type(0) == ElementType::string ? ElementType::int64 : ElementType::string;
 }
 
@@ -95,12 +95,12 @@ void linear_classifier(NodeContext& context) {
   const bool names = context.attribute("classlabels_strings") != nullptr &&
                      !context.attribute("classlabels_strings")->strings.empty();
   context.set(0, names ? ElementType::string : ElementType::int64, {rows[0]});
-  // One row of coefficients tells two classes apart.
+  // One row of coefficients separates two classes.
   context.set(1, ElementType::fp32, {rows[0], std::max<std::int64_t>(outputs, 2)});
   context.emit(MatMul{1, rows[0], outputs, rows[1], context.attribute("intercepts") != nullptr});
 }
 
-// A map from class to score for every row: no tensor comes out.
+// A map from class to score for every row; the output is not a tensor.
 void zip_map(NodeContext& context) {
   const Shape rows = as_rows(context, 0);
   context.set_sequence(0, context.type(0), std::nullopt, rows[0]);

@@ -1,5 +1,6 @@
 // Operators that make tensors from attributes or from a few numbers: Constant, ConstantOfShape,
-// EyeLike, Range, OneHot. Some networks make their weights so: nothing is allocated from a size.
+// EyeLike, Range, OneHot. Some networks generate their weights this way, so the elements of large
+// outputs are never allocated.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -85,7 +86,7 @@ void eye_like(NodeContext& context) {
   context.set_contents(0, std::move(contents));
 }
 
-// com.microsoft's Range may leave out the step.
+// The step is optional in com.microsoft's Range.
 void range(NodeContext& context) {
   context.emit(Copy{});
   for (std::size_t i = 0; i < context.input_count(); ++i) context.not_data(i);
@@ -93,7 +94,7 @@ void range(NodeContext& context) {
   const long double limit = steering_number(context, 1);
   const long double step = context.has(2) ? steering_number(context, 2) : 1;
   if (step == 0) context.fail("the step of a Range is 0");
-  // Runtimes divide in double: (3 − 0) / 0.3 is ten steps there, eleven with more digits.
+  // Runtimes divide in double: (3 − 0) / 0.3 makes ten steps there, but eleven in long double.
   const long double steps =
       is_floating(context.type(0))
           ? std::ceil(static_cast<double>(limit - start) / static_cast<double>(step))

@@ -1,5 +1,5 @@
-// If, Loop and Scan: their sub-graphs are walked in place, with the trips that they make.
-// A branch that is not counted stays as an alternative; trips that depend on data are said so.
+// If, Loop and Scan: sub-graphs are walked in place, for their number of trips. The branch not
+// taken is kept as an alternative; trip counts that depend on data raise a warning.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ const GraphProto& body_of(const NodeContext& context, std::string_view name) {
 }
 
 std::string own_name(NodeContext& context) {
-  // The walk adds the path around this node by itself.
+  // The walk prepends the path to this node.
   const Node& node = context.node();
   if (!node.name.empty()) return std::string(node.name);
   return std::string(node.outputs.empty() ? node.op_type : node.outputs.front());
@@ -30,7 +30,7 @@ std::string own_name(NodeContext& context) {
 
 struct BranchTrial {
   std::vector<Value*> outputs;
-  std::size_t first = 0, last = 0;  // its layers
+  std::size_t first = 0, last = 0;  // range of its layers
   std::optional<Error> error;
 };
 
@@ -58,7 +58,7 @@ std::optional<bool> known_condition(const NodeContext& context) {
   return *condition->front() != 0;
 }
 
-// Both branches are walked; what an untaken one does not know is of no concern.
+// Both branches are walked; failures in the one not taken are ignored.
 void take_branch(NodeContext& context, bool then_branch) {
   Walk& walk = context.walk();
   const char* const labels[] = {"else", "then"};
@@ -77,7 +77,7 @@ void take_larger_branch(NodeContext& context) {
   bool take_then = !then_trial.error.has_value();
   if (then_trial.error && else_trial.error) throw *then_trial.error;
   if (then_trial.error || else_trial.error) {
-    // A branch for shapes that this input does not have cannot be what runs.
+    // A branch that does not fit the input's shapes cannot be the one that runs.
     context.warn(fmt::format("its {} branch does not fit these shapes; the other is counted",
                              take_then ? "else" : "then"));
   } else {
@@ -109,7 +109,7 @@ void if_rule(NodeContext& context) {
 
 // --- Loop ---
 
-// What a body sees of a value that changes from trip to trip: type and shape, no elements.
+// A loop-carried value as the body sees it: type and shape, no elements.
 Value* carried(NodeContext& context, std::string_view name, const Value* from) {
   Value* value = context.walk().make_value(name);
   if (from == nullptr) return value;
@@ -132,14 +132,14 @@ Value* scalar(NodeContext& context, std::string_view name, ElementType type,
 
 struct Trips {
   std::int64_t count = 1;
-  bool is_known = false;  // false: assumed to be one
+  bool is_known = false;  // false: one trip is assumed
 };
 
 Trips trips_of(NodeContext& context) {
   const auto& given = context.walk().options().trips;
   const std::string name = context.walk().layer_name(context.node());
   if (const auto found = given.find(name); found != given.end()) return {found->second, true};
-  // More is "until the condition says so".
+  // A larger limit means "until the condition is false".
   constexpr std::int64_t max_trips = std::int64_t{1} << 31;
   const auto limit = context.known_integers(0);
   if (limit && limit->size() == 1 && limit->front() >= 0 && limit->front() < max_trips)
@@ -167,7 +167,8 @@ LoopRun run_loop_body(NodeContext& context, const GraphProto& body,
   if (!body.inputs.empty())
     inputs.push_back(scalar(context, name(0), ElementType::int64, iteration));
   if (body.inputs.size() > 1) {
-    // The first trip runs, so its condition is true; a body that only hands it on keeps it so.
+    // The first trip runs, so its condition is true, and a body that passes it through keeps it
+    // true.
     inputs.push_back(scalar(context, name(1), ElementType::boolean, 1));
   }
   for (std::size_t i = 0; i < state.size() && i + 2 < body.inputs.size(); ++i)
@@ -201,7 +202,7 @@ void loop_rule(NodeContext& context) {
 
   const std::size_t first = walk.layer_count();
   LoopRun run = run_loop_body(context, body, state, static_cast<double>(trips.count), std::nullopt);
-  // A tensor that grows is walked trip by trip, as long as that stays a readable number of rows.
+  // A loop with growing tensors is walked trip by trip, unless that makes too many rows to read.
   constexpr std::int64_t max_unrolled = 64;
   if (run.shapes_change && trips.count > 1) {
     if (trips.count <= max_unrolled) {
@@ -243,7 +244,7 @@ std::int64_t entry(const std::optional<std::vector<std::int64_t>>& list, std::si
   return list && index < list->size() ? (*list)[index] : 0;
 }
 
-// Version 8 has a batch dimension in front of everything and lengths as first input.
+// Opset 8 has a leading batch dimension everywhere and lengths as first input.
 void scan_rule(NodeContext& context) {
   context.emit(View{});
   const GraphProto& body = body_of(context, "body");

@@ -1,5 +1,5 @@
-// Convolutions: plain, transposed, deformable, quantised, fused, with channels at the end.
-// Taps on padding count like others, as every counter but XLA's does.
+// Convolutions: plain, transposed, deformable, quantised, fused, channels-last. Taps on padding are
+// counted, as by every counter except XLA's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Where an operator has its tensors.
+// Positions of the inputs.
 struct ConvolutionInputs {
   std::size_t data = 0, weights = 1, bias = 2;
   bool channels_last = false;
@@ -26,7 +26,7 @@ std::int64_t groups_of(const NodeContext& context) {
   return groups;
 }
 
-// Weights of a convolution: as many spatial axes as the input, at least one.
+// Spatial shape of the weights: as many axes as the input, at least one.
 Shape kernel_of(const NodeContext& context, const ConvolutionInputs& inputs) {
   want_rank_at_least(context, inputs.data, 3);
   want_rank(context, inputs.weights, context.shape(inputs.data).size());
@@ -67,7 +67,7 @@ void conv(NodeContext& context) {
   context.emit(op);
 }
 
-// A convolution, the addition of a fourth input, and an activation.
+// A convolution, an optional addition of the fourth input, and an activation.
 void fused_convolution(NodeContext& context, bool channels_last) {
   const Convolution op = convolution_of(context, {0, 1, 2, channels_last});
   const Shape shape = output_shape(op, channels_last);
@@ -96,7 +96,7 @@ void qlinear_conv(NodeContext& context) {
   emit_in(context, op, context.type(0));
 }
 
-// X, W, offsets, bias, mask.
+// Inputs: X, W, offsets, bias, mask.
 void deform_conv(NodeContext& context) {
   Convolution op = convolution_of(context, {0, 1, 3, false});
   op.deformable = true;
@@ -146,7 +146,7 @@ void transposed_convolution(NodeContext& context, std::size_t bias,
 
 void conv_transpose(NodeContext& context) { transposed_convolution(context, 2, {}); }
 
-// com.microsoft: X, W, pads, bias.
+// com.microsoft. Inputs: X, W, pads, bias.
 void conv_transpose_with_dynamic_pads(NodeContext& context) {
   std::optional<Shape> pads;
   if (context.has(2)) {
@@ -162,8 +162,8 @@ void conv_transpose_with_dynamic_pads(NodeContext& context) {
   transposed_convolution(context, 3, pads);
 }
 
-// Depthwise, over the positions before each one, which may be in a state of an earlier call: input,
-// weights, bias, state.
+// Depthwise and causal; positions before the first may come from the state of an earlier call.
+// Inputs: data, weights, bias, state.
 void causal_conv_with_state(NodeContext& context) {
   want_rank_at_least(context, 0, 3);
   const Shape& data = context.shape(0);
@@ -190,7 +190,7 @@ void causal_conv_with_state(NodeContext& context) {
   emit_activation(context, context.text("activation", "none"), element_count(data));
 }
 
-// Channels are padded to whole blocks in the input, so they need not agree with the weights'.
+// The input's channels are padded to whole blocks, so they need not match the weights'.
 void blocked_conv(NodeContext& context) {
   const Shape kernel = kernel_of(context, {});
   const Shape& data = context.shape(0);
@@ -212,7 +212,8 @@ void blocked_conv(NodeContext& context) {
   emit_activation(context, context.text("activation", ""), element_count(shape));
 }
 
-// Blocks of 16 channels, as with AVX-512; the file does not say which its machine had, 8 or 16.
+// Blocks of 16 channels, as with AVX-512; the file does not record whether its machine used 8 or
+// 16.
 void reorder_input(NodeContext& context) {
   want_rank_at_least(context, 0, 3);
   const bool channels_last = context.integer("channels_last", 0) != 0;

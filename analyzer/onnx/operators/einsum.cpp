@@ -1,5 +1,5 @@
-// Einsum: reads the equation, finds the output's shape and the cheapest order of contractions, and
-// emits one product per contraction.
+// Einsum: parses the equation, infers the output's shape, finds the cheapest order of contractions,
+// and emits one product per contraction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace ridgeline::onnx {
 namespace {
 
-// --- contraction plan: an Einsum of many operands as pairwise products on the cheapest path, by
-// trying all orders where they are few. Costs are doubles: a path that would overflow is only more
-// expensive here.
+// --- Contraction plan: an Einsum of many operands as pairwise products on the cheapest path, by
+// exhaustive search if there are few operands. Costs are doubles, so a path whose cost would
+// overflow is merely expensive.
 
 // A label is an index into the list of label sizes.
 constexpr std::size_t max_labels = 128;
@@ -31,7 +31,7 @@ struct Contraction {
   Labels left, right, kept;
 };
 
-constexpr std::size_t max_exhaustive = 6;  // 2,700 orders; with seven it would be 56,700
+constexpr std::size_t max_exhaustive = 6;  // 2,700 orders; seven operands have 56,700
 
 struct PathPlan {
   double cost = 0;
@@ -45,7 +45,7 @@ double cost_of(const Labels& labels, const Shape& sizes) {
   return cost;
 }
 
-// The operands without those at i and j (i < j), and with their product at the end.
+// The operands without those at i and j (i < j), with their product appended.
 std::vector<Labels> contracted(const std::vector<Labels>& operands, std::size_t i, std::size_t j,
                                const Labels& output, Contraction& step) {
   Labels elsewhere = output;
@@ -77,9 +77,9 @@ PathPlan best_plan(const std::vector<Labels>& operands, const Labels& output, co
   return best;
 }
 
-// Cost of a contraction is the product of the sizes of all its labels. Up to six operands every
-// order is tried; with more, the cheapest pair goes first. Operands hold no label that is only
-// theirs and not in the output: such a label is summed before.
+// A contraction costs the product of the sizes of all its labels. Up to six operands, every order
+// is tried; with more, the cheapest pair goes first. Labels that only one operand has and the
+// output lacks must already be summed.
 std::vector<Contraction> plan_contractions(const std::vector<Labels>& operands,
                                            const Labels& output, const Shape& sizes) {
   std::vector<Contraction> steps;
@@ -108,7 +108,7 @@ std::vector<Contraction> plan_contractions(const std::vector<Labels>& operands,
 constexpr std::size_t letters = 52;
 constexpr char ellipsis = '.';
 
-// One operand's subscripts, a character per axis; '.' stands for "..." once.
+// One operand's subscripts, a character per axis; a single '.' replaces "...".
 std::string subscripts_of(const NodeContext& context, std::string_view text) {
   std::string term;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -139,14 +139,14 @@ class Equation {
   void bind(std::size_t operand, const Shape& shape);
 
   std::size_t operand_count() const { return terms_.size(); }
-  const Shape& sizes() const { return sizes_; }  // of each label; 1 where it is not used
-  std::vector<std::size_t> output_axes() const;  // the label of each axis
-  // Labels along which the operand is not only repeated.
+  const Shape& sizes() const { return sizes_; }  // of each label; 1 if unused
+  std::vector<std::size_t> output_axes() const;  // label of each axis
+  // Labels along which the operand is not merely broadcast.
   Labels operand_labels(std::size_t operand) const;
 
  private:
-  // The labels of a term, axis by axis, where its ellipsis covers `covered` axes: those of the
-  // ellipses of all terms are matched from the right.
+  // The labels of a term, axis by axis, if its ellipsis covers `covered` axes. Ellipses are aligned
+  // from the right.
   std::vector<std::size_t> labels_of(const std::string& term, std::size_t covered) const;
 
   const NodeContext& context_;
@@ -277,7 +277,7 @@ void einsum(NodeContext& context) {
   }
   context.set(0, context.type(0), shape);
 
-  // Labels that one operand alone has and the output has not are summed before anything else.
+  // Labels that only one operand has and the output lacks are summed first.
   std::vector<Labels> operands;
   for (std::size_t i = 0; i < count; ++i) operands.push_back(equation.operand_labels(i));
   bool reduced = false;
@@ -294,7 +294,7 @@ void einsum(NodeContext& context) {
   }
   for (const Contraction& step : plan_contractions(operands, output, sizes))
     emit_contraction(context, step, sizes);
-  // One operand that is only transposed, or whose diagonal is taken.
+  // Only a transpose or a diagonal.
   if (count == 1 && !reduced) context.emit(Copy{element_count(shape)});
 }
 

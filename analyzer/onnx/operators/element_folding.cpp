@@ -1,5 +1,5 @@
-// Element arithmetic by type, and its broadcasting over small tensors.
-// Which function an operator computes is in the operator's file.
+// Element arithmetic by type, with broadcasting over small tensors. The function that an operator
+// computes is in the operator's file.
 #include "analyzer/onnx/operators/element_folding.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ const Contents* folded_elements(const NodeContext& context, std::size_t input) {
 }
 
 std::vector<std::size_t> broadcast_indices(const Shape& operand, const Shape& out) {
-  // Elements that lie between neighbours along each axis; 0 where the operand is repeated.
+  // Distance between neighbours along each axis; 0 if the operand is broadcast.
   std::vector<std::size_t> steps(out.size(), 0);
   std::size_t step = 1;
   for (std::size_t i = 0; i < operand.size() && i < out.size(); ++i) {

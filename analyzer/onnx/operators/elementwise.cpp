@@ -1,5 +1,5 @@
 // Element-wise operators of two and more operands: arithmetic, comparison, logic, selection.
-// Their elements are folded as ONNX defines them: shapes are computed with them.
+// Elements are folded exactly as ONNX defines them, since shapes are computed with them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace ridgeline::onnx {
 namespace {
 
-// The shape by which the second operand is aligned with the first. Before opset 7 it was broadcast
-// only where an attribute asked for it, and then along the axes from `axis` on.
+// The second operand's shape, aligned with the first. Before opset 7 it was broadcast only with the
+// attribute `broadcast`, and then along the axes from `axis` on.
 Shape second_shape(const NodeContext& context) {
   const Shape& a = context.shape(0);
   Shape b = context.shape(1);
@@ -34,7 +34,7 @@ Shape second_shape(const NodeContext& context) {
 
 using BinaryFold = Element (*)(const NodeContext&, long double, long double);
 
-// The type of a comparison is bool, of anything else that of its operands.
+// A comparison yields bool, everything else the operands' type.
 enum class BinaryResult { operand, boolean };
 
 template <ElementFunction function, BinaryFold combine, BinaryResult result = BinaryResult::operand>
@@ -61,7 +61,7 @@ Element divide(const NodeContext& context, long double a, long double b) {
   return of_integers(context) ? std::trunc(a / b) : a / b;
 }
 
-// The sign is that of the divisor, or with fmod that of the dividend, as in C.
+// Takes the sign of the divisor, or with fmod that of the dividend, as in C.
 Element modulo(const NodeContext& context, long double a, long double b) {
   if (b == 0) return std::nullopt;
   const long double rest = std::fmod(a, b);
@@ -71,7 +71,7 @@ Element modulo(const NodeContext& context, long double a, long double b) {
 
 Element power(const NodeContext& context, long double a, long double b) {
   if (!of_integers(context) || b < 0 || b != std::trunc(b)) return std::pow(a, b);
-  // Integers exactly; what grows beyond 2^64 is no element of any type.
+  // Exact for integers; no type holds elements beyond 2^64.
   long double result = 1;
   for (long double left = b; left > 0 && std::fabs(result) < 0x1p64L; --left) {
     if (a == 0 || a == 1) return a;
@@ -90,7 +90,7 @@ Element both(const NodeContext&, long double a, long double b) { return a != 0 &
 Element either(const NodeContext&, long double a, long double b) { return a != 0 || b != 0; }
 Element one_of(const NodeContext&, long double a, long double b) { return (a != 0) != (b != 0); }
 
-// Two's complement of 64 bits; unsigned numbers beyond that stay unknown.
+// 64-bit two's complement; larger unsigned numbers stay unknown.
 template <typename Bitwise>
 Element of_bits(long double a, long double b, Bitwise bitwise) {
   constexpr long double limit = 0x1p63L;
@@ -109,7 +109,7 @@ Element bit_xor(const NodeContext&, long double a, long double b) {
   return of_bits(a, b, [](std::int64_t x, std::int64_t y) { return x ^ y; });
 }
 
-// Shifting to the left drops bits beyond the type, which as_element would refuse.
+// A left shift drops bits beyond the type, which as_element would reject.
 Element bit_shift(const NodeContext& context, long double a, long double b) {
   const int width = bits(context.type(0));
   if (b < 0 || b >= width || a < 0) return std::nullopt;
@@ -118,7 +118,7 @@ Element bit_shift(const NodeContext& context, long double a, long double b) {
   return std::fmod(std::ldexp(a, places), std::ldexp(1.0L, width));
 }
 
-// Each operand after the first is one more operation on every element.
+// Each operand after the first adds one operation per element.
 template <ElementFunction function>
 void variadic(NodeContext& context, const Combine& combine) {
   if (context.input_count() == 0) context.fail("it has no input");
@@ -163,8 +163,8 @@ void minimum(NodeContext& context) {
   if (context.input_count() == 1) context.emit(View{});
 }
 
-// An element of the branch that is not taken need not be known, nor the condition where both
-// branches agree.
+// The element of the branch not taken may be unknown, and so may the condition if both branches
+// agree.
 void fold_where(NodeContext& context, const Shape& shape) {
   if (!context.wants(0) || element_count(shape) > static_cast<std::int64_t>(max_contents)) return;
   if (!may_have_contents(context, {0}) && !may_have_contents(context, {1, 2})) return;
@@ -196,7 +196,7 @@ void where(NodeContext& context) {
   fold_where(context, shape);
 }
 
-// The slope broadcasts into the input; before opset 7 it was a number, or one per channel.
+// The slope broadcasts to the input; before opset 7 it was one number, or one per channel.
 void prelu(NodeContext& context) {
   const Shape& data = context.shape(0);
   const Shape& slope = context.shape(1);

@@ -1,5 +1,5 @@
-// com.microsoft's fused embeddings and position biases. Of every table only the rows that are
-// looked up are read.
+// com.microsoft's fused embeddings and position biases. Only the rows looked up are read from a
+// table.
 #include <algorithm>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -11,8 +11,8 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Looks up words, positions and segments, adds them and normalises. The quantised form has its
-// tables in int8, scales behind them, and computes in the type of the scales.
+// Looks up words, positions and segments, adds them and normalises. The quantised form has int8
+// tables, followed by their scales, and computes in the type of the scales.
 void embed(NodeContext& context, std::size_t mask, ElementType result) {
   want_rank(context, 0, 2);
   want_rank(context, 2, 2);

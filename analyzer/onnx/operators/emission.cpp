@@ -1,5 +1,5 @@
-// Parts that several families emit, and the names of fused activations.
-// What one element of a function costs is in analyzer/count/op_weights.cpp.
+// Parts that several families emit, and the names of fused activations. For the cost of a function
+// per element see analyzer/count/op_weights.cpp.
 #include "analyzer/onnx/operators/emission.h"
 
 #include <algorithm>

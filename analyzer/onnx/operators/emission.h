@@ -1,5 +1,5 @@
-// Emission: parts of a layer that operators of several families have in common.
-// A fused activation, a bias, arithmetic in the type of one certain input.
+// Emission: parts of a layer that several families share: a fused activation, a bias, arithmetic in
+// the type of a given input.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace ridgeline::onnx {
 
-// Work in the dtype of this element type, whatever the other inputs (scales, conditions) are.
+// Work in the dtype of this element type, whatever the types of the other inputs (scales,
+// conditions).
 void emit_in(NodeContext& context, Op op, ElementType type);
 void emit_elementwise(NodeContext& context, ElementFunction function, std::int64_t elements);
 
-// An activation that was fused into another operator, by the name its attribute has; "" and "none"
-// are none. An unknown name is an Error.
+// An activation fused into another operator, by the name in its attribute; none for "" and "none".
+// An unknown name is an Error.
 void emit_activation(NodeContext& context, std::string_view name, std::int64_t elements);
 
 // Output 0 has the type and shape of input 0, and each element is a function of one element.

@@ -1,5 +1,5 @@
-// Mixtures of experts: every token goes through k of them, each a small feed-forward network.
-// Of the weights only those of experts that can be hit are read: at most k per token.
+// Mixtures of experts: every token passes through k experts, each a small feed-forward network.
+// Only weights of experts that can be selected are read, at most k per token.
 #include <algorithm>
 #include <string>
 
@@ -11,7 +11,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Where the weights [experts, rows, columns] of the three products stand.
+// Positions of the weights [experts, rows, columns] of the three products.
 struct ExpertInputs {
   std::size_t first, second, third;
   std::size_t bias_offset;  // from weights to bias
@@ -33,7 +33,7 @@ void mixture(NodeContext& context, const ExpertInputs& inputs) {
   const std::int64_t rows = multiplied(context, {tokens, chosen});
   const std::int64_t width = context.shape(inputs.first)[1];
   const std::string_view activation = context.text("activation_type", "relu");
-  // Gate and value come out of one product, one behind the other.
+  // One product yields gate and value, concatenated.
   const bool fused = activation == "swiglu" && context.integer("swiglu_fusion", 0) != 0;
   const std::int64_t inner = fused ? divided(context, "the width of the experts", width, 2) : width;
   const auto biased = [&](std::size_t weights) {

@@ -1,5 +1,5 @@
-// Families: the tables of operator rules, one per family, each in the file of that name.
-// A new operator is a row in its family; a new family is a line here and one in operators.cpp.
+// Families: the tables of operator rules, one per family, each in the file of that name. A new
+// operator is a row in its family; a new family is a line here and one in operators.cpp.
 #pragma once
 
 #include <span>

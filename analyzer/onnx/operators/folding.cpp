@@ -1,5 +1,4 @@
-// Elements of small tensors, moved from place to place.
-// No element changes its value here.
+// Moves elements of small tensors without changing their values.
 #include "analyzer/onnx/operators/folding.h"
 
 #include <utility>

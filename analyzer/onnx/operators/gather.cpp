@@ -1,5 +1,5 @@
-// Operators that take elements by index: Gather, GatherElements, GatherND and their relatives.
-// They read the indices and what these hit, never the whole table; scattering has its own file.
+// Operators that read elements by index: Gather, GatherElements, GatherND and variants. They read
+// the indices and the selected elements, never the whole table. For scattering see scatter.cpp.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -130,8 +130,8 @@ void array_feature_extractor(NodeContext& context) {
   context.emit(Gather{element_count(shape)});
 }
 
-// A table in blocks that share a scale: what is hit is dequantised on the way. Elements narrower
-// than a byte may be packed into uint8 along the last axis.
+// A table in blocks that share a scale; the selected elements are dequantised. Elements below a
+// byte may be packed into uint8 along the last axis.
 void gather_block_quantized(NodeContext& context) {
   const Shape& data = context.shape(0);
   want_rank_at_least(context, 0, 1);

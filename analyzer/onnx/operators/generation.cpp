@@ -1,6 +1,7 @@
 // BeamSearch, GreedySearch and Sampling (com.microsoft): a decoder that runs once per token, after
-// a run over the prompt or an encoder. The cache grows with every run; since the work of a run is
-// linear in it, runs with the mean length count the same in total and the decoder is walked twice.
+// a run over the prompt or an encoder. The cache grows with every run. The work of a run is linear
+// in the cache's length, so the steps are counted at their mean length, in at most two walks of the
+// decoder.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 struct Generation {
   std::int64_t batch = 1, beams = 1;
   std::int64_t prompt = 1;  // tokens of the input
-  std::int64_t tokens = 1;  // that are generated
+  std::int64_t tokens = 1;  // tokens to generate
   std::int64_t longest = 1;
 
   std::int64_t rows(const NodeContext& context) const {
@@ -33,14 +34,14 @@ const GraphProto* graph_of(const NodeContext& context, std::string_view attribut
   return found == nullptr ? nullptr : found->graph;
 }
 
-// The walk puts the path to this node before it.
+// The walk prepends the path to this node.
 std::string own_name(const NodeContext& context) {
   const Node& node = context.node();
   if (!node.name.empty()) return std::string(node.name);
   return std::string(node.outputs.empty() ? node.op_type : node.outputs.front());
 }
 
-// A number that the node takes as input of one element; nothing where it is data.
+// A scalar input; nothing if it is data.
 std::optional<std::int64_t> number(NodeContext& context, std::size_t input) {
   if (!context.has(input)) return std::nullopt;
   context.not_data(input);
@@ -52,7 +53,7 @@ std::optional<std::int64_t> number(NodeContext& context, std::size_t input) {
 Generation generation_of(NodeContext& context, bool has_encoder, std::optional<std::size_t> beams) {
   Generation sizes;
   sizes.batch = context.dimension(0, 0);
-  // An encoder's input is no text that is continued: decoding starts with one token.
+  // An encoder's input is not a prompt: decoding starts with one token.
   sizes.prompt = has_encoder ? 1 : context.dimension(0, 1);
   if (beams) {
     const auto known = number(context, *beams);
@@ -80,7 +81,7 @@ Generation generation_of(NodeContext& context, bool has_encoder, std::optional<s
   return sizes;
 }
 
-// The dimensions that a sub-graph declares of an input, where they are numbers.
+// A dimension that a sub-graph declares for an input, if it is a number.
 std::int64_t declared_size(const ValueInfo& input, std::size_t axis) {
   const auto& dims = input.type.dims;
   if (!dims || axis >= dims->size() || !(*dims)[axis].value || *(*dims)[axis].value < 1)
@@ -105,15 +106,15 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// What the decoder sees in a run of `length` new tokens after `past` others.
+// A decoder run over `length` new tokens after `past` others.
 struct DecoderRun {
   std::int64_t rows = 1, length = 1, past = 0;
-  std::optional<std::int64_t> encoded;  // length of what an encoder saw
+  std::optional<std::int64_t> encoded;  // length of the encoder's input
   std::int64_t encoder_width = 0;
 };
 
 // By rank and name, as onnxruntime's converters write them: ids, positions and masks have two
-// dimensions, caches four or five; what an encoder left has "cross" or "encoder" in its name.
+// dimensions, caches four or five; an encoder's results have "cross" or "encoder" in their names.
 Value* decoder_input(NodeContext& context, const Generation& sizes, const DecoderRun& run,
                      const ValueInfo& input) {
   const std::string_view name = input.name;
@@ -160,7 +161,7 @@ std::int64_t run_decoder(NodeContext& context, const Generation& sizes, const Gr
   return outputs.front()->shape->back();
 }
 
-// Runs with caches of past … past + count − 1 tokens, at their mean.
+// Runs with caches of past … past + count − 1 tokens, counted at their mean.
 std::int64_t run_steps(NodeContext& context, const Generation& sizes, const GraphProto& decoder,
                        DecoderRun run, std::int64_t count) {
   const std::int64_t first = run.past;
@@ -173,7 +174,7 @@ std::int64_t run_steps(NodeContext& context, const Generation& sizes, const Grap
                      "decoder, second half");
 }
 
-// Returns whether the encoder's sub-graph runs the decoder's first step too.
+// Returns whether the encoder's sub-graph includes the decoder's first step.
 bool run_encoder(NodeContext& context, const Generation& sizes, const GraphProto& encoder,
                  DecoderRun& run) {
   std::vector<Value*> inputs;
@@ -228,7 +229,7 @@ std::int64_t generate(NodeContext& context, const Generation& sizes) {
   return run_steps(context, sizes, *decoder, run, std::max<std::int64_t>(left, 1));
 }
 
-// Scores of all words, per token: normalised, and the best kept.
+// Per token: normalises the scores of all words and keeps the best.
 void emit_choice(NodeContext& context, const Generation& sizes, std::int64_t words) {
   const std::int64_t rows = multiplied(context, {sizes.rows(context), sizes.tokens});
   context.emit(Softmax{multiplied(context, {rows, words}), true});

@@ -1,5 +1,5 @@
-// Gradients of operators, as onnxruntime writes them into training graphs (com.microsoft). Each
-// takes the gradient of the output and what the forward pass left, and costs about as much again.
+// Gradient operators as onnxruntime writes them into training graphs (com.microsoft). Each reads
+// the gradient of the output and what the forward pass saved, and costs about as much as that pass.
 #include <algorithm>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -10,7 +10,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// dX is like dY; each function is computed once per element.
+// dX has the shape of dY; each function is computed once per element.
 void pointwise(NodeContext& context, std::initializer_list<ElementFunction> functions) {
   const Shape& shape = context.shape(0);
   context.set(0, context.type(0), shape);
@@ -80,7 +80,7 @@ void softmax_dropout_gradient(NodeContext& context) {
                       ElementFunction::subtract, ElementFunction::multiply});
 }
 
-// (softmax − one hot) · dY, in the shape of the logits.
+// (softmax − one-hot) · dY, in the shape of the logits.
 void cross_entropy_gradient(NodeContext& context) {
   const std::int64_t count = element_count(context.shape(1));
   context.set(0, context.type(1), context.shape(1));
@@ -89,7 +89,7 @@ void cross_entropy_gradient(NodeContext& context) {
   emit_elementwise(context, ElementFunction::multiply, count);
 }
 
-// A convolution for each gradient that is wanted: with the taps for dX, with dY for dW.
+// One convolution for each gradient wanted: with the weights for dX, with dY for dW.
 void convolution_gradient(NodeContext& context, bool transposed) {
   want_rank_at_least(context, 1, 3);
   const Shape& input = context.shape(1);
@@ -120,7 +120,7 @@ void conv_gradient(NodeContext& context) { convolution_gradient(context, false);
 
 void conv_transpose_gradient(NodeContext& context) { convolution_gradient(context, true); }
 
-// dX like X, and one gradient for each of scale and shift: about two forward passes.
+// dX in the shape of X, plus the gradients of scale and shift: about two forward passes.
 void normalize_gradient(NodeContext& context, Normalization kind, std::int64_t rows) {
   const std::int64_t count = element_count(context.shape(1));
   context.set(0, context.type(1), context.shape(1));
@@ -149,13 +149,13 @@ void batch_norm_gradient(NodeContext& context) {
   normalize_gradient(context, Normalization::batch, element_count(context.shape(2)));
 }
 
-// The shape of dX is that of the forward input, which the node does not see.
+// dX has the shape of the forward input, which is not among the node's inputs.
 void pool_gradient(NodeContext& context) {
   context.emit(Elementwise{ElementFunction::add, element_count(context.shape(0))});
   throw CannotInfer{"a pooling gradient does not know the shape of the pooled tensor"};
 }
 
-// Gradients are added up where they came from, in a tensor of the given shape.
+// Adds gradients up at their source, in a tensor of the given shape.
 void scattered(NodeContext& context, std::size_t shape, std::size_t gradient, bool reduces) {
   context.not_data(shape);
   context.emit(Scatter{element_count(context.shape(gradient)), reduces});

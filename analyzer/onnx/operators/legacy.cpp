@@ -1,5 +1,5 @@
-// Experimental operators of the first opsets that old image networks still begin or end with.
-// The specification dropped them; onnxruntime runs them.
+// Experimental operators of the first opsets, still found at the start or end of old image
+// networks. The specification dropped them; onnxruntime runs them.
 #include <string>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -31,7 +31,7 @@ void crop(NodeContext& context) {
   context.emit(Copy{element_count(shape)});
 }
 
-// Pixels are scaled, and a bias per channel is added.
+// Scales pixels and adds a bias per channel.
 void image_scaler(NodeContext& context) {
   const std::int64_t count = element_count(context.shape(0));
   context.set(0, context.type(0), context.shape(0));

@@ -1,5 +1,5 @@
-// Losses of training graphs: cross entropy and negative log likelihood, of both domains.
-// Their gradients stand with the other gradients.
+// Losses of training graphs: cross entropy and negative log likelihood, of both domains. For their
+// gradients see gradient.cpp.
 
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"
@@ -16,7 +16,7 @@ Shape labels_of_scores(const NodeContext& context) {
   return labels;
 }
 
-// One loss per label, or all of them in one number.
+// One loss per label, or their reduction to one number.
 void set_loss(NodeContext& context, const Shape& labels) {
   const std::int64_t count = element_count(labels);
   const std::string_view reduction = context.text("reduction", "mean");
@@ -55,7 +55,7 @@ void softmax_cross_entropy(NodeContext& context) {
   context.emit(Reduce{Reduction::sum, count, 1});
 }
 
-// Labels are numbers of classes; classes stand on the last axis.
+// Labels are class indices; classes are on the last axis.
 void sparse_softmax_cross_entropy(NodeContext& context) {
   want_rank_at_least(context, 0, 1);
   const Shape& logits = context.shape(0);

@@ -1,5 +1,5 @@
-// Matrix products of floating numbers: MatMul, Gemm and their fused forms.
-// Integers and packed weights are in onnx/operators/matmul_quantized.cpp.
+// Floating-point matrix products: MatMul, Gemm and their fused forms. For integers and packed
+// weights see onnx/operators/matmul_quantized.cpp.
 #include "analyzer/onnx/operators/matmul.h"
 
 #include <fmt/format.h>
@@ -85,8 +85,8 @@ int count_scalings(const NodeContext& context, bool has_third) {
   return (alpha ? 1 : 0) + (beta ? 1 : 0);
 }
 
-// Before opset 7 the third operand was broadcast only with an attribute; it is broadcast the same
-// way. From opset 11 it may be left out.
+// Before opset 7 the third operand was broadcast only with an attribute, in the same way. It is
+// optional since opset 11.
 void gemm(NodeContext& context) {
   MatrixProduct product = general_product(context, context.shape(0), context.shape(1), 2);
   product.op.scalings = count_scalings(context, product.op.bias);
@@ -95,12 +95,12 @@ void gemm(NodeContext& context) {
   emit_activation(context, context.text("activation", ""), element_count(product.shape));
 }
 
-// The shape of an operand of FusedMatMul after the transpositions that it asks for.
+// An operand of FusedMatMul after its transpositions.
 Shape transposed_operand(const NodeContext& context, std::size_t input,
                          std::string_view transpose_name, std::string_view batch_name) {
   Shape shape = context.shape(input);
   if (shape.size() < 2) return shape;
-  // The first dimension goes behind the batch dimensions.
+  // The first dimension moves behind the batch dimensions.
   if (context.integer(batch_name, 0) != 0)
     std::rotate(shape.begin(), shape.begin() + 1, shape.end() - 1);
   if (context.integer(transpose_name, 0) != 0) std::swap(shape.back(), shape[shape.size() - 2]);
@@ -127,7 +127,7 @@ void gemm_fast_gelu(NodeContext& context) {
   emit_elementwise(context, ElementFunction::gelu_tanh, element_count(product.shape));
 }
 
-// A, B, C, scale of A, of B, of Y.
+// Inputs: A, B, C, scales of A, B and Y.
 void gemm_float8(NodeContext& context) {
   MatrixProduct product = general_product(context, context.shape(0), context.shape(1), 2);
   product.op.scalings = count_scalings(context, product.op.bias);

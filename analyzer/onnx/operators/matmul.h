@@ -1,5 +1,5 @@
-// Matrix products as rules see them: two shapes in, the output's shape and the MatMul out.
-// Who multiplies (floats, integers, packed weights) is the rule's business.
+// Matrix products for rules: from two shapes to the output's shape and the MatMul. The rule chooses
+// the type (floats, integers, packed weights).
 #pragma once
 
 #include "analyzer/graph/op.h"
@@ -13,16 +13,16 @@ struct MatrixProduct {
   MatMul op;
 };
 
-// As numpy.matmul: vectors are a row on the left and a column on the right, leading dimensions
-// broadcast. Where the right operand is shared by the whole batch, the batch is part of m.
+// As numpy.matmul: a vector is a row on the left and a column on the right, leading dimensions
+// broadcast. If the whole batch shares the right operand, the batch is part of m.
 MatrixProduct matrix_product(const NodeContext& context, const Shape& a, const Shape& b);
 
-// General matrix product of two matrices, each transposed or not; `bias` is the input that is
-// added, where the node has it.
+// Product of two matrices, each optionally transposed; `bias` is the input added, if the node has
+// it.
 MatrixProduct general_product(const NodeContext& context, const Shape& a, const Shape& b,
                               std::size_t bias);
 
-// Activations …×k by weights k×n that stand packed in another shape.
+// Activations …×k by weights k×n, packed in another shape.
 MatrixProduct packed_product(const NodeContext& context, const Shape& a, std::int64_t k,
                              std::int64_t n);
 

@@ -1,6 +1,6 @@
-// Matrix products of integers, and of floating activations with packed weights.
-// Packed weights are widened on the way in: the arithmetic is the activations', the bytes are
-// those of the packed tensor.
+// Matrix products of integers, and of floating-point activations with packed weights. Packed
+// weights are widened as they are read: arithmetic in the activations' type, bytes of the packed
+// tensor.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ void matmul_integer16(NodeContext& context) {
   emit_in(context, product.op, context.type(0));
 }
 
-// a, scale, zero point, b, scale, zero point, scale of y, zero point of y.
+// Inputs: a, scale, zero point, b, scale, zero point, scale of y, zero point of y.
 void qlinear_matmul(NodeContext& context) {
   MatrixProduct product = matrix_product(context, context.shape(0), context.shape(3));
   context.set(0, first_known_type(context, {7, 0}), std::move(product.shape));
   emit_in(context, product.op, context.type(0));
 }
 
-// A, B, scales, zero points, bias: int8 product, then scaled to floats.
+// Inputs: A, B, scales, zero points, bias. An int8 product, scaled to floats.
 void matmul_integer_to_float(NodeContext& context) {
   MatrixProduct product = matrix_product(context, context.shape(0), context.shape(1));
   const std::int64_t elements = element_count(product.shape);
@@ -49,7 +49,7 @@ void matmul_integer_to_float(NodeContext& context) {
   }
 }
 
-// A in floats, which is quantised by its own range; B, scale, zero point, bias.
+// Inputs: A in floats, quantised by its own range; B, scale, zero point, bias.
 void dynamic_quantize_matmul(NodeContext& context) {
   MatrixProduct product = matrix_product(context, context.shape(0), context.shape(1));
   const std::int64_t elements = element_count(product.shape);
@@ -67,7 +67,8 @@ void dynamic_quantize_matmul(NodeContext& context) {
   }
 }
 
-// A, scale, zero point, B, scale, zero point, C, scale and zero point of Y; floats without these.
+// Inputs: A, scale, zero point, B, scale, zero point, C, scale and zero point of Y. The result is
+// floating-point without the last two.
 void qgemm(NodeContext& context) {
   MatrixProduct product = general_product(context, context.shape(0), context.shape(3), 6);
   const bool quantized = context.has(8);
@@ -78,7 +79,8 @@ void qgemm(NodeContext& context) {
             context.type(1));
 }
 
-// A, scale, B, scale, scale of Y, bias, C, scale of C; B is k×n whatever its order in memory.
+// Inputs: A, scale, B, scale, scale of Y, bias, C, scale of C. B is k×n whatever its order in
+// memory.
 void qordered_matmul(NodeContext& context) {
   MatrixProduct product = matrix_product(context, context.shape(0), context.shape(2));
   product.op.bias = context.has(5);
@@ -97,7 +99,7 @@ std::int64_t positive_attribute(const NodeContext& context, std::string_view nam
   return value;
 }
 
-// The packed tensor holds what K, N and bits promise: a file that claims more is an error.
+// An Error if the packed tensor is too small for the file's K, N and bits.
 void want_packed(const NodeContext& context, std::size_t input, std::int64_t values,
                  std::int64_t value_bits) {
   const auto bytes = storage_bytes(context.type(input), element_count(context.shape(input)));
@@ -112,7 +114,7 @@ std::int64_t weight_bits(const NodeContext& context) {
   return value_bits;
 }
 
-// A, B packed, scales, zero points, group indices, bias.
+// Inputs: A, B packed, scales, zero points, group indices, bias.
 void matmul_nbits(NodeContext& context) {
   const std::int64_t k = positive_attribute(context, "K");
   const std::int64_t n = positive_attribute(context, "N");
@@ -124,7 +126,8 @@ void matmul_nbits(NodeContext& context) {
   emit_in(context, product.op, context.type(0));
 }
 
-// A, B packed, absolute maxima of blocks; the weights are N×K, transposed unless transB is 0.
+// Inputs: A, B packed, absolute maxima of blocks. The weights are N×K, transposed unless transB is
+// 0.
 void matmul_bnb4(NodeContext& context) {
   std::int64_t k = positive_attribute(context, "K");
   std::int64_t n = positive_attribute(context, "N");
@@ -135,7 +138,7 @@ void matmul_bnb4(NodeContext& context) {
   emit_in(context, product.op, context.type(0));
 }
 
-// A, B packed, shape of B.
+// Inputs: A, B packed, shape of B.
 void matmul_fpq4(NodeContext& context) {
   context.not_data(2);
   const std::vector<std::int64_t> shape = context.needed_integers(2);
@@ -160,8 +163,8 @@ void blockwise(NodeContext& context, std::int64_t weights_per_element, std::size
 void matmul_fp8_weight(NodeContext& context) { blockwise(context, 1, 4); }
 void matmul_fp4_weight(NodeContext& context) { blockwise(context, 2, 5); }
 
-// A, skip, scale of the normalisation: the part that both fused projections begin with. The sum of
-// A and skip is the output after the projections'.
+// Common start of both fused projections: A + skip, normalised with a scale (inputs 0 to 2). The
+// sum of A and skip is the output after those of the projections.
 void emit_normalized_input(NodeContext& context, std::int64_t k, std::size_t sum_output) {
   const Shape& shape = context.shape(0);
   const std::int64_t elements = element_count(shape);
@@ -185,7 +188,7 @@ MatrixProduct emit_projection(NodeContext& context, std::size_t weights, std::in
   return product;
 }
 
-// A, skip, norm scale, then gate and up, each packed, scales, bias.
+// Inputs: A, skip, norm scale, then packed weights, scales and bias for each of gate and up.
 void matmul_nbits_mlp(NodeContext& context) {
   const std::int64_t k = positive_attribute(context, "K");
   const std::int64_t n = positive_attribute(context, "N");
@@ -197,7 +200,7 @@ void matmul_nbits_mlp(NodeContext& context) {
   context.set(0, context.type(0), product.shape);
 }
 
-// A, skip, norm scale, then q, k and v, each packed, scales, bias.
+// Inputs: A, skip, norm scale, then packed weights, scales and bias for each of q, k and v.
 void matmul_nbits_qkv(NodeContext& context) {
   const std::int64_t k = positive_attribute(context, "K");
   const std::int64_t n_q = positive_attribute(context, "Nq");

@@ -1,5 +1,6 @@
-// Operators that put elements elsewhere: Transpose, Concat, Split, DepthToSpace, SpaceToDepth,
-// ReverseSequence, Trilu, Compress. Slices and pads, and what repeats elements, have own files.
+// Operators that move elements: Transpose, Concat, Split, DepthToSpace, SpaceToDepth,
+// ReverseSequence, Trilu, Compress. For slices, pads and repetition see slicing.cpp and
+// repetition.cpp.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -50,13 +51,13 @@ void transpose(NodeContext& context) {
   }
 }
 
-// Elements of all inputs in the order of the output; those of an input that depends on data are
-// unknown, the others are still worth having.
+// Elements of all inputs in the order of the output. Those of inputs that depend on data are
+// unknown; the others are still useful.
 void fold_concat(NodeContext& context, const std::vector<std::size_t>& inputs, std::size_t axis) {
   if (!context.wants(0) || !is_foldable(context.output(0).type, *context.output(0).shape)) return;
   Contents all;
-  std::vector<std::int64_t> firsts;   // in `all`
-  std::vector<std::int64_t> borders;  // on the axis
+  std::vector<std::int64_t> firsts;   // start of each input in `all`
+  std::vector<std::int64_t> borders;  // end of each input on the axis
   std::vector<Shape> steps;
   std::int64_t border = 0;
   for (const std::size_t input : inputs) {
@@ -90,7 +91,7 @@ void concat(NodeContext& context) {
     if (context.has(i)) inputs.push_back(i);
   if (inputs.empty()) context.fail("a Concat without inputs");
   Shape shape = context.shape(inputs.front());
-  // The first opset had a default.
+  // Opset 1 had a default.
   if (context.opset() >= 4 && context.attribute("axis") == nullptr)
     context.fail("a Concat without an axis");
   const std::size_t axis = context.axis(context.integer("axis", 1), shape.size());
@@ -109,7 +110,7 @@ void concat(NodeContext& context) {
   fold_concat(context, inputs, axis);
 }
 
-// The size that every input had on the axis comes out as well.
+// Also returns the size of every input on the axis.
 void concat_training(NodeContext& context) {
   concat(context);
   Contents sizes;
@@ -208,7 +209,7 @@ void triangle(NodeContext& context) {
   context.set(0, context.type(0), context.shape(0));
 }
 
-// How many are kept depends on the condition; all that it could keep where that is data.
+// The condition determines how many elements are kept; all that it could keep if it is data.
 void compress(NodeContext& context) {
   const Shape& from = context.shape(0);
   const std::int64_t conditions = element_count(context.shape(1));

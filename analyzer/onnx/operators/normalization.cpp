@@ -1,5 +1,5 @@
-// Normalisations: batch, layer, group, instance, root mean square, local response and the others.
-// Those that com.microsoft fuses with additions are in onnx/operators/skip_normalization.cpp.
+// Normalisations: batch, layer, group, instance, root mean square, local response and others. For
+// those that com.microsoft fuses with additions see onnx/operators/skip_normalization.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// X, scale, B, mean, variance: as many of each as there are statistics.
+// Inputs: X, scale, B, mean, variance, the last four in the shape of the statistics.
 void normalize_batch(NodeContext& context, const Shape& statistics, bool training) {
   const Shape& data = context.shape(0);
   const std::int64_t count = multiplied(context, statistics);
@@ -33,8 +33,8 @@ void normalize_batch(NodeContext& context, const Shape& statistics, bool trainin
 
 Shape channels_only(const Shape& data) { return {data.size() > 1 ? data[1] : 1}; }
 
-// Before opset 9 `spatial` 0 asked for statistics of every position; before opset 14 it trained
-// where anyone asked for the statistics.
+// Before opset 9, `spatial` 0 means statistics per position; before opset 14, training mode is
+// implied by using the statistics outputs.
 void batch_normalization(NodeContext& context) {
   want_rank_at_least(context, 0, 1);
   const Shape& data = context.shape(0);
@@ -46,7 +46,7 @@ void batch_normalization(NodeContext& context) {
   normalize_batch(context, statistics, training);
 }
 
-// Of training graphs: it has the saved statistics as further outputs.
+// For training graphs: has the saved statistics as further outputs.
 void batch_norm_internal(NodeContext& context) {
   want_rank_at_least(context, 0, 1);
   normalize_batch(context, channels_only(context.shape(0)),
@@ -63,7 +63,7 @@ void instance_normalization(NodeContext& context) {
                          multiplied(context, {data[0], data[1]}), true, false, 0});
 }
 
-// Scale and shift are per group in opset 18, per channel since.
+// Scale and shift are per group in opset 18, per channel since 21.
 void group_normalization(NodeContext& context) {
   want_rank_at_least(context, 0, 2);
   const Shape& data = context.shape(0);
@@ -71,7 +71,7 @@ void group_normalization(NodeContext& context) {
   divided(context, "the number of channels", data[1], groups);
   const std::int64_t scaled = context.opset() < 21 ? groups : data[1];
   for (const std::size_t input : {1, 2})
-    // Sizes show whether a file that says 18 means 21.
+    // Some files declare opset 18 but mean 21; the sizes show it.
     if (context.shape(input) != Shape{data[1]})
       want_vector(context, input, scaled, context.opset() < 21 ? "groups" : "channels");
   context.set(0, context.type(0), data);
@@ -79,12 +79,12 @@ void group_normalization(NodeContext& context) {
                          multiplied(context, {data[0], groups}), true, false, 0});
 }
 
-// Rows end before `axis`: statistics are taken over all that follows.
+// Rows end before `axis`: statistics cover everything from there on.
 std::int64_t rows_before(const NodeContext& context, const Shape& data, std::size_t axis) {
   return extent(context, data, 0, axis);
 }
 
-// Outputs 1 and 2: statistics of each row, in the type that the computation is stashed in.
+// Outputs 1 and 2: statistics of each row, in the stash type.
 void set_row_statistics(NodeContext& context, const Shape& data, std::size_t axis) {
   Shape shape = data;
   std::fill(shape.begin() + static_cast<std::ptrdiff_t>(axis), shape.end(), 1);
@@ -99,8 +99,8 @@ void normalize_rows(NodeContext& context, Normalization kind) {
   const Shape normalized(data.begin() + static_cast<std::ptrdiff_t>(axis), data.end());
   for (std::size_t input = 1; input < std::min<std::size_t>(3, context.input_count()); ++input)
     if (context.has(input)) {
-      // Usually the normalised dimensions; anything that broadcasts is allowed, and some files have
-      // the elements in a vector.
+      // Usually the normalised dimensions; anything that broadcasts is allowed, and some files
+      // flatten them to a vector.
       const bool flat = element_count(context.shape(input)) == element_count(normalized);
       if (!flat) want_broadcastable_to(context, input, data);
     }

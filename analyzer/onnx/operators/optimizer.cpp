@@ -1,5 +1,5 @@
-// Optimizers of training graphs: every element of a weight is updated from its gradient and the
-// states beside it. How many operations that takes per element is in the table of weights.
+// Optimisers of training graphs: every element of a weight is updated from its gradient and states.
+// For operations per element see analyzer/count/op_weights.cpp.
 #include <string>
 #include <vector>
 
@@ -11,8 +11,8 @@
 namespace ridgeline::onnx {
 namespace {
 
-// ai.onnx.preview.training: rate and step, then all weights, all gradients, and all of each state;
-// all new weights and all of each new state come out.
+// ai.onnx.preview.training. Inputs: rate and step, then all weights, all gradients, and all of each
+// state. Outputs: all new weights and all of each new state.
 void optimize_groups(NodeContext& context, ElementFunction function, std::size_t states) {
   context.not_data(0);
   context.not_data(1);
@@ -34,7 +34,7 @@ void adam(NodeContext& context) { optimize_groups(context, ElementFunction::adam
 void momentum(NodeContext& context) { optimize_groups(context, ElementFunction::momentum, 1); }
 void adagrad(NodeContext& context) { optimize_groups(context, ElementFunction::adagrad, 1); }
 
-// One weight per node; outputs are like the inputs that `sources` names.
+// One weight per node; each output has the shape of the input that `sources` names.
 void optimize_one(NodeContext& context, ElementFunction function, std::size_t weight,
                   const std::vector<std::size_t>& sources) {
   for (std::size_t i = 0; i < sources.size(); ++i)
@@ -53,7 +53,7 @@ void sgd_optimizer(NodeContext& context) {
   optimize_one(context, ElementFunction::sgd, 1, {1, 2});
 }
 
-// Weights, gradients and states come as sequences; a flag and the same sequences come out.
+// Weights, gradients and states are sequences; the outputs are a flag and the same sequences.
 void optimize_sequences(NodeContext& context, ElementFunction function, std::size_t weights,
                         const std::vector<std::size_t>& sources) {
   const Value& sequence = context.input(weights);
@@ -81,9 +81,9 @@ void sgd_optimizer_v2(NodeContext& context) {
   optimize_sequences(context, ElementFunction::sgd, 1, {1});
 }
 
-// Signal, loss scale, gradient norm, rate and step; then groups of weight, gradient, two moments
-// and a copy in lower precision. The step and groups of the same come out. Lamb is Adam with an
-// update that is scaled by the norms of weight and update.
+// Inputs: signal, loss scale, gradient norm, rate and step; then groups of weight, gradient, two
+// moments and a copy in lower precision. Outputs: the step and the same groups. LAMB is Adam with
+// an update scaled by the norms of weight and update.
 void lamb_optimizer(NodeContext& context) {
   for (std::size_t i = 0; i < 5; ++i) context.not_data(i);
   if (context.has(4)) context.set(0, context.type(4), context.shape(4));

@@ -1,5 +1,5 @@
-// Pools: windows that are reduced to a maximum, a mean or a norm, locally or globally.
-// Windows at the border count in full, whatever hangs over it.
+// Pools: windows reduced to a maximum, a mean or a norm, locally or globally. Windows at the border
+// count in full, including their part outside the input.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void nhwc_max_pool(NodeContext& context) { pool(context, Pooling::max, true); }
 void average_pool(NodeContext& context) { pool(context, Pooling::average, false); }
 void lp_pool(NodeContext& context) { pool(context, Pooling::lp, false); }
 
-// Sums of integers; each output is scaled anew.
+// Sums of integers; each output is rescaled.
 void emit_requantization(NodeContext& context) {
   if (context.wants(0))
     emit_in(context,
@@ -65,13 +65,13 @@ void qlinear_global_average_pool(NodeContext& context) {
 }
 
 void global_lp_pool(NodeContext& context) {
-  // p was a floating number in opset 1.
+  // p was a float in opset 1.
   const Attribute* p = context.attribute("p");
   const bool is_one = p != nullptr && (p->i == 1 || p->f == 1);
   global_pool(context, is_one ? Reduction::l1 : Reduction::l2, false);
 }
 
-// Values, indices, and the shape where it does not follow from the window.
+// Inputs: values, indices, and the shape if it does not follow from the window.
 void max_unpool(NodeContext& context) {
   want_rank_at_least(context, 0, 3);
   const Shape& data = context.shape(0);
@@ -93,7 +93,7 @@ void max_unpool(NodeContext& context) {
   context.emit(Copy{});
 }
 
-// Which positions a region covers depends on data; a window covers its share of the image at most.
+// The size of a region depends on data; counted for regions of the whole image, the maximum.
 void max_roi_pool(NodeContext& context) {
   want_rank(context, 0, 4);
   want_rank(context, 1, 2);

@@ -1,5 +1,5 @@
-// QuantizeLinear, DequantizeLinear and what is like them: every element is scaled and shifted.
-// Which of them a matrix operation beside takes over is decided later, on the whole graph.
+// QuantizeLinear, DequantizeLinear and variants: every element is scaled and shifted. Quantisation
+// that a neighbouring matrix operation absorbs is removed later, on the whole graph.
 #include <string>
 
 #include "analyzer/onnx/data_type.h"
@@ -11,7 +11,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// One scale for all, one per index of the axis, or one per block along the axis.
+// One scale for all elements, one per index of the axis, or one per block along the axis.
 void check_scale(const NodeContext& context) {
   const Shape& data = context.shape(0);
   const Shape& scale = context.shape(1);
@@ -48,7 +48,7 @@ void dequantize_linear(NodeContext& context) {
   emit_in(context, Elementwise{ElementFunction::dequantize, element_count(shape)}, type);
 }
 
-// The range is found first: scale and zero point follow from it.
+// Scale and zero point follow from the range, which is computed first.
 void dynamic_quantize_linear(NodeContext& context) {
   const Shape& shape = context.shape(0);
   const std::int64_t count = element_count(shape);
@@ -60,7 +60,7 @@ void dynamic_quantize_linear(NodeContext& context) {
   context.emit(Elementwise{ElementFunction::quantize, count});
 }
 
-// The layouts of cuBLASLt have as many elements as the matrix.
+// cuBLASLt's layouts keep the number of elements.
 void quantize_with_order(NodeContext& context) {
   const Shape& shape = context.shape(0);
   context.set(0, ElementType::int8, shape);
@@ -74,7 +74,8 @@ void dequantize_with_order(NodeContext& context) {
   emit_in(context, Elementwise{ElementFunction::dequantize, element_count(shape)}, type);
 }
 
-// TensorRT's quantisation to E4M3, as its model optimizer writes it before opset 19 had the type.
+// TensorRT's quantisation to E4M3, as its model optimizer writes it for opsets below 19, which lack
+// the type.
 void quantize_to_fp8(NodeContext& context) {
   const Shape& shape = context.shape(0);
   context.set(0, ElementType::fp8_e4m3fn, shape);

@@ -1,5 +1,5 @@
-// Element-wise operators of com.microsoft on quantised tensors, and a few on floats that have no
-// row elsewhere. Quantised ones widen their operands, compute in floats and quantise the result.
+// com.microsoft's element-wise operators on quantised tensors, and a few on floats that fit no
+// other family. The quantised ones widen their operands, compute in floats and quantise the result.
 #include <fmt/format.h>
 
 #include <vector>
@@ -21,7 +21,7 @@ void emit_quantized(NodeContext& context, const std::vector<std::size_t>& operan
   emit_in(context, Elementwise{ElementFunction::quantize, elements}, ElementType::fp32);
 }
 
-// A, scale, zero point, B, scale, zero point, scale and zero point of C.
+// Inputs: A, scale, zero point, B, scale, zero point, scale and zero point of C.
 template <ElementFunction function>
 void qlinear_binary(NodeContext& context) {
   const Shape shape = broadcast_inputs(context, {0, 3});
@@ -29,7 +29,7 @@ void qlinear_binary(NodeContext& context) {
   emit_quantized(context, {0, 3}, function, element_count(shape));
 }
 
-// X, scale, zero point, scale and zero point of Y.
+// Inputs: X, scale, zero point, scale and zero point of Y.
 template <ElementFunction function>
 void qlinear_unary(NodeContext& context) {
   const Shape& shape = context.shape(0);
@@ -37,14 +37,14 @@ void qlinear_unary(NodeContext& context) {
   emit_quantized(context, {0}, function, element_count(shape));
 }
 
-// Condition, X, scale, zero point, Y, scale, zero point, scale and zero point of Z.
+// Inputs: condition, X, scale, zero point, Y, scale, zero point, scale and zero point of Z.
 void qlinear_where(NodeContext& context) {
   const Shape shape = broadcast_inputs(context, {0, 1, 4});
   context.set(0, context.type(1), shape);
   emit_quantized(context, {1, 4}, ElementFunction::where, element_count(shape));
 }
 
-// Scale and zero point of Y, then a tensor, its scale and its zero point, again and again.
+// Inputs: scale and zero point of Y, then a tensor, its scale and its zero point, repeatedly.
 void qlinear_concat(NodeContext& context) {
   const std::size_t inputs = context.input_count();
   if (inputs < 5 || (inputs - 2) % 3 != 0)
@@ -71,7 +71,7 @@ void qlinear_concat(NodeContext& context) {
   emit_in(context, Elementwise{ElementFunction::quantize, elements}, ElementType::fp32);
 }
 
-// A, zero point, B, zero point; the result is an integer of 32 bits.
+// Inputs: A, zero point, B, zero point. The result is int32.
 void mul_integer(NodeContext& context) {
   const Shape shape = broadcast_inputs(context, {0, 2});
   context.set(0, ElementType::int32, shape);
@@ -87,7 +87,7 @@ void complex_mul(NodeContext& context) {
   emit_elementwise(context, ElementFunction::add, elements);
 }
 
-// X, Y, gate: X + Y·gate.
+// Inputs: X, Y, gate. X + Y·gate.
 void gated_add(NodeContext& context) {
   const Shape& shape = context.shape(0);
   want_broadcastable_to(context, 1, shape);
@@ -97,7 +97,7 @@ void gated_add(NodeContext& context) {
   emit_elementwise(context, ElementFunction::add, element_count(shape));
 }
 
-// Distances of every row of A to every row of B: as a product for the euclidean ones.
+// Distances of every row of A to every row of B; Euclidean ones as a matrix product.
 void cdist(NodeContext& context) {
   want_rank(context, 0, 2);
   want_rank(context, 1, 2);

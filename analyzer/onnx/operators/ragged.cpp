@@ -1,5 +1,5 @@
-// Batches of sequences without their padding: taken off, put back, cut into windows.
-// How many tokens are left is data; all of them are counted.
+// Batches of sequences with padding removed, restored, or cut into windows. The number of tokens
+// left is data, so all of them are counted.
 #include <string>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -28,7 +28,7 @@ void restore_padding(NodeContext& context) {
   context.emit(Copy{});
 }
 
-// Rows of the flattened leading axes, by index; the sizes of these axes come out beside.
+// Rows of the flattened leading axes, by index; a second output holds the sizes of these axes.
 void flatten_and_unpad(NodeContext& context) {
   want_rank_at_least(context, 0, 2);
   const Shape& from = context.shape(0);
@@ -50,7 +50,7 @@ void pad_and_unflatten(NodeContext& context) {
   context.set(0, context.type(0), shape);
 }
 
-// Windows along one axis, which may overlap; their elements go into a new last axis.
+// Windows along one axis, possibly overlapping; their elements form a new last axis.
 void unfold(NodeContext& context) {
   Shape shape = context.shape(0);
   const std::size_t axis = context.axis(context.integer("dim", -1), shape.size());

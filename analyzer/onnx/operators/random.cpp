@@ -1,5 +1,5 @@
-// Operators that draw numbers: their shapes are given or taken from an input, their values never
-// known. They read nothing but what Bernoulli draws from.
+// Operators that draw random numbers: shapes are given or taken from an input, values are unknown.
+// Only Bernoulli reads data.
 
 #include "analyzer/onnx/data_type.h"
 #include "analyzer/onnx/operators/emission.h"

@@ -1,5 +1,5 @@
-// LSTM, GRU and RNN in every layout and direction, and com.microsoft's quantised LSTM.
-// Activations other than the default ones cost what the cell's own do.
+// LSTM, GRU and RNN in every layout and direction, and com.microsoft's quantised LSTM. Activations
+// other than the defaults are counted as the defaults.
 #include <algorithm>
 #include <string>
 
@@ -16,7 +16,7 @@ struct CellForm {
   bool transposed_weights;  // [directions, input, gates·hidden] instead of [.., .., input]
 };
 
-// Sequences may be shorter than the padded input, where the file says so.
+// Sequences may be shorter than the padded input, if the file gives their lengths.
 std::int64_t longest_sequence(NodeContext& context, std::int64_t steps) {
   context.not_data(4);
   const auto lengths = context.known_integers(4);
@@ -60,7 +60,7 @@ Recurrent inferred_layer(NodeContext& context, const CellForm& form) {
   }
   context.set(0, context.type(0), every);
   context.set(1, context.type(0), last);
-  context.set(2, context.type(0), last);  // of an LSTM: the cell state
+  context.set(2, context.type(0), last);  // cell state of an LSTM
   return {form.cell, directions,     longest_sequence(context, steps),         batch, input[2],
           hidden,    context.has(3), form.cell == Cell::lstm && context.has(7)};
 }

@@ -1,5 +1,5 @@
-// Reductions along axes, positions of extrema, running sums.
-// Small ones are folded: sizes of tensors are multiplied and compared with them.
+// Reductions along axes, positions of extrema, running sums. Small ones are folded: shape
+// arithmetic multiplies and compares sizes with them.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// The shape with 1 along the reduced axes; they are all of them where none is named.
+// The shape with 1 along the reduced axes; all axes if none are named.
 Shape reduced_shape(const NodeContext& context, const Shape& data,
                     const std::vector<std::int64_t>& axes) {
   Shape shape = data;
@@ -34,7 +34,7 @@ Shape without_axes(const NodeContext& context, const Shape& data,
   return shape;
 }
 
-// Whether shapes are computed with this kind of reduction: those that need no root or logarithm.
+// Whether shape arithmetic uses this reduction: those without a root or logarithm.
 bool is_folded(Reduction kind) {
   return kind == Reduction::sum || kind == Reduction::mean || kind == Reduction::product ||
          kind == Reduction::max || kind == Reduction::min || kind == Reduction::l1 ||
@@ -57,7 +57,7 @@ void fold_reduction(NodeContext& context, Reduction kind, const Shape& reduced) 
   if (!context.wants(0) || !is_folded(kind) || !may_have_contents(context, {0})) return;
   const Shape& data = context.shape(0);
   const std::int64_t count = element_count(data);
-  // Of nothing at all there is a sum but no maximum; such tensors steer no shape.
+  // An empty tensor has a sum but no maximum; no shape depends on one.
   if (count == 0 || count > static_cast<std::int64_t>(max_contents)) return;
   const Contents* elements = folded_elements(context, 0);
   if (elements == nullptr) return;
@@ -82,8 +82,8 @@ void fold_reduction(NodeContext& context, Reduction kind, const Shape& reduced) 
   context.set_contents(0, std::move(results));
 }
 
-// With `noop_with_empty_axes` no axes means nothing is reduced, though each element still is
-// squared, made absolute or the like.
+// With `noop_with_empty_axes` and no axes nothing is reduced, but each element is still squared,
+// made absolute or the like.
 void reduce_nothing(NodeContext& context, Reduction kind) {
   const Shape& data = context.shape(0);
   context.set(0, context.type(0), data);
@@ -115,7 +115,7 @@ void reduce(NodeContext& context) {
   fold_reduction(context, kind, reduced);
 }
 
-// com.microsoft: the type widens, or scales come between.
+// com.microsoft: the sum widens the type, the mean rescales.
 template <Reduction kind>
 void reduce_quantized(NodeContext& context) {
   const Shape& data = context.shape(0);
@@ -142,7 +142,7 @@ void arg_extremum(NodeContext& context) {
   context.emit(Reduce{Reduction::arg, element_count(data), element_count(reduced)});
 }
 
-// Elements along the axis, each with those before it (without itself where `exclusive`).
+// Running sum or product along the axis (without the element itself if `exclusive`).
 template <bool products>
 void fold_running(NodeContext& context) {
   const Shape& data = context.shape(0);
@@ -187,7 +187,7 @@ void running(NodeContext& context) {
   fold_running<products>(context);
 }
 
-// True where all elements of all inputs are finite.
+// Whether all elements of all inputs are finite.
 void is_all_finite(NodeContext& context) {
   context.set(0, ElementType::boolean, {});
   for (std::size_t i = 0; i < context.input_count(); ++i)

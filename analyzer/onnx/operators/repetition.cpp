@@ -1,5 +1,5 @@
-// Operators that repeat elements: Tile and Expand.
-// The input is read once, however often it stands in the output.
+// Operators that repeat elements: Tile and Expand. The input is read once, however often it is
+// repeated.
 #include <string>
 
 #include "analyzer/onnx/operators/checks.h"
@@ -12,7 +12,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Elements of output 0, which is input 0 repeated on every axis (broadcast, where its axis is 1).
+// Elements of output 0: input 0 repeated along every axis, or broadcast along axes of size 1.
 void fold_repeated(NodeContext& context) {
   const Contents* contents = foldable(context, 0);
   if (contents == nullptr || contents->empty()) return;
@@ -33,7 +33,7 @@ void tile(NodeContext& context) {
   context.not_data(2);
   Shape shape = context.shape(0);
   Shape repeats(shape.size(), 1);
-  if (context.opset() < 6) {  // how often, and on which axis
+  if (context.opset() < 6) {  // number of repeats, and the axis
     repeats[context.axis(steering_integer(context, 2), shape.size())] =
         steering_integer(context, 1);
   } else {
@@ -60,7 +60,7 @@ void expand(NodeContext& context) {
   for (std::size_t i = 0; i < target.size(); ++i) {
     const std::size_t from_end = target.size() - i;
     const std::int64_t own = from_end <= from.size() ? from[from.size() - from_end] : 1;
-    // What depends on data can only be 1 or the input's own size, where that is not 1.
+    // A target that depends on data can only be 1 or the input's own size, if that is not 1.
     if (!target[i] && own == 1)
       throw CannotInfer{"the values of " + quote(context.input(1).name) + " depend on data"};
     if (target[i] && *target[i] < 0)

@@ -1,5 +1,5 @@
-// Reshape: a target that may copy dimensions (0), leave one to be inferred (−1) or to data, and may
-// have a batch written into it that the user has since changed. It moves nothing.
+// Reshape: a target that may copy dimensions (0), leave one to inference (−1) or to data, and may
+// contain the file's batch although the user has changed it. It moves nothing.
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Dimensions that the target leaves open are nothing here: the −1 and what depends on data.
+// Open dimensions are empty: the −1 and those that depend on data.
 using OpenShape = std::vector<std::optional<std::int64_t>>;
 
 std::string text_of(const OpenShape& target) {
@@ -60,15 +60,15 @@ OpenShape target_of(NodeContext& context, const Shape& from) {
   return target;
 }
 
-// Product of the dimensions that the target gives.
+// Product of the known dimensions.
 std::int64_t known_extent(const NodeContext& context, const OpenShape& target) {
   std::int64_t known = 1;
   for (const auto& dimension : target) known = multiplied(context, {known, dimension.value_or(1)});
   return known;
 }
 
-// Exporters write the batch of the example input into targets. Where the user asked for another
-// one, the first dimension in which the target departs from the input is where it stands.
+// Exporters write the batch of the example input into targets. If the user changed the batch, it is
+// expected at the first dimension that differs from the input.
 void follow_batch(NodeContext& context, const Shape& from, OpenShape& target) {
   const auto change = context.walk().batch_change();
   if (!change || change->in_file == change->now || !context.has(1)) return;

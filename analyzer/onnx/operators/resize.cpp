@@ -1,5 +1,5 @@
 // Resize and Upsample of all opsets: output sizes from scales or sizes, which are attributes or
-// inputs. Points that a grid or regions choose are in onnx/operators/sampling.cpp.
+// inputs. For sampling at points from a grid or regions see onnx/operators/sampling.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Interpolation interpolation_of(const NodeContext& context) {
   context.fail(fmt::format("its mode '{}' is none of nearest, linear, cubic", mode));
 }
 
-// The axes that scales and sizes are for; all of them where the node does not say.
+// The axes that scales and sizes apply to; all by default.
 std::vector<std::size_t> resized_axes(const NodeContext& context) {
   const std::size_t rank = context.shape(0).size();
   std::vector<std::size_t> axes;
@@ -39,7 +39,7 @@ void check_count(const NodeContext& context, std::string_view noun, std::size_t 
     context.fail(fmt::format("{} {} for {} axes of {}", found, noun, wanted, named(context, 0)));
 }
 
-// Runtimes multiply in single precision: 10 × 0.7 is 7, where doubles would make 6 of it.
+// Runtimes multiply in single precision: 10 × 0.7 is 7 there, but 6 in double.
 std::int64_t scaled(const NodeContext& context, std::int64_t size, float scale) {
   const float product = static_cast<float>(size) * scale;
   if (!(scale > 0) || !(product <= static_cast<float>(max_dimension)))
@@ -56,7 +56,8 @@ Shape shape_by_scales(const NodeContext& context, const std::vector<std::size_t>
   return shape;
 }
 
-// Sizes as they are, or the largest (smallest) image of the input's proportions inside (around).
+// The given sizes, or the largest (smallest) image of the input's aspect ratio inside (around)
+// them.
 Shape shape_by_sizes(const NodeContext& context, const std::vector<std::size_t>& axes,
                      const std::vector<std::int64_t>& sizes) {
   check_count(context, "sizes", sizes.size(), axes.size());
@@ -111,7 +112,7 @@ void finish(NodeContext& context, const Shape& shape) {
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == data[axis]) continue;
     ++op.axes;
-    // The filter is stretched over all points that one output stands for.
+    // The filter is stretched over all input points that one output covers.
     if (antialias && shape[axis] > 0)
       op.samples = multiplied(
           context,
@@ -121,8 +122,8 @@ void finish(NodeContext& context, const Shape& shape) {
   context.emit(op);
 }
 
-// X, scales in opset 10; X, region, scales, sizes since. The region moves the image and changes no
-// size.
+// Inputs: X, scales in opset 10; X, region, scales, sizes since. The region shifts the image and
+// changes no size.
 void resize(NodeContext& context) {
   for (std::size_t input = 1; input < context.input_count(); ++input)
     if (context.has(input)) context.not_data(input);
@@ -139,7 +140,7 @@ void resize(NodeContext& context) {
     context.fail("it has neither scales nor sizes");
 }
 
-// Scales are an input since opset 9, one attribute in 7, and one per axis before.
+// Scales are an input since opset 9, one attribute in 7, and one attribute per axis before.
 void upsample(NodeContext& context) {
   const std::vector<std::size_t> axes = resized_axes(context);
   const Shape* declared = context.declared_instead_of({1}, 0);
@@ -151,7 +152,7 @@ void upsample(NodeContext& context) {
   }
   if (const Attribute* scales = context.attribute("scales")) {
     std::vector<float> all(scales->floats.begin(), scales->floats.end());
-    // com.microsoft.nchwc has integers.
+    // com.microsoft.nchwc uses integers.
     for (const std::int64_t whole : scales->ints) all.push_back(static_cast<float>(whole));
     return finish(context, shape_by_scales(context, axes, all));
   }

@@ -1,5 +1,5 @@
-// Operators that interpolate an image at points which another tensor chooses: grids, regions of
-// interest, crops. Where they are is data; how many they are is a shape.
+// Operators that interpolate an image at points from another tensor: grids, regions of interest,
+// crops. The positions of the points are data; their number follows from shapes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void affine_grid(NodeContext& context) {
   context.emit(op);
 }
 
-// How many points each output averages along one axis, if the region is the whole image.
+// Points averaged per output along one axis, if the region is the whole image.
 std::int64_t points_along(std::int64_t image, std::int64_t out) {
   return std::max<std::int64_t>(1, (image + out - 1) / out);
 }
@@ -101,7 +101,7 @@ void roi_align(NodeContext& context) {
   context.emit(op);
 }
 
-// X, regions, indices of images, size of the crops.
+// Inputs: X, regions, indices of images, size of the crops.
 void crop_and_resize(NodeContext& context) {
   want_rank(context, 0, 4);
   want_rank(context, 1, 2);

@@ -1,5 +1,5 @@
 // Operators that write updates into a copy of a tensor: Scatter, ScatterElements, ScatterND,
-// TensorScatter. The output has the shape of the first input, whatever the indices are.
+// TensorScatter. The output has the shape of the first input, whatever the indices.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 bool reduces(const NodeContext& context) { return context.text("reduction", "none") != "none"; }
 
-// What a scatter needs to be folded: the elements of all three inputs.
+// The known elements of all three inputs, for folding.
 struct KnownScatter {
   Contents data;
   std::vector<std::int64_t> indices;
@@ -84,7 +84,7 @@ void scatter_nd(NodeContext& context) {
   context.set_contents(0, std::move(known->data));
 }
 
-// A key or value cache, into which the newest rows are written; the axis may be a ring.
+// A key or value cache that receives the newest rows; the axis may be a ring buffer.
 void tensor_scatter(NodeContext& context) {
   const Shape& cache = context.shape(0);
   want_rank(context, 1, cache.size());

@@ -1,5 +1,5 @@
-// Operators that order, choose or draw: TopK, NonMaxSuppression, NonZero, Unique, Multinomial.
-// Where the number of results depends on data, the most that can come out is set, and said so.
+// Operators that sort, select or draw: TopK, NonMaxSuppression, NonZero, Unique, Multinomial. If
+// the number of results depends on data, the output has the maximum and is marked as a bound.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -44,8 +44,8 @@ void top_k(NodeContext& context) {
   context.emit(Sort{rows, size, kept});
 }
 
-// Boxes [batches, boxes, 4], scores [batches, classes, boxes]; rows of (batch, class, box) come
-// out, at most so many per class as the third input says.
+// Boxes [batches, boxes, 4], scores [batches, classes, boxes]. The output has rows of (batch,
+// class, box), per class at most as many as the third input allows.
 void non_max_suppression(NodeContext& context) {
   want_rank(context, 0, 3);
   want_rank(context, 1, 3);
@@ -55,7 +55,7 @@ void non_max_suppression(NodeContext& context) {
   std::int64_t per_class = boxes[1];
   for (std::size_t i = 2; i < context.input_count(); ++i) context.not_data(i);
   if (!context.has(2)) {
-    per_class = 0;  // the operator's own default: nothing is chosen
+    per_class = 0;  // ONNX's default: no box is selected
   } else if (const auto most = context.known_integers(2); most && most->size() == 1) {
     per_class = std::clamp<std::int64_t>(most->front(), 0, boxes[1]);
   }
@@ -63,15 +63,15 @@ void non_max_suppression(NodeContext& context) {
   context.set(0, ElementType::int64, {multiplied(context, {classes, per_class}), 3});
   context.set_is_bound();
   context.emit(Sort{classes, boxes[1], boxes[1]});
-  // Every box that is kept is compared with those before it: overlap is about a dozen operations,
-  // of which the comparison stands for all.
+  // Every kept box is compared with all boxes. An overlap takes about a dozen operations; only the
+  // comparison is counted.
   context.emit(
       Elementwise{ElementFunction::compare, multiplied(context, {classes, per_class, boxes[1]})});
 }
 
-// A plugin of TensorRT that exporters of detectors put at the end: boxes [batches, boxes, 4] or one
-// per class, scores [batches, boxes, classes]; as many come out as the attribute says, with a
-// count.
+// A TensorRT plugin that exporters of detectors append: boxes [batches, boxes, 4] or one per class,
+// scores [batches, boxes, classes]. The attribute max_output_boxes fixes the number of results; a
+// count is an output too.
 void efficient_nms(NodeContext& context) {
   want_rank_at_least(context, 0, 3);
   want_rank(context, 1, 3);
@@ -126,7 +126,7 @@ void unique(NodeContext& context) {
   context.emit(Sort{count == 0 ? 0 : element_count(shape) / count, count, count});
 }
 
-// com.microsoft's takes a vector and has three outputs: values, places, counts.
+// com.microsoft's Unique takes a vector and has three outputs: values, places, counts.
 void unique_of_vector(NodeContext& context) {
   want_rank(context, 0, 1);
   unique(context);

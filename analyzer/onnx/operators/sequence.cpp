@@ -1,5 +1,5 @@
-// Sequences of tensors: made, taken apart, joined. A sequence is known by its length and, where
-// all of its tensors have one, their common shape; only splitting and joining moves elements.
+// Sequences of tensors: made, split, joined. A sequence is described by its length and the common
+// shape of its tensors, if they have one. Only splitting and joining move elements.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -75,7 +75,7 @@ void sequence_length(NodeContext& context) {
     context.set_contents(0, {static_cast<long double>(*sequence.sequence_length)});
 }
 
-// Parts of one size, of given sizes, or single slices, whose axis may be dropped.
+// Parts of equal size, of given sizes, or single slices, whose axis may be dropped.
 void split_to_sequence(NodeContext& context) {
   context.emit(Copy{});
   context.writes(0, element_count(context.shape(0)));
@@ -135,7 +135,7 @@ void concat_from_sequence(NodeContext& context) {
 }
 
 // The body runs once per tensor of the first sequence; other inputs are sequences of the same
-// length, or tensors that every run sees.
+// length, or tensors passed to every run.
 void sequence_map(NodeContext& context) {
   context.emit(View{});
   const Attribute* body = context.attribute("body");

@@ -1,5 +1,5 @@
-// Shape and Size: outputs that are known as soon as the input's shape is.
-// They move nothing and read no element.
+// Shape and Size: outputs that follow from the input's shape. They move nothing and read no
+// element.
 #include <algorithm>
 
 #include "analyzer/onnx/operators/families.h"

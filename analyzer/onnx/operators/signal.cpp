@@ -1,5 +1,5 @@
-// Signal processing: Fourier transforms, windows, mel weights, Col2Im, determinants and inverses.
-// What makes a spectrogram from a waveform in front of a speech network.
+// Signal processing, such as spectrograms in front of a speech network: Fourier transforms,
+// windows, mel weights, Col2Im, determinants and inverses.
 #include <algorithm>
 #include <string>
 
@@ -13,7 +13,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// A length from a scalar input; one that is not positive is an Error.
+// A length from a scalar input; an Error unless positive.
 std::int64_t steering_length(NodeContext& context, std::size_t input, const char* noun) {
   const std::int64_t length = steering_integer(context, input);
   if (length < 1 || length > max_dimension)
@@ -21,8 +21,8 @@ std::int64_t steering_length(NodeContext& context, std::size_t input, const char
   return length;
 }
 
-// Which axis is transformed depends on data, the result's shape does not: the longest is the most
-// that it can cost.
+// The transformed axis depends on data, the result's shape does not: the longest axis gives an
+// upper bound on the cost.
 void declared_fourier_transform(NodeContext& context, const Shape& declared) {
   const std::int64_t length = *std::max_element(declared.begin(), declared.end());
   context.set_is_bound();
@@ -76,7 +76,7 @@ void short_time_fourier_transform(NodeContext& context) {
   context.emit(FourierTransform{transforms, length, signal.size() == 2 || signal.back() == 1});
 }
 
-// com.microsoft's: the last signal_ndim axes are transformed, the result is one-sided.
+// com.microsoft: transforms the last signal_ndim axes; the result is one-sided.
 void real_fourier_transform(NodeContext& context) {
   want_rank_at_least(context, 0, 1);
   Shape shape = context.shape(0);
@@ -122,7 +122,7 @@ void mel_weight_matrix(NodeContext& context) {
   emit_in(context, Elementwise{ElementFunction::multiply, element_count(shape)}, type);
 }
 
-// Blocks [batch, channels·block, number] are added up where they overlap in the image.
+// Sums blocks [batch, channels·block, number] where they overlap in the image.
 void col2im(NodeContext& context) {
   want_rank(context, 0, 3);
   const Shape& from = context.shape(0);
@@ -148,7 +148,7 @@ std::int64_t square_matrices(const NodeContext& context) {
   return extent(context, shape, 0, shape.size() - 2);
 }
 
-// Elimination takes two thirds of n³ operations, an inverse three times that.
+// Elimination takes 2/3 n³ operations, an inverse three times that.
 void determinant(NodeContext& context) {
   const std::int64_t matrices = square_matrices(context);
   const Shape& shape = context.shape(0);

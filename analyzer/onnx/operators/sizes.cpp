@@ -1,5 +1,4 @@
-// Checked arithmetic on shapes for operator rules, and the words of their errors.
-// Rules of operators use them.
+// Checked arithmetic on shapes for operator rules, and its error messages.
 #include "analyzer/onnx/operators/sizes.h"
 
 #include <fmt/format.h>

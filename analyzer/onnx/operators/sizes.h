@@ -1,6 +1,5 @@
-// Sizes: arithmetic and checks on shapes that the rules of operators share.
-// Numbers come from a file, so every product is checked; what does not fit ends in an Error that
-// names the node and the numbers.
+// Sizes: arithmetic and checks on shapes that operator rules share. Numbers come from a file, so
+// every product is checked; overflow is an Error with the node and the numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,15 @@
 
 namespace ridgeline::onnx {
 
-// Product of sizes that are not negative; an Error where it does not fit.
+// Product of non-negative sizes; an Error on overflow.
 std::int64_t multiplied(const NodeContext& context, std::initializer_list<std::int64_t> sizes);
 std::int64_t multiplied(const NodeContext& context, const Shape& sizes);
 
-// Shape of an element-wise operation on these; an Error where they do not fit together.
+// Shape of an element-wise operation on these; an Error if they do not broadcast.
 Shape broadcast_shapes(const NodeContext& context, const Shape& a, const Shape& b);
 Shape broadcast_inputs(const NodeContext& context, const std::vector<std::size_t>& inputs);
 
-// An Error unless the input broadcasts into the shape without changing it.
+// An Error unless the input broadcasts to the shape without changing it.
 void want_broadcastable_to(const NodeContext& context, std::size_t input, const Shape& shape);
 // An Error unless the input is a vector of this length; `what` says of what: "output channels".
 void want_vector(const NodeContext& context, std::size_t input, std::int64_t length,

@@ -1,5 +1,5 @@
-// Normalisations of com.microsoft that add a residual before or gate, quantise or activate after.
-// Each is the sum of its parts; nothing between them is moved.
+// com.microsoft's normalisations that add a residual before or gate, quantise or activate after.
+// Each counts as the sum of its parts; nothing is moved between them.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Input, skip, scale, shift (layer normalisation only), bias.
+// Inputs: data, skip, scale, shift (layer normalisation only), bias.
 void skip_normalization(NodeContext& context, Normalization kind, std::size_t bias) {
   want_rank_at_least(context, 0, 1);
   const Shape& data = context.shape(0);
@@ -61,7 +61,8 @@ void group_norm(NodeContext& context) {
   group_norm_parts(context);
 }
 
-// X, scale, shift, skip, bias; skip is like X, or one value per sample and channel.
+// Inputs: X, scale, shift, skip, bias. The skip has the shape of X, or one value per sample and
+// channel.
 void skip_group_norm(NodeContext& context) {
   const Shape& data = context.shape(0);
   const std::int64_t elements = element_count(data);
@@ -72,7 +73,7 @@ void skip_group_norm(NodeContext& context) {
   group_norm_parts(context);
 }
 
-// X, scale, gate: rows are as wide as the scale.
+// Inputs: X, scale, gate. Rows are as wide as the scale.
 void gated_rms_norm(NodeContext& context) {
   want_rank_at_least(context, 0, 1);
   want_rank(context, 1, 1);
@@ -87,7 +88,7 @@ void gated_rms_norm(NodeContext& context) {
   emit_elementwise(context, ElementFunction::multiply, elements);
 }
 
-// X in int8, its scale, scale, shift, scale of Y.
+// Inputs: X in int8, its scale, scale, shift, scale of Y.
 void qordered_layer_normalization(NodeContext& context) {
   const Shape& data = context.shape(0);
   const std::size_t axis = context.axis(context.integer("axis", -1), data.size());

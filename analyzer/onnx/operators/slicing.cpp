@@ -1,5 +1,5 @@
-// Operators that keep a part of a tensor or put a border around it: Slice, Pad, CenterCropPad.
-// What is kept is read, the rest is not.
+// Operators that keep a part of a tensor or add a border: Slice, Pad, CenterCropPad. Only the part
+// that is kept is read.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -19,11 +19,11 @@ struct AxisSlice {
   std::int64_t first = 0, step = 1, count = 0;
 };
 
-// As numpy slices an axis of this size: ends beyond it are cut off.
+// Slices an axis as numpy does: ends beyond its size are clamped.
 AxisSlice sliced(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (size == 0) return {};
-  // The specification gives INT_MAX for "to the end" only to forward slices; onnxruntime takes it
-  // so in both directions, and files rely on that.
+  // The specification defines INT_MAX as "to the end" for forward slices only; onnxruntime accepts
+  // it in both directions, and files rely on that.
   constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
   constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
   if (step < 0 && (end == int32_max || end == int64_max)) end = -size - 1;
@@ -37,13 +37,13 @@ AxisSlice sliced(std::int64_t size, std::int64_t start, std::int64_t end, std::i
   } else {
     slice.first = std::clamp<std::int64_t>(start, 0, size - 1);
     const std::int64_t span = slice.first - std::clamp<std::int64_t>(end, -1, size - 1);
-    // As (span − 1) / −step + 1, whose −step may not fit.
+    // (span − 1) / −step + 1, but −step may overflow.
     if (span > 0) slice.count = 1 - (span - 1) / step;
   }
   return slice;
 }
 
-// Attributes until opset 9, inputs since; an element that depends on data is nothing.
+// Attributes until opset 9, inputs since; elements that depend on data are empty.
 PartlyKnown slice_argument(NodeContext& context, std::size_t input, const char* attribute) {
   if (context.has(input)) {
     context.not_data(input);
@@ -87,7 +87,7 @@ void slice(NodeContext& context) {
     if (known) {
       slices[axis] = sliced(from[axis], *starts[i], *ends[i], *steps[i]);
     } else if (steps[i] && *steps[i] > 0) {
-      // The most that is left: from the first element, to the last.
+      // Upper bound: from the first element to the last.
       slices[axis] =
           sliced(from[axis], starts[i].value_or(0), ends[i].value_or(from[axis]), *steps[i]);
     }
@@ -109,7 +109,7 @@ void slice(NodeContext& context) {
   }
 }
 
-// The element that a Pad fills with, if it is known.
+// The fill value of a Pad, if known.
 Element pad_value(const NodeContext& context) {
   if (!context.has(2)) return context.real("value", 0);
   const Contents* contents = context.contents(2);

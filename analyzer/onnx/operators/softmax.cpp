@@ -1,5 +1,5 @@
-// Softmax and its relatives. Which elements are a row changes nothing in what is counted, but an
-// axis outside of the input is an error; before opset 13 rows were all that follows the axis.
+// Softmax and variants. The axis does not affect the count, but one outside the input is an error.
+// Before opset 13 a row is everything from the axis on.
 #include <fmt/format.h>
 
 #include "analyzer/onnx/operators/emission.h"
@@ -26,7 +26,7 @@ void softmax(NodeContext& context) {
   context.emit(Softmax{element_count(data), log});
 }
 
-// Scores, bias (a mask as a rule).
+// Inputs: scores, bias (usually a mask).
 void bias_softmax(NodeContext& context) {
   const Shape& data = context.shape(0);
   want_broadcastable_to(context, 1, data);
@@ -35,7 +35,7 @@ void bias_softmax(NodeContext& context) {
   context.emit(Softmax{element_count(data), false});
 }
 
-// X, scale, zero point, scale and zero point of Y; the arithmetic is in floats.
+// Inputs: X, scale, zero point, scale and zero point of Y. Computes in floats.
 void qlinear_softmax(NodeContext& context) {
   check_axis(context, context.integer("opset", 13));
   const Shape& data = context.shape(0);

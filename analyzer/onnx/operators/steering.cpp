@@ -1,5 +1,4 @@
-// Attributes and inputs that steer an operator, read the same way.
-// What they mean is the rule's own knowledge.
+// Reads the attributes and inputs that steer an operator.
 #include "analyzer/onnx/operators/steering.h"
 
 #include <string>
@@ -47,7 +46,7 @@ std::vector<std::optional<std::int64_t>> partly_known_integers(const NodeContext
     context.fail("input " + name + " holds " + std::to_string(count) + " elements, too many");
   std::vector<std::optional<std::int64_t>> values(count);
   const Contents* contents = context.contents(input);
-  // Values that stand in a file which is not there are an Error, not data.
+  // Values in a missing external file are an Error; they do not depend on data.
   if (contents == nullptr && context.input(input).proto != nullptr) context.needed_integers(input);
   if (contents == nullptr || contents->size() != count) return values;
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// Operators on text: their shapes are set where they follow from the input, their work is not
-// counted, and they are reported as unknown for that reason.
+// Operators on text: their shapes are set if they follow from the input. Their work is not counted,
+// so they are reported as unknown.
 
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/sizes.h"

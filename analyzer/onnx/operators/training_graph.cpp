@@ -1,5 +1,6 @@
-// Operators that hold a training graph together: scales of mixed precision, checks for infinities,
-// axes of broadcast gradients, ends of the forward pass. Gradients and optimizers have own files.
+// Supporting operators of training graphs: scales of mixed precision, checks for infinities, axes
+// of broadcast gradients, ends of the forward pass. For gradients and optimisers see gradient.cpp
+// and optimizer.cpp.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +14,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// Outputs are the inputs at the same place.
+// Each output is the input at the same position.
 void pass_through(NodeContext& context) {
   context.emit(View{});
   for (std::size_t i = 0; i < std::min(context.output_count(), context.input_count()); ++i) {
@@ -22,7 +23,7 @@ void pass_through(NodeContext& context) {
   }
 }
 
-// Each output is a part of the first input under the shape that an input gives.
+// Each output is a part of the first input, in the shape given by another input.
 void view(NodeContext& context) {
   context.emit(View{});
   for (std::size_t i = 1; i < context.input_count(); ++i) {
@@ -31,13 +32,13 @@ void view(NodeContext& context) {
   }
 }
 
-// Waits for its inputs.
+// A barrier: waits for its inputs.
 void group(NodeContext& context) {
   context.emit(View{});
   context.set(0, ElementType::boolean, {});
 }
 
-// One answer for all elements of all inputs.
+// One boolean for all elements of all inputs.
 void one_answer(NodeContext& context) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < context.input_count(); ++i)
@@ -83,7 +84,7 @@ void batch_scale(NodeContext& context) {
   }
 }
 
-// The axes over which the gradient of each operand is to be summed: those that were broadcast.
+// The axes over which to sum the gradient of each operand: those that were broadcast.
 void broadcast_gradient_axes(NodeContext& context) {
   context.emit(View{});
   context.not_data(0);

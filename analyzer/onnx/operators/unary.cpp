@@ -1,5 +1,5 @@
-// Element-wise operators of one operand whose results shape arithmetic may need, and conversions.
-// Activations, whose results no shape depends on, are in onnx/operators/activation.cpp.
+// Element-wise operators of one operand that shape arithmetic may need, and conversions. For
+// activations, on which no shape depends, see onnx/operators/activation.cpp.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 using UnaryFold = long double (*)(long double);
 
-// What is not finite becomes unknown, so domains need no check.
+// Non-finite results become unknown, so domains need no check.
 template <ElementFunction function, UnaryFold compute>
 void unary(NodeContext& context) {
   unary_like_input(context, function);
@@ -44,7 +44,7 @@ void bitwise_not(NodeContext& context) {
   unary_like_input(context, ElementFunction::bitwise);
   const ElementType type = context.type(0);
   fold(context, {0}, [type](std::span<const long double> x) {
-    // −x − 1 in two's complement; for an unsigned type counted from the other end.
+    // −x − 1 in two's complement; 2^bits − 1 − x for unsigned types.
     const Element complement = as_element(-x[0] - 1, type);
     return complement ? complement : Element(std::ldexp(1.0L, bits(type)) - 1 - x[0]);
   });
@@ -63,7 +63,7 @@ void convert(NodeContext& context, ElementType type) {
   fold(context, {0}, [](std::span<const long double> x) { return Element(x[0]); });
 }
 
-// Opset 1 named the type, later ones number it.
+// The type is a name in opset 1, a number later.
 void cast(NodeContext& context) {
   const Attribute* to = context.attribute("to");
   if (to == nullptr) context.fail("the type to cast to is missing");
@@ -92,7 +92,7 @@ void cast_like(NodeContext& context) {
   convert(context, context.type(1));
 }
 
-// Limits are attributes before opset 11, scalars as inputs since; each may be left out.
+// Limits are attributes before opset 11, scalar inputs since; each is optional.
 void clip(NodeContext& context) {
   unary_like_input(context, ElementFunction::clip);
   const auto limit = [&](std::size_t input, std::string_view name) -> std::optional<long double> {
@@ -106,7 +106,7 @@ void clip(NodeContext& context) {
   if (!may_have_contents(context, {0})) return;
   const auto low = limit(1, "min");
   const auto high = limit(2, "max");
-  // A limit that depends on data leaves nothing known.
+  // If a limit depends on data, so do all elements.
   if ((context.has(1) && !low) || (context.has(2) && !high)) return;
   fold(context, {0}, [&](std::span<const long double> x) {
     long double value = x[0];

@@ -1,5 +1,5 @@
 // Operators that give the same elements another shape or name: Flatten, Squeeze, Unsqueeze,
-// Identity, optionals, Dropout outside of training. They move nothing; Reshape has its own file.
+// Identity, optionals, Dropout outside training. They move nothing. For Reshape see reshape.cpp.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -23,7 +23,7 @@ void set_view(NodeContext& context, Shape shape) {
 void flatten(NodeContext& context) {
   context.emit(View{});
   const Shape& shape = context.shape(0);
-  // One beyond the last axis is allowed: everything goes into the rows.
+  // The rank itself is allowed: everything becomes rows.
   const std::int64_t given = context.integer("axis", 1);
   const std::size_t axis = given == static_cast<std::int64_t>(shape.size())
                                ? shape.size()
@@ -77,7 +77,7 @@ void expand_dims(NodeContext& context) {
   set_view(context, shape);
 }
 
-// Every input becomes the output at its place, sequences too.
+// Each input becomes the output at the same position, sequences too.
 void identity(NodeContext& context) {
   context.emit(View{});
   for (std::size_t i = 0; i < context.output_count() && i < context.input_count(); ++i) {
@@ -92,7 +92,7 @@ void identity(NodeContext& context) {
   }
 }
 
-// The same bits under another type of the same width; a wider or narrower one is an Error.
+// The same bits as another type of the same width; other widths are an Error.
 void bit_cast(NodeContext& context) {
   context.emit(View{});
   const ElementType type = element_type(context.integer("to", 0));
@@ -100,7 +100,7 @@ void bit_cast(NodeContext& context) {
   context.set(0, type, context.shape(0));
 }
 
-// Where training is left to data, its work is counted: the most that can be.
+// If training mode depends on data, its work is counted, as an upper bound.
 bool is_training(NodeContext& context) {
   if (context.opset() < 7) return context.integer("is_test", 0) == 0;
   if (context.has(1)) context.not_data(1);
@@ -121,7 +121,7 @@ void dropout(NodeContext& context) {
   context.set(1, context.opset() < 10 ? context.type(0) : ElementType::boolean, shape);
 }
 
-// The mask has one bit per element, in words of 32.
+// The mask has one bit per element, in 32-bit words.
 void bitmask_dropout(NodeContext& context) {
   const Shape& shape = context.shape(0);
   const std::int64_t count = element_count(shape);
@@ -132,7 +132,7 @@ void bitmask_dropout(NodeContext& context) {
   context.set(1, ElementType::uint32, {count / 32 + (count % 32 != 0 ? 1 : 0)});
 }
 
-// Whether an optional holds something is known only where the node has no input at all.
+// Known only if the node has no input: the optional is empty then.
 void optional_has_element(NodeContext& context) {
   context.emit(View{});
   context.set(0, ElementType::boolean, {});

@@ -1,6 +1,5 @@
-// Reads sliding windows from attributes and places them.
-// Where implementations differ from each other (ceil_mode, auto_pad beside pads), this follows
-// what onnxruntime computes.
+// Reads sliding windows from attributes and places them. Where implementations differ (ceil_mode,
+// auto_pad together with pads), follows onnxruntime.
 #include "analyzer/onnx/operators/window.h"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 namespace ridgeline::onnx {
 namespace {
 
-// No product of two attributes and no sum with a dimension can overflow.
+// Small enough that no product of two attributes and no sum with a dimension overflows.
 constexpr std::int64_t largest_attribute = std::int64_t{1} << 30;
 
 Shape checked_list(const NodeContext& context, std::string_view name, std::size_t length,
@@ -41,7 +40,7 @@ std::int64_t span_of(const Window& window, std::size_t axis) {
   return (window.kernel[axis] - 1) * window.dilations[axis] + 1;
 }
 
-// stride·(positions − 1) + span of the window: the extent that so many positions cover.
+// stride·(positions − 1) + span of the window: the extent that this many positions cover.
 std::int64_t covered(const NodeContext& context, const Window& window, std::size_t axis,
                      std::int64_t positions) {
   std::int64_t extent = 0;
@@ -112,7 +111,7 @@ Shape transposed_positions(const NodeContext& context, const Window& window,
                            const Shape& in_spatial) {
   const std::size_t axes = in_spatial.size();
   if (const auto given = context.integers("output_shape"); given && !given->empty()) {
-    // Spatial sizes; with batch and channels before them as some files have it.
+    // Spatial sizes; some files include batch and channels.
     if (given->size() != axes && given->size() != axes + 2)
       context.fail(
           fmt::format("output_shape has {} entries for {} spatial axes", given->size(), axes));
@@ -125,7 +124,7 @@ Shape transposed_positions(const NodeContext& context, const Window& window,
     if (in_spatial[i] > 0) {
       const std::int64_t full = covered(context, window, i, in_spatial[i]) + output_padding[i];
       size = full - window.pads_begin[i] - window.pads_end[i];
-      // Padded until the output is input × stride; a kernel that is smaller than that stays so.
+      // Pads until the output is input × stride; a smaller kernel leaves it smaller.
       if (window.auto_pad == AutoPad::same)
         size = std::min(full, in_spatial[i] * window.strides[i]);
     }

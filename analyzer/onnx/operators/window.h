@@ -1,5 +1,5 @@
-// Window: what slides over the spatial axes in convolutions and pools: kernel, strides, dilations
-// and padding, read from the attributes and checked. The work is counted on the Op.
+// Window: the sliding window of convolutions and pools: kernel, strides, dilations and padding,
+// read from the attributes and checked. Does not count work.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,24 @@ struct Window {
   AutoPad auto_pad = AutoPad::none;
 };
 
-// The window over `axes` spatial axes. The kernel is that of the weights where there are any, and
-// the attribute must agree; else the attribute alone.
+// The window over `axes` spatial axes. The kernel comes from the weights, if any, and the attribute
+// must agree; otherwise from the attribute.
 Window read_window(const NodeContext& context, std::size_t axes,
                    const std::optional<Shape>& kernel_of_weights = {});
 
-// Positions of the window over the input. With `ceil` a last one may hang over the end, if it
-// starts inside of the input or its padding at the beginning.
+// Positions of the window over the input. With `ceil` the last one may extend beyond the end, if it
+// starts inside the input or the padding before it.
 Shape window_positions(const NodeContext& context, const Window& window, const Shape& in_spatial,
                        bool ceil = false);
 
-// Output of a convolution that spreads each input position (output_padding and output_shape are
-// attributes of it).
+// Output of a transposed convolution; reads output_padding and output_shape.
 Shape transposed_positions(const NodeContext& context, const Window& window,
                            const Shape& in_spatial);
 
-// What MaxUnpool makes of the output of a pool with this window.
+// Output of MaxUnpool, which inverts a pool with this window.
 Shape unpooled_positions(const NodeContext& context, const Window& window, const Shape& in_spatial);
 
-// The spatial part of an activation; without channels at the end it is N×C×D1…, else N×D1…×C.
+// The spatial part of an activation: N×C×D1…, or N×D1…×C with channels last.
 Shape spatial_part(const Shape& shape, bool channels_last);
 std::int64_t channels_of(const Shape& shape, bool channels_last);
 Shape activation_shape(std::int64_t batch, std::int64_t channels, const Shape& spatial,
