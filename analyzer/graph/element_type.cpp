@@ -1,5 +1,5 @@
-// The table of element types: width and compute dtype.
-// One row per type, as it is stored; a runtime may compute in another.
+// The table of element types: width and compute dtype. One row per storage type; a runtime may
+// compute in another.
 #include "analyzer/graph/element_type.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 struct Row {
   ElementType type;
   int bits;
-  char kind;  // f floating, i integer, b bool, - neither
+  char kind;  // f floating, i integer, b bool, - none of these
   std::optional<DType> compute;
 };
 

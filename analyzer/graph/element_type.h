@@ -1,5 +1,5 @@
-// ElementType: how the elements of a tensor are stored, and in which dtype a unit computes on them.
-// Storage only; a tensor of fp32 may be computed as TF32 by a runtime that says so.
+// ElementType: storage type of a tensor's elements, and the dtype in which a unit computes on them.
+// Storage only: a runtime may compute an fp32 tensor as TF32.
 #pragma once
 
 #include <cstdint>
@@ -72,17 +72,17 @@ struct TokenTable<ElementType> {
        {ElementType::unknown, "unknown"}}};
 };
 
-// Bits of one element; 0 for strings and unknown types, whose size is not known.
+// Bits of one element; 0 for strings and unknown types.
 int bits(ElementType type);
 
-// Whole bytes of a tensor: a sub-byte type is packed and rounded up. Nothing where bits() is 0.
+// Bytes of a tensor; sub-byte types are packed and rounded up. Nothing if bits() is 0.
 std::optional<double> storage_bytes(ElementType type, std::int64_t elements);
 
 bool is_floating(ElementType type);  // complex included
-bool is_integer(ElementType type);   // bool is not
+bool is_integer(ElementType type);   // without bool
 
-// The dtype that arithmetic on such elements has: uint8 computes as int8, int64 as int32 (no table
-// of peaks knows a wider integer), fp4 as fp8, complex as its parts. Nothing for strings.
+// Arithmetic dtype for such elements: int8 for uint8, int32 for int64 (no table of peaks has a
+// wider integer), fp8 for fp4, the type of the parts for complex. Nothing for strings.
 std::optional<DType> compute_dtype(ElementType type);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// Function: the element-wise functions that layers compute, by the name that files and users write.
-// What one element of each costs is in analyzer/count/op_weights.h, where a user may override it.
+// Function: the element-wise functions that layers compute, by the names used in files and options.
+// Costs per element are in analyzer/count/op_weights.h, where users can override them.
 #pragma once
 
 #include "base/tokens.h"

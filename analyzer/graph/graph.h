@@ -1,5 +1,5 @@
-// Graph: tensors and the layers between them, as every front end delivers a network.
-// Shapes are numbers, operators are Ops; nothing of the file's own format is left.
+// Graph: tensors and the layers between them, as every front end delivers a network. Shapes are
+// numbers and operators are Ops; nothing depends on the file's format.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace ridgeline {
 
-// Of a layer or a tensor that there is not.
+// For an absent layer or tensor.
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
-// Where the numbers in a shape come from, from sure to unsure; a layer is as sure as its least sure
+// Origin of the numbers in a shape, most certain first; a layer is as certain as its least certain
 // tensor.
 enum class ShapeSource {
   fixed,     // static in the file, or follows from that
   given,     // the user's --batch, --dim, --shape
   assumed,   // --assume-dim
-  declared,  // the file says so and we could not check it
+  declared,  // declared in the file, not verified
   bound,     // depends on data: an upper bound
   unknown
 };
@@ -40,35 +40,35 @@ struct TokenTable<ShapeSource> {
        {ShapeSource::unknown, "unknown"}}};
 };
 
-// A weight depends on no input: an initializer, or what constants were folded into.
+// A weight depends on no input: an initializer, or the result of folded constants.
 enum class Role { activation, input, weight };
 
 struct Tensor {
   std::string name;
   ElementType type = ElementType::unknown;
-  Shape shape;  // meaningless where source is unknown
+  Shape shape;  // undefined if source is unknown
   ShapeSource source = ShapeSource::unknown;
   Role role = Role::activation;
-  bool stored = false;        // its elements stand in the file (not made by a folded layer)
-  bool is_parameter = false;  // a weight that training would change; counted once in totals.params
-  bool is_state = false;      // an output that is kept for the next run: nothing is learned from it
-  std::optional<double> stored_bytes;  // where it is not stored densely (sparse weights)
+  bool stored = false;                 // its elements are in the file (not made by a folded layer)
+  bool is_parameter = false;           // a trainable weight; counted once in totals.params
+  bool is_state = false;               // an output kept for the next run; no gradient flows from it
+  std::optional<double> stored_bytes;  // if not stored densely (sparse weights)
 };
 
 using TensorId = std::size_t;  // index into Graph::tensors
 
-// A layer that is one operator in its file may compute in several parts (projection, attention);
-// what passes between its parts is not moved.
+// One operator of a file may compute in several parts (projection, attention); data between the
+// parts is not moved.
 struct Part {
   Op op;
-  DType dtype = DType::fp32;  // in which a unit would compute it
+  DType dtype = DType::fp32;  // for the unit that computes it
 };
 
 enum class Standing {
   counted,
   folded,      // depends on constants and shapes only: computed before the first run
-  absorbed,    // a quantisation step that the layer beside it does on the way
-  alternative  // in a branch that is not taken into the totals
+  absorbed,    // a quantisation step that a neighbouring layer performs
+  alternative  // in a branch not counted in the totals
 };
 
 template <>
@@ -81,7 +81,7 @@ struct TokenTable<Standing> {
        {Standing::alternative, "alternative"}}};
 };
 
-// What a layer of a training step is for.
+// Purpose of a layer in a training step.
 enum class Pass { forward, recompute, backward_data, backward_weights, optimizer };
 
 template <>
@@ -96,29 +96,29 @@ struct TokenTable<Pass> {
 };
 
 struct Layer {
-  std::string name;    // of the file; its first output where the node has none
-  std::string origin;  // operator in the file's own words: "Conv", "com.microsoft.FusedMatMul"
+  std::string name;    // from the file; the first output if the node has none
+  std::string origin;  // operator as the file names it: "Conv", "com.microsoft.FusedMatMul"
   std::vector<Part> parts;
-  std::vector<TensorId> inputs;   // each tensor once, weights included, data only (no axes, shapes)
-  std::vector<TensorId> outputs;  //
-  // Inputs and outputs of which only so many elements are moved: rows of a table beside the first
-  // input, the part of a cache that is filled.
+  std::vector<TensorId> inputs;  // each tensor once, weights included, data only (no axes, shapes)
+  std::vector<TensorId> outputs;
+  // Inputs and outputs of which only this many elements are moved: rows of a table other than the
+  // first input, the filled part of a cache.
   std::vector<std::pair<TensorId, std::int64_t>> partly_moved;
   std::vector<TensorId> steering;  // inputs that are not moved: axes, shapes, sizes
-  // Of the code that defines the network, where that is known. A module of torch that runs this
-  // layer and its neighbours in one call; empty: a call of its own. And calls around it that touch
-  // no data: shapes that are asked for and checked, results that are unpacked.
+  // From the code that defines the network, if known. `module`: the torch module that runs this
+  // layer and its neighbours in one call; empty for a call of its own. `bookkeeping`: calls around
+  // the layer that touch no data, such as shape checks and unpacking of results.
   std::string module;
   int bookkeeping = 0;
-  double repeats = 1;                // trips of the loops around it
+  double repeats = 1;                // trips of the enclosing loops
   bool nested = false;               // in a sub-graph or function, not a node of the main graph
-  std::vector<std::string> sources;  // layers that were fused into this one; empty: itself
+  std::vector<std::string> sources;  // layers fused into this one; empty if none
   Pass pass = Pass::forward;
   Standing standing = Standing::counted;
   ShapeSource shapes = ShapeSource::fixed;
 };
 
-// At run time, and not in a branch that is left out.
+// Executed at run time, and not in an alternative branch.
 inline bool runs(const Layer& layer) {
   return layer.standing == Standing::counted && !layer.parts.empty();
 }
@@ -131,7 +131,7 @@ inline bool is_view(const Layer& layer) {
 struct Graph {
   std::string name;
   std::vector<Tensor> tensors;
-  std::vector<Layer> layers;  // in an order in which they can run
+  std::vector<Layer> layers;  // in a valid execution order
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
 };

@@ -1,6 +1,6 @@
-// Op: what a layer computes, independent of the file it came from. A closed set of small structs.
-// Operators of a front end are open rows that translate into these; cost, fusion and training
-// rules exist once, on Ops. Bytes follow from the tensors of a layer, not from here.
+// Op: the computation of a layer, independent of its file format. A closed set of small structs.
+// Front ends translate their operators into Ops, so that cost, fusion and training rules exist
+// once. Bytes follow from a layer's tensors, not from its Ops.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace ridgeline {
 struct Convolution {
   std::int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;
   Shape kernel, in_spatial, out_spatial;  // one entry per spatial axis
-  bool transposed = false;                // each input position is spread, not each output gathered
+  bool transposed = false;                // scatters input positions instead of gathering outputs
   bool deformable = false;                // every tap is interpolated from four
   bool bias = false;
 };
 
-// [batch] × (m×k · k×n). Where the second operand is shared by the batch, as weights are, the batch
-// is part of m: that is the product a library runs.
+// [batch] × (m×k · k×n). If the batch shares the second operand, as it does weights, the batch is
+// part of m: that is the product a library runs.
 struct MatMul {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   bool bias = false;
@@ -64,8 +64,8 @@ enum class Normalization { batch, layer, group, instance, rms, local_response, l
 struct Normalize {
   Normalization kind = Normalization::batch;
   std::int64_t elements = 0;
-  std::int64_t rows = 0;    // statistics that are taken: one reciprocal square root each
-  bool affine = true;       // scale, and shift where the kind has one
+  std::int64_t rows = 0;    // number of statistics: one reciprocal square root each
+  bool affine = true;       // scale, and shift if the kind has one
   bool training = false;    // batch normalisation that computes its statistics
   std::int64_t window = 0;  // of local response normalisation: channels that are squared and summed
 };
@@ -78,7 +78,7 @@ struct Pool {
   std::int64_t taps = 1;  // of the window
 };
 
-// Scaled dot-product attention alone; projections are MatMuls.
+// Scaled dot-product attention only; projections are MatMuls.
 struct Attention {
   std::int64_t batch = 1, q_heads = 1, kv_heads = 1;
   std::int64_t q_length = 1, kv_length = 1;
@@ -96,7 +96,7 @@ struct Recurrent {
   bool peepholes = false;  // lstm only
 };
 
-// Rows taken from a table by index: the table is read only where it is hit.
+// Rows taken from a table by index; only these rows are read.
 struct Gather {
   std::int64_t elements = 0;  // read from the first input
 };
@@ -112,12 +112,12 @@ enum class Interpolation { nearest, linear, cubic };
 // Resize, grid sample, region-of-interest align: outputs interpolated from the first input.
 struct Resize {
   Interpolation kind = Interpolation::nearest;
-  int axes = 2;  // that change size
+  int axes = 2;  // number of axes that change size
   std::int64_t out_elements = 0;
-  std::int64_t samples = 1;  // interpolated points that one output averages
+  std::int64_t samples = 1;  // interpolated points averaged per output
 };
 
-// Order, selection, uniqueness: comparisons, counted as n·log2(kept).
+// Sorting, selection, uniqueness: comparisons, counted as n·log2(kept).
 struct Sort {
   std::int64_t rows = 1;
   std::int64_t elements = 0;  // of one row
@@ -130,17 +130,16 @@ struct FourierTransform {
   bool real = false;  // one-sided: half the work
 };
 
-// Data moves unchanged: transpose, concatenation, slice, padding …
+// Data moved unchanged: transpose, concatenation, slice, padding …
 struct Copy {
-  // Elements of the inputs that are read where that is not all of them (a slice reads what it
-  // writes).
+  // Elements read from the inputs, if not all of them (a slice reads what it writes).
   std::optional<std::int64_t> elements_read;
 };
 
-// The same bytes under another shape or name: nothing is moved.
+// The same bytes with another shape or name: nothing is moved.
 struct View {};
 
-// Not described yet: no FLOP, inputs and outputs moved, reported as unknown.
+// No rule: no FLOP, inputs and outputs moved, reported as unknown.
 struct Unknown {
   std::string reason;
 };

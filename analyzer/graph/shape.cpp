@@ -1,5 +1,4 @@
-// Checked arithmetic on tensor dimensions.
-// What an operator does to a shape is in its front end.
+// Checked arithmetic on tensor dimensions. Shape inference of operators is in their front end.
 #include "analyzer/graph/shape.h"
 
 #include <algorithm>
@@ -29,7 +28,7 @@ std::string to_string(const Shape& shape) {
   if (shape.empty()) return "scalar";
   std::string text;
   for (const std::int64_t dimension : shape) {
-    std::array<char, 20> digits;  // of any int64
+    std::array<char, 20> digits;  // enough for any int64
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), dimension).ptr;
     if (!text.empty()) text += 'x';
     text.append(digits.data(), end);

@@ -1,5 +1,5 @@
-// Shape: the dimensions of a tensor, and arithmetic on them that cannot overflow in silence.
-// Dimensions are always known numbers here; symbols are resolved where a file is read.
+// Shape: the dimensions of a tensor, and overflow-checked arithmetic on them. Dimensions are always
+// numbers here; front ends resolve symbols.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ using Shape = std::vector<std::int64_t>;
 
 inline constexpr std::int64_t max_dimension = std::int64_t{1} << 40;
 
-// Product of all dimensions (1 for a scalar); nothing where it does not fit, or where a dimension
-// is negative or beyond max_dimension.
+// Product of all dimensions (1 for a scalar); nothing on overflow, or if a dimension is negative or
+// beyond max_dimension.
 inline std::optional<std::int64_t> checked_element_count(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   bool is_empty = false, overflows = false;
@@ -24,20 +24,20 @@ inline std::optional<std::int64_t> checked_element_count(std::span<const std::in
     is_empty = is_empty || dimension == 0;
     overflows = __builtin_mul_overflow(count, dimension, &count) || overflows;
   }
-  // A zero anywhere makes the tensor empty, however large the other dimensions are.
+  // A zero makes the tensor empty, however large the other dimensions are.
   if (is_empty) return 0;
   return overflows ? std::nullopt : std::optional(count);
 }
 
-// The same for shapes that were checked when they were made.
+// For shapes already checked.
 inline std::int64_t element_count(std::span<const std::int64_t> shape) {
   return checked_element_count(shape).value_or(0);
 }
 
-// Shape of an element-wise operation on both, as numpy broadcasts; nothing where they do not fit.
+// Shape of an element-wise operation on both, as numpy broadcasts; nothing if they do not match.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
-// −rank … rank−1 as an index; nothing outside of that.
+// Maps −rank … rank−1 to an index; nothing outside that range.
 std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
 
 std::string to_string(const Shape& shape);  // "1x3x224x224", "scalar"

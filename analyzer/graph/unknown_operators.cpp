@@ -1,4 +1,4 @@
-// One look at every part; nothing is counted.
+// Collects unknown parts; counts no work.
 #include "analyzer/graph/unknown_operators.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::vector<UnknownOperator> unknown_operators(const Graph& graph) {
 }
 
 std::string unknown_text(const std::vector<UnknownOperator>& unknown) {
-  constexpr std::size_t named = 4;  // what follows them is mostly unknown because of them
+  constexpr std::size_t named = 4;  // later ones are mostly unknown because of these
   std::string text;
   for (std::size_t i = 0; i < std::min(named, unknown.size()); ++i) {
     const UnknownOperator& row = unknown[i];
