@@ -1,6 +1,5 @@
-// The counting rules: what each Op computes (MAC, FLOP per unit and dtype, transcendentals), and
-// the bytes that a layer moves, which follow from its tensors. docs/counting.md states them for
-// users.
+// The counting rules: arithmetic of each Op (MAC, FLOP per unit and dtype, transcendentals), and
+// the bytes that a layer moves, from its tensors. docs/counting.md states them for users.
 #include "analyzer/count/count.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace ridgeline {
 namespace {
 
-// Amounts are doubles: exact to 2^53, and beyond that no product can overflow.
+// Amounts are doubles: exact to 2^53, and products beyond that lose digits but do not overflow.
 double amount(std::int64_t value) { return static_cast<double>(value); }
 
 double product(const Shape& shape) {
@@ -18,16 +17,16 @@ double product(const Shape& shape) {
   return result;
 }
 
-// Integer products are summed in 32 bits, and that is where a bias is added.
+// Integer products accumulate in 32 bits, where the bias is added.
 DType accumulator(DType dtype) { return is_integer(dtype) ? DType::int32 : dtype; }
 
-// Dot products of whole rows: what matrix units are for. Hardware has them for these types only.
+// Matrix units compute dot products of whole rows, and exist for these types only.
 Unit product_unit(DType dtype) {
   return dtype == DType::int32 || dtype == DType::int16 ? Unit::vector : Unit::matrix;
 }
 
-// One filter per channel leaves no dot product over channels. A single input channel with many
-// filters still is one, over the taps.
+// With one filter per channel there is no dot product over channels. A single input channel with
+// many filters still has one, over the taps.
 bool is_depthwise(const Convolution& op) { return op.groups > 1 && op.in_channels == op.groups; }
 
 class Arithmetic {
@@ -89,7 +88,7 @@ class Arithmetic {
       case Reduction::log_sum:
         per_element(weights_.of(Function::log), out);
         break;
-      case Reduction::log_sum_exp:  // the maximum is taken off first and added at the end
+      case Reduction::log_sum_exp:  // the maximum is subtracted first and added at the end
         compute(combined + in + out);
         per_element(weights_.of(Function::exp), in);
         per_element(weights_.of(Function::log), out);
@@ -156,7 +155,7 @@ class Arithmetic {
     const double gates = op.cell == Cell::lstm ? 4 : op.cell == Cell::gru ? 3 : 1;
     multiply_accumulate(compute_unit(part_.op, part_.dtype),
                         cells * gates * (amount(op.input) + amount(op.hidden)));
-    if (op.bias) accumulate(cells * 2 * gates);  // of input and of recurrence
+    if (op.bias) accumulate(cells * 2 * gates);  // bias of input and of recurrence
     const ElementCost& sigmoid = weights_.of(Function::sigmoid);
     const ElementCost& tanh = weights_.of(Function::tanh);
     switch (op.cell) {
@@ -195,7 +194,7 @@ class Arithmetic {
     compute(amount(op.rows) * amount(op.elements) * depth);
   }
 
-  void operator()(const FourierTransform& op) {  // 5·n·log2(n), as FFT libraries state their rate
+  void operator()(const FourierTransform& op) {  // 5·n·log2(n), the convention of FFT libraries
     const double depth = std::ceil(std::log2(std::max(amount(op.length), 1.0)));
     const double all = 5 * amount(op.batch) * amount(op.length) * depth;
     compute(op.real ? all / 2 : all);
@@ -238,7 +237,7 @@ bool moves_data(const Layer& layer) {
                      [](const Part& part) { return !std::holds_alternative<View>(part.op); });
 }
 
-// All bytes of a tensor, or those that the layer moves of it; nothing where that is unknown.
+// Bytes of a tensor that the layer moves, all by default; nothing if unknown.
 std::optional<double> moved_bytes(const Graph& graph, const Layer& layer, TensorId id) {
   const Tensor& tensor = graph.tensors[id];
   const auto partly = std::find_if(layer.partly_moved.begin(), layer.partly_moved.end(),
@@ -251,7 +250,7 @@ bool has_work(const Layer& layer) {
   return layer.standing != Standing::folded && layer.standing != Standing::absorbed;
 }
 
-// A batch normalisation that takes its statistics from the batch reads it for them, and then again.
+// Batch normalisation in training reads its input twice, once for the statistics.
 int passes_over_first_input(const Layer& layer) {
   const auto* normalize = part_of<Normalize>(layer);
   const bool is_forward = layer.pass == Pass::forward || layer.pass == Pass::recompute;
@@ -261,7 +260,6 @@ int passes_over_first_input(const Layer& layer) {
              : 1;
 }
 
-// Calls `visit` with each TensorMove.
 template <class Visit>
 void for_each_read(const Graph& graph, const Layer& layer, const Visit& visit) {
   if (!has_work(layer) || !moves_data(layer)) return;
@@ -281,7 +279,7 @@ void for_each_write(const Graph& graph, const Layer& layer, const Visit& visit) 
   const auto* scatter = part_of<Scatter>(layer);
   for (const TensorId id : layer.outputs) {
     TensorMove move{id, moved_bytes(graph, layer, id).value_or(0)};
-    // The output is a copy of the first input, into which the updates are written once more.
+    // The output is a copy of the first input; the updates are written in addition.
     if (scatter != nullptr && id == layer.outputs.front())
       move.bytes += storage_bytes(graph.tensors[id].type, scatter->updates).value_or(0);
     visit(move);
@@ -344,7 +342,7 @@ Unit compute_unit(const Op& op, DType dtype) {
 double causally_masked_macs(const Op& op) {
   const auto* attention = std::get_if<Attention>(&op);
   if (!attention || !attention->causal) return 0;
-  // The last query sees all keys, each one before it one key less.
+  // The last query sees all keys, each earlier one sees one key less.
   const double side = amount(std::min(attention->q_length, attention->kv_length));
   return amount(attention->batch) * amount(attention->q_heads) * side * (side - 1) / 2 *
          (amount(attention->qk_dimension) + amount(attention->v_dimension));

@@ -1,5 +1,5 @@
-// The default costs per element with their reasons, and the file form that overrides them.
-// Numbers are conventions: other tools take others (docs/counting.md names some), so a user may.
+// The default costs per element with their reasons, and the file format that overrides them. The
+// numbers are conventions; other tools choose differently (docs/counting.md names some).
 #include "analyzer/count/op_weights.h"
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace ridgeline {
 namespace {
 
 constexpr std::string_view schema = "ridgeline.op_weights/1";
-constexpr double max_cost = 1e6;  // per element; more is a mistake
+constexpr double max_cost = 1e6;  // per element; larger values are rejected as mistakes
 
 struct FunctionCost {
   Function function;
@@ -22,8 +22,8 @@ struct FunctionCost {
 
 // One operation per arithmetic step of the textbook formula; a function that hardware looks up or
 // approximates (exp, log, tanh, sqrt, sin …) is one step of its own and one transcendental, as in
-// XLA's cost analysis. Relu 1, sigmoid 4, tanh, swish and hard swish 5, erf 8 are the values that
-// Pagoda (github.com/dream-lab/pagoda, estimates.py) publishes as well.
+// XLA's cost analysis. Relu 1, sigmoid 4, tanh, swish and hard swish 5, erf 8 match the values
+// published by Pagoda (github.com/dream-lab/pagoda, estimates.py).
 constexpr FunctionCost function_costs[] = {
     {Function::add, {1, 0}},
     {Function::subtract, {1, 0}},
@@ -52,17 +52,17 @@ constexpr FunctionCost function_costs[] = {
     {Function::hard_sigmoid, {4, 0}},  // multiply, add, two limits
     {Function::relu, {1, 0}},
     {Function::leaky_relu, {2, 0}},
-    {Function::elu, {4, 1}},        // compare, exp, subtract, multiply
-    {Function::softplus, {3, 2}},   // log(1 + e^x)
-    {Function::softsign, {3, 0}},   // x / (1 + |x|)
-    {Function::erf, {8, 1}},        //
+    {Function::elu, {4, 1}},       // compare, exp, subtract, multiply
+    {Function::softplus, {3, 2}},  // log(1 + e^x)
+    {Function::softsign, {3, 0}},  // x / (1 + |x|)
+    {Function::erf, {8, 1}},
     {Function::gelu, {11, 1}},      // erf and three more
     {Function::gelu_tanh, {9, 1}},  // cubic polynomial 5, tanh as one, add, two multiplications
     {Function::hard_swish, {5, 0}},
     {Function::swish, {5, 1}},
     {Function::mish, {9, 3}},  // x · tanh(softplus(x))
     {Function::clip, {2, 0}},
-    {Function::cast, {0, 0}},        // changes on the way from memory to memory
+    {Function::cast, {0, 0}},        // converted while copied
     {Function::quantize, {3, 0}},    // scale, round, saturate
     {Function::dequantize, {2, 0}},  // subtract the zero point, scale
     {Function::dropout, {2, 0}},     // mask, scale
@@ -86,14 +86,14 @@ OpWeights make_default_weights() {
   weights.rms_norm = 3;             // square and sum 2, scale 1
   weights.batch_norm = 2;           // multiply and add: the statistics are constants
   weights.batch_norm_training = 7;  // as layer normalisation with its affine part
-  // A weighted sum of 2^axes or 4^axes neighbours; the weights themselves are shared by channels.
+  // A weighted sum of 2^axes or 4^axes neighbours; channels share the weights.
   weights.resize_linear = {0, 3, 7, 15};
   weights.resize_cubic = {0, 7, 31, 127};
   weights.deformable_tap = 7;  // as linear interpolation in two dimensions
   return weights;
 }
 
-// The plain numbers of the table under the names that the file has for them.
+// The plain numbers of the table, by their names in the file.
 std::vector<std::pair<std::string, double*>> scalars(OpWeights& weights) {
   return {{"layer_norm", &weights.layer_norm},
           {"affine", &weights.affine},
@@ -111,7 +111,7 @@ Json to_json(const ElementCost& cost) {
   return {{"flop", cost.flop}, {"transcendentals", cost.transcendentals}};
 }
 
-// A number is a cost in FLOP that leaves the transcendentals as they are.
+// A plain number is a cost in FLOP and leaves the transcendentals unchanged.
 void read_cost(const JsonCursor& cursor, ElementCost& cost) {
   if (cursor.value().is_number()) {
     cost.flop = bounded(cursor, max_cost);
@@ -187,7 +187,7 @@ OpWeights weights_from_file(const std::string& path) {
 }
 
 Json to_json(const OpWeights& weights) {
-  OpWeights copy = weights;  // scalars() hands out places to write to
+  OpWeights copy = weights;  // scalars() returns pointers to mutable fields
   Json json = {{"schema", schema}};
   for (const auto& [function, name] : TokenTable<Function>::rows)
     json["functions"][std::string(name)] = to_json(weights.of(function));

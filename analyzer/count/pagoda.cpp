@@ -1,5 +1,5 @@
-// One function per row of the rule set. All elements have four bytes, whatever their type; a node
-// whose first input or output has no entry in the table of shapes counts nothing.
+// One function per row of the rule set. All elements have four bytes, whatever their type. A node
+// whose first input or output is not in the table of shapes counts nothing.
 #include "analyzer/count/pagoda.h"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@ struct PagodaCount {
   Unit unit = Unit::vector;
   double flop = 0;
   double elements_read = 0, elements_written = 0;
-  double parameters = 0;  // read as well
-  std::string note;       // why it counts nothing
+  double parameters = 0;  // included in the reads
+  std::string note;       // reason for counting nothing
 };
 
 PagodaCount skipped(std::string because) {
@@ -100,7 +100,7 @@ class PagodaRules {
 
   bool is_initializer(TensorId id) const { return graph_.tensors[id].stored && !produced_[id]; }
 
-  // The table of shapes holds what nodes write and what the user gives, not the stored weights.
+  // The table of shapes holds graph inputs and results of nodes, not stored weights.
   const Shape* shape(TensorId id) const {
     const Tensor& tensor = graph_.tensors[id];
     if (is_initializer(id) || tensor.source == ShapeSource::unknown) return nullptr;
@@ -222,7 +222,7 @@ class PagodaRules {
                  dimension_product({in[1], in[2], in[3]}), static_cast<double>(out[1]));
   }
 
-  // Batch is taken from dimension 0, which holds the sequence; the batch option is not used.
+  // Takes the batch from dimension 0, which holds the sequence, and ignores the batch option.
   PagodaCount lstm(const Layer& layer, const Shape& in, const Shape&) const {
     const auto* op = std::get_if<Recurrent>(&layer.parts.front().op);
     if (!op || in.size() != 3) return skipped("the input has no three dimensions");
@@ -254,7 +254,7 @@ class PagodaRules {
   const Graph& graph_;
   const PagodaOptions& options_;
   double batch_;
-  std::vector<bool> produced_;  // by a layer, by tensor
+  std::vector<bool> produced_;  // by a layer; indexed by tensor
 };
 
 Work work_of(const PagodaCount& count, const PagodaOptions& options) {
@@ -275,7 +275,7 @@ void replace_work(AnalysisRow& row, const PagodaCount& count, const PagodaOption
   row.causally_masked_macs = 0;
 }
 
-// Results are kept by name there: a later layer of the same name takes the place of the earlier.
+// Pagoda stores results by name, so a later layer replaces an earlier one of the same name.
 void drop_overwritten(std::vector<AnalysisRow>& rows) {
   std::map<std::string, AnalysisRow*> last;
   for (AnalysisRow& row : rows) {
