@@ -1,5 +1,6 @@
-// Looks from every product to the steps before and after it, through views and copies of weights.
-// Weights alone quantised are widened on the way: fewer bytes, same arithmetic.
+// Searches from every product for the steps before and after it, through views and copies of
+// weights. If only the weights are quantised, they are widened as they are read: fewer bytes, same
+// arithmetic.
 #include "analyzer/fusion/absorb_quantization.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class Absorber {
   void run() {
     for (Layer& layer : graph_.layers)
       if (is_quantizable(layer)) absorb(layer);
-    // Steps that no layer reads any more are done by their neighbours.
+    // Steps without remaining readers are absorbed.
     for (Layer& layer : graph_.layers)
       if (touched_.contains(&layer) && layer.standing == Standing::counted &&
           std::all_of(layer.outputs.begin(), layer.outputs.end(),
@@ -50,7 +51,7 @@ class Absorber {
     return producer_[id] == no_index ? nullptr : &graph_.layers[producer_[id]];
   }
 
-  // The dequantisation behind a tensor; weights may be transposed or reshaped in between.
+  // The dequantisation that makes a tensor; weights may be transposed or reshaped in between.
   Layer* dequantization(TensorId id) {
     Layer* layer = producer(id);
     while (layer != nullptr && layer->standing == Standing::folded && !layer->inputs.empty() &&
@@ -87,7 +88,7 @@ class Absorber {
       touched_.emplace(step, true);
       append(inputs, step->inputs.front());
       ++uses_[step->inputs.front()];
-      // Scales of weights are read with them; those of activations are one number.
+      // Scales of weights are read with them; for activations the scale is one number.
       if (i > 0 && step->inputs.size() > 1) append(inputs, step->inputs[1]);
       mark_parameter(id, step->inputs.front());
     }
@@ -102,7 +103,7 @@ class Absorber {
     if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
   }
 
-  // The quantised tensor is the parameter now, not what it was dequantised to.
+  // The quantised tensor becomes the parameter instead of the dequantised one.
   void mark_parameter(TensorId from, TensorId to) {
     if (!graph_.tensors[from].is_parameter || graph_.tensors[to].role != Role::weight) return;
     graph_.tensors[from].is_parameter = false;
@@ -126,8 +127,8 @@ class Absorber {
 
   Graph& graph_;
   std::vector<std::size_t> producer_;                   // layer that writes a tensor
-  std::vector<int> uses_;                               // readers, graph outputs included
-  std::unordered_map<TensorId, std::size_t> consumer_;  // the last of them
+  std::vector<int> uses_;                               // number of readers, graph outputs included
+  std::unordered_map<TensorId, std::size_t> consumer_;  // the last reader
   std::unordered_map<const Layer*, bool> touched_;
 };
 

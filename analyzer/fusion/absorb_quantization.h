@@ -1,6 +1,6 @@
-// Quantisation steps that the layer beside them does on the way: DequantizeLinear → product →
-// QuantizeLinear becomes one integer product that reads and writes quantised tensors.
-// Products keep their MACs; only dtype and tensors change.
+// Absorbs quantisation steps into the layer between them: DequantizeLinear → product →
+// QuantizeLinear becomes one integer product on quantised tensors. MACs stay the same; only dtype
+// and tensors change.
 #pragma once
 
 #include "analyzer/graph/graph.h"

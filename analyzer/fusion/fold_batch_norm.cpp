@@ -1,5 +1,5 @@
-// Finds pairs of a product and a batch normalisation, and makes one layer of each.
-// What a folded layer costs follows from its Op and tensors, as for all others.
+// Finds pairs of a product and a batch normalisation and merges each into one layer. The cost of
+// the merged layer follows from its Op and tensors, as for all layers.
 #include "analyzer/fusion/fold_batch_norm.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 namespace ridgeline {
 namespace {
 
-// Who makes and who reads each tensor.
+// Producer and number of readers of each tensor.
 struct TensorUses {
   std::vector<std::size_t> producer;  // index of a layer, or no_index
-  std::vector<std::size_t> readers;   // how many; the graph's outputs count as one more
+  std::vector<std::size_t> readers;   // number; being a graph output counts as one
 
   explicit TensorUses(const Graph& graph)
       : producer(graph.tensors.size(), no_index), readers(graph.tensors.size(), 0) {
@@ -23,7 +23,7 @@ struct TensorUses {
   }
 };
 
-// Of data, by vectors that are constant.
+// Inference only: scale, shift and statistics are constant.
 bool is_batch_norm(const Graph& graph, const Layer& layer) {
   if (layer.parts.size() != 1 || layer.inputs.empty() || layer.outputs.size() != 1) return false;
   const auto* op = std::get_if<Normalize>(&layer.parts.front().op);
@@ -32,8 +32,9 @@ bool is_batch_norm(const Graph& graph, const Layer& layer) {
                      [&](TensorId id) { return graph.tensors[id].role == Role::weight; });
 }
 
-// Its weights can take a factor per channel: they are constant, and no other layer reads them. The
-// channels of a product are its columns; batch normalisation means the second axis.
+// Whether the weights can take a factor per channel: they are constant, and no other layer reads
+// them. Batch normalisation works on the second axis, so a product must have rank 2, where that
+// axis is its columns.
 bool can_absorb(const Graph& graph, const Layer& layer, const TensorUses& uses) {
   if (layer.parts.size() != 1 || layer.inputs.size() < 2 || layer.outputs.size() != 1) return false;
   const Op& op = layer.parts.front().op;
@@ -49,7 +50,8 @@ bool& bias_of(Op& op) {
   return std::get<MatMul>(op).bias;
 }
 
-// The bias is as wide as the vectors of the normalisation, and learned where the weights are.
+// The bias has one element per channel and the normalisation's type, and is a parameter if the
+// weights are.
 void give_bias(Graph& graph, Layer& layer, const Layer& norm) {
   bool& has_bias = bias_of(layer.parts.front().op);
   if (has_bias) return;
@@ -78,7 +80,7 @@ std::vector<bool> used_tensors(const Graph& graph) {
   return used;
 }
 
-// Drops what was used before and is not any more.
+// Drops tensors that were used before and no longer are.
 void drop_tensors(Graph& graph, const std::vector<bool>& before) {
   const std::vector<bool> now = used_tensors(graph);
   std::vector<TensorId> place(graph.tensors.size());

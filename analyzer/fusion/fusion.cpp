@@ -1,6 +1,6 @@
-// Fusion as merging of groups: while a rule admits it, the group that makes a tensor takes in the
-// group that alone reads it. What is left between groups is moved; the rest stays on the chip.
-// A merge that would make two groups wait for each other is refused.
+// Fusion by merging groups: while a rule allows it, the group that writes a tensor merges with the
+// group that alone reads it. Only data between groups is moved; the rest stays on the chip. Merges
+// that would create a cycle are rejected.
 #include "analyzer/fusion/fusion.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Work work_of(const Graph& graph, const OpWeights& weights) {
   return work;
 }
 
-// A name as it reads after the name of a neighbour: without the modules that both are in.
+// A layer's name without the modules it shares with its neighbour.
 std::string_view beside(std::string_view name, std::string_view neighbour) {
   const auto differ = std::mismatch(name.begin(), name.end(), neighbour.begin(), neighbour.end());
   const std::string_view common =
@@ -43,16 +43,16 @@ AppliedRule saved_by(std::string_view rule, const std::string& kernel, std::size
           total_integer_ops(before) - total_integer_ops(after)};
 }
 
-// Which layers read or write a tensor, in one piece of memory: a network has thousands of tensors
-// with a reader or two.
+// Layers that read or write each tensor, in one flat array: a network has thousands of tensors with
+// a reader or two.
 class LayersByTensor {
  public:
-  // In the order of the layers.
+  // In layer order.
   std::span<const std::size_t> operator[](TensorId id) const {
     return std::span(layers_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
   }
 
-  // What is computed before the first run, such as a shape, reads nothing when it runs.
+  // Folded layers, such as shapes, read nothing at run time.
   static LayersByTensor readers(const Graph& graph) {
     return LayersByTensor(graph.tensors.size(), [&](auto&& visit) {
       for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -80,20 +80,20 @@ class LayersByTensor {
     for_each([&](TensorId id, std::size_t layer) { layers_[next[id]++] = layer; });
   }
 
-  std::vector<std::size_t> begin_, layers_;  // of tensor i: from begin_[i] to begin_[i + 1]
+  std::vector<std::size_t> begin_, layers_;  // layers of tensor i: from begin_[i] to begin_[i + 1]
 };
 
-// Who makes what a layer reads: the last before it, since training computes tensors again; else the
-// first behind it. But a weight that is written behind is for the next step.
+// The layer that writes what a layer reads: the last writer before it, since training recomputes
+// tensors; otherwise the first one after it, except for weights, whose later writes are for the
+// next step.
 std::size_t maker_for(std::span<const std::size_t> writers, Role role, std::size_t reader) {
   const auto behind = std::lower_bound(writers.begin(), writers.end(), reader);
   if (behind != writers.begin()) return *(behind - 1);
   return behind == writers.end() || role == Role::weight ? no_index : *behind;
 }
 
-// Puts layers in an order in which they can run, as near to their present one as that goes; layers
-// that wait for each other stay as they are. Depth first: before a layer, whatever makes what it
-// reads.
+// Sorts layers topologically, close to their present order; cycles are left as they are. Depth
+// first: the producers of a layer's inputs come before it.
 void sort_topologically(Graph& graph) {
   const auto writers = LayersByTensor::writers(graph);
   std::vector<Layer> sorted;
@@ -124,7 +124,7 @@ void sort_topologically(Graph& graph) {
 
 class Fuser {
  public:
-  // With weights, it is noted what each rule saves.
+  // With weights, records what each rule saves.
   Fuser(Graph graph, Runtime runtime, const OpWeights* weights = nullptr)
       : graph_(std::move(graph)),
         runtime_(runtime),
@@ -159,7 +159,7 @@ class Fuser {
   }
 
   Graph run() {
-    // Until nothing changes: a group that grew may fit a rule that its parts did not.
+    // Until nothing changes: a merged group may match a rule that its parts did not.
     for (bool changed = true; changed;) {
       changed = false;
       for (const FusionRule& rule : fusion_rules()) {
@@ -225,7 +225,7 @@ class Fuser {
     return group;
   }
 
-  // As often and in the same pass.
+  // Same number of repeats and same pass.
   bool run_alike(std::size_t one, std::size_t other) const {
     const Layer &a = graph_.layers[one], &b = graph_.layers[other];
     return takes_part(a) && takes_part(b) && a.repeats == b.repeats && a.pass == b.pass;
@@ -268,7 +268,7 @@ class Fuser {
     });
   }
 
-  // What a rule has saved in a group so far, before another rule goes on with it. Not after every
+  // Records what a rule has saved in a group, before another rule changes it. Not after every
   // merge: a kernel of thousands of layers would be counted thousands of times.
   void settle(std::size_t group, std::string_view next) {
     Account& account = accounts_[group];
@@ -286,9 +286,8 @@ class Fuser {
                                     : count_layer(graph_, fused(group), *weights_);
   }
 
-  // Is there a way from the one group to the other through layers of neither? Layers are in an
-  // order in which they can run, so nothing behind the last of `to` needs a look, nor behind the
-  // last of a group that begins before that.
+  // Whether a path leads from one group to the other through layers of neither. Layers are in
+  // execution order, so the search ends at the last layer of `to`, extended by groups that span it.
   bool would_cycle(std::size_t from, std::size_t to) {
     std::size_t last = groups_[to].layers.back();
     while (reach_[last] > last) last = reach_[last];
@@ -301,7 +300,7 @@ class Fuser {
           for (const std::size_t consumer : consumers_[id]) {
             const std::size_t next = group_of_[consumer];
             if (next == from || groups_[next].layers.front() > last) continue;
-            if (next == to && is_start) continue;  // the direct way is the merge itself
+            if (next == to && is_start) continue;  // the direct edge is the merge itself
             if (std::exchange(seen_in_[next], search_) != search_) open.push_back(next);
           }
     };
@@ -341,7 +340,7 @@ class Fuser {
            reads_only(groups_[group_of_[index]], id);
   }
 
-  // Beside weights: a bias, a scale, the angles of a rotary embedding.
+  // Other inputs are weights: a bias, a scale, the angles of a rotary embedding.
   bool reads_only(const FusionGroup& group, TensorId id) const {
     return std::all_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
       const auto& inputs = graph_.layers[index].inputs;
@@ -370,7 +369,7 @@ class Fuser {
   Graph build() {
     Graph result;
     result.layers.reserve(graph_.layers.size());
-    // A group runs where its last layer stood: everything that it reads is made by then.
+    // A group takes the position of its last layer, where all its inputs are available.
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       const FusionGroup& group = groups_[group_of_[i]];
       if (group.layers.back() != i) continue;
@@ -385,8 +384,7 @@ class Fuser {
     return result;
   }
 
-  // The layer that a kernel is there for, which gives it its name: its first product, else the
-  // first that computes.
+  // The layer that names a kernel: its first product, else the first that computes.
   std::size_t main_layer(const FusionGroup& group) const {
     const auto first = [&](auto&& test) {
       return std::find_if(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
@@ -428,7 +426,8 @@ class Fuser {
     return result;
   }
 
-  // How much a slice reads is noted for the tensor, since it need not be the first input now.
+  // The elements that a slice reads are recorded per tensor (partly_moved), since the tensor need
+  // not be the first input any more.
   static void add_parts(Layer& result, const Layer& layer) {
     for (const Part& part : layer.parts)
       result.parts.push_back(is_movement(part.op) ? Part{Copy{}, part.dtype} : part);
@@ -440,8 +439,8 @@ class Fuser {
     return std::nullopt;
   }
 
-  // Of tensors that only slices and look-ups read, the elements that these need; a transposition
-  // before a slice moves no more than the slice needs.
+  // For tensors that only slices and look-ups read, the elements they need; a transposition before
+  // a slice moves no more than the slice needs.
   void add_partial_moves(Layer& result, const FusionGroup& group) const {
     if (std::none_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
           const Layer& layer = graph_.layers[index];
@@ -452,7 +451,7 @@ class Fuser {
     std::unordered_map<TensorId, std::int64_t> needed;
     for (auto index = group.layers.rbegin(); index != group.layers.rend(); ++index) {
       const Layer& layer = graph_.layers[*index];
-      std::int64_t wanted = 0;  // of the outputs
+      std::int64_t wanted = 0;  // elements needed of the outputs
       for (const TensorId id : layer.outputs) {
         wanted += leaves(id, group) ? size(id) : needed[id];
         if (const auto part = partly_moved(layer, id); part && leaves(id, group))
@@ -481,9 +480,8 @@ class Fuser {
     return normalize != nullptr && normalize->kind == Normalization::batch;
   }
 
-  // The product of the group that takes in this batch normalisation. Scale and shift go into its
-  // weights and bias before the first run: of the arithmetic one addition stays, of the parameters
-  // the shift.
+  // The product that this batch normalisation folds into, within the group. Scale and shift go into
+  // its weights and bias before the first run: one addition and the shift remain.
   std::size_t product_of(const Layer& layer, const FusionGroup& group) const {
     if (!is_batch_norm(layer) || layer.inputs.empty()) return no_index;
     const std::size_t maker = producer_[layer.inputs[0]];
@@ -499,7 +497,7 @@ class Fuser {
 
   void add_inputs(Layer& result, const Layer& layer, const FusionGroup& group,
                   bool is_folded) const {
-    constexpr std::size_t shift = 2;  // x, scale, shift, mean, variance
+    constexpr std::size_t shift = 2;  // inputs: x, scale, shift, mean, variance
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
       const TensorId id = layer.inputs[i];
       if (producer_[id] != no_index && in(group, producer_[id])) continue;
@@ -519,7 +517,7 @@ class Fuser {
                        [&](std::size_t consumer) { return !in(group, consumer); });
   }
 
-  // Of the lists of all groups, most of which are short and gone soon.
+  // For the lists of all groups, most of which are short and short-lived.
   std::pmr::monotonic_buffer_resource memory_;
   Graph graph_;
   Runtime runtime_;
@@ -529,18 +527,19 @@ class Fuser {
   std::vector<std::size_t> producer_;  // by tensor
   LayersByTensor consumers_;
   std::vector<bool> is_output_;
-  std::vector<bool> is_passed_on_;    // to layers that run alike, and to no others
-  std::vector<TensorId> between_;     // tensors that a group makes and another reads
-  std::vector<std::size_t> reach_;    // by layer: the last of any group that begins before it
-  std::vector<std::size_t> seen_in_;  // by group: the last search for a cycle that came by
+  std::vector<bool> is_passed_on_;  // all readers run alike with the producer
+  std::vector<TensorId> between_;   // tensors that one group writes and another reads
+  std::vector<std::size_t>
+      reach_;  // by layer: the last layer of any group that begins at or before it
+  std::vector<std::size_t> seen_in_;  // by group: the last cycle search that visited it
   std::size_t search_ = 0;
-  // What a group was before a rule began with it.
+  // A group's work before the current rule first changed it.
   struct Account {
     std::string_view rule;
     std::size_t merges = 0;
     Work apart;
   };
-  std::vector<Account> accounts_;  // by group, with weights only
+  std::vector<Account> accounts_;  // by group; only with weights
   std::vector<AppliedRule> applied_;
 };
 

@@ -1,8 +1,6 @@
-// Fusion: which layers a runtime runs as one kernel. A pass on Ops: the result is a Graph again, in
-// which a layer holds the parts of all that were fused into it, and what passed between them is not
-// moved any more.
-// Never changes MACs, never adds bytes; each rule is one row of the table in
-// analyzer/fusion/rules.cpp.
+// Fusion: which layers a runtime runs as one kernel. A pass from Graph to Graph: a fused layer
+// holds the parts of all its sources, and data between them is no longer moved. Never changes MACs,
+// never adds bytes. Each rule is one row of the table in analyzer/fusion/rules.cpp.
 #pragma once
 
 #include <string>
@@ -15,22 +13,22 @@
 
 namespace ridgeline {
 
-// What one rule did in one kernel, for the sentence that explains a difference of bytes or FLOP.
+// Effect of one rule in one kernel, to explain a difference in bytes or FLOP.
 struct AppliedRule {
   std::string rule;
-  std::string kernel;      // by the first of its layers then
-  std::size_t merges = 1;  // times that the rule joined two groups of them
+  std::string kernel;      // name of its first layer at the time
+  std::size_t merges = 1;  // number of merges of two groups
   double bytes_saved = 0, flop_saved = 0;
-  double int_ops_saved = 0;  // below zero where a folded scale makes integers of floating point
+  double int_ops_saved = 0;  // negative if a folded scale turns floating point into integers
 };
 
-// The graph of a runtime's kernels; Layer::sources names the layers that each came from. Layers
-// that are folded, absorbed or alternatives stay as they are.
+// The graph of a runtime's kernels; Layer::sources lists the layers of each. Folded, absorbed and
+// alternative layers are unchanged.
 Graph fuse(Graph graph, Runtime runtime);
 
-// The same, with what each rule saves: together all that the fused graph moves and computes less.
-// What goes with views and casts to the same type, and tensors that were read under two names and
-// are read once then, have an entry of their own (rule "views").
+// Also returns the savings of each rule, which add up to the whole difference in bytes and FLOP.
+// Removed views and casts to the same type, and tensors that were read under two names, are
+// reported as rule "views".
 struct ItemizedFusion {
   Graph graph;
   std::vector<AppliedRule> applied;
@@ -38,8 +36,7 @@ struct ItemizedFusion {
 ItemizedFusion itemized_fusion(const Graph& graph, Runtime runtime,
                                const OpWeights& weights = default_weights());
 
-// What fusion saves, rule by rule, the largest first: the difference between a network's layers and
-// its kernels.
+// Savings per rule, largest first: the difference between a network's layers and its kernels.
 struct FusionSaving {
   std::string rule;
   std::size_t merges = 0;

@@ -1,4 +1,4 @@
-// Questions about groups; none of them changes anything.
+// Predicates on layers and groups.
 #include "analyzer/fusion/patterns.h"
 
 #include <algorithm>

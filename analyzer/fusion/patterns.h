@@ -1,4 +1,4 @@
-// What rules of fusion ask about layers and groups of them.
+// Predicates on layers and groups of layers, for the fusion rules.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace ridgeline {
 
-// Kinds of operators as bits: what a group consists of is looked up, not walked through.
+// Kinds of operators as bits, so that a group need not be walked to find its kinds.
 namespace kind {
 inline constexpr unsigned convolution = 1 << 0;
 inline constexpr unsigned matrix_product = 1 << 1;
 inline constexpr unsigned attention = 1 << 2;
-inline constexpr unsigned pointwise = 1 << 3;   // each element of its own; not random, no optimizer
-inline constexpr unsigned batch_norm = 1 << 4;  // at inference
-inline constexpr unsigned normalization = 1 << 5;  // of each sample
+inline constexpr unsigned pointwise =
+    1 << 3;  // element by element; without random numbers and optimisers
+inline constexpr unsigned batch_norm = 1 << 4;     // at inference
+inline constexpr unsigned normalization = 1 << 5;  // per sample
 inline constexpr unsigned softmax = 1 << 6;
 inline constexpr unsigned reduction = 1 << 7;
 inline constexpr unsigned pool = 1 << 8;
@@ -26,7 +27,7 @@ inline constexpr unsigned other = 1 << 11;
 
 inline constexpr unsigned product = convolution | matrix_product;
 inline constexpr unsigned row_wise = softmax | reduction | normalization;
-inline constexpr unsigned movement = copy | look_up;  // no element is changed
+inline constexpr unsigned movement = copy | look_up;  // elements are moved unchanged
 }  // namespace kind
 
 unsigned kind_of(const Op& op);
@@ -38,8 +39,9 @@ inline bool is_movement(const Op& op) { return (kind_of(op) & kind::movement) !=
 struct FusionGroup {
   explicit FusionGroup(std::pmr::memory_resource* memory) : layers(memory), leaving(memory) {}
 
-  std::pmr::vector<std::size_t> layers;   // indices into the graph, ascending
-  std::pmr::vector<std::size_t> leaving;  // those whose results others read; empty: maybe all
+  std::pmr::vector<std::size_t> layers;  // indices into the graph, ascending
+  std::pmr::vector<std::size_t>
+      leaving;  // those whose results other groups read; empty: possibly all
   unsigned kinds = 0;
   std::size_t products = 0;
 
@@ -47,7 +49,7 @@ struct FusionGroup {
   bool has_only(unsigned allowed) const { return (kinds & ~allowed) == 0; }
 };
 
-// `consumer` reads the whole of `tensor`, which `producer` makes.
+// `consumer` reads all of `tensor`, which `producer` writes.
 struct FusionCandidate {
   const Graph& graph;
   const FusionGroup& producer;
@@ -57,47 +59,47 @@ struct FusionCandidate {
 
 // --- of a layer ---
 
-// Elements are moved and none is changed: transpositions, concatenations, slices. A gather by one
-// constant index is a slice.
+// Elements are moved unchanged: transpositions, concatenations, slices. A gather by one constant
+// index is a slice.
 bool only_moves(const Graph& graph, const Layer& layer);
 
-// A multiplication of all elements by the same number, which is a tensor of one element or part of
-// the operator.
+// Multiplication or division of all elements by one number, a tensor of one element or part of the
+// operator.
 bool only_scales(const Graph& graph, const Layer& layer);
 bool moves_or_scales(const Graph& graph, const Layer& layer);
 
-// A pointwise step, or a slice or concatenation along the last axis. What has one input and one
-// output of the same shape may be a transposition.
+// A pointwise step, or a slice or concatenation along the last axis. A copy with one input and an
+// output of the same shape does not qualify: it may be a transposition.
 bool stays_within_rows(const Graph& graph, const Layer& layer);
 
-// Everything but its first input is a weight.
+// All inputs but the first are weights.
 bool reads_weights_beside_first(const Graph& graph, const Layer& layer);
 
-// A pool over all of an image.
+// A global pool.
 bool pools_all(const Graph& graph, const Layer& layer);
 
-// All that a layer is but for its parts and tensors.
+// A copy of the layer without parts and tensors.
 Layer without_work(const Layer& layer);
 
 // --- of a group ---
 
 bool all_layers(const Graph& graph, const FusionGroup& group,
                 bool (*test)(const Graph&, const Layer&));
-// The only layer of a group; nothing where there are more.
+// The only layer of a group; null if it has more.
 const Layer* single_layer(const Graph& graph, const FusionGroup& group);
 
 // A product whose two operands are both activations: scores, or weighted values of attention.
 bool is_product_of_activations(const Graph& graph, const FusionGroup& group);
 
-// What a group reads from outside and what it leaves, in elements: numbers aside, which index and
-// scale.
+// Elements that a group reads from outside and elements that leave it, without tensors of one
+// element, which index or scale.
 struct Passage {
   std::size_t inputs = 0;
   std::int64_t in = 0, out = 0;
 };
 Passage passage(const Graph& graph, const FusionGroup& group);
 
-// Elementwise work on a product's output keeps its size; a broadcast would be computed often.
+// Whether the consumer's outputs are as large as the product's: a broadcast would repeat its work.
 bool keeps_size(const FusionCandidate& candidate);
 
 }  // namespace ridgeline

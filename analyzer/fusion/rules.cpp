@@ -1,4 +1,4 @@
-// Patterns, and who knows them. Names follow TensorRT's layer names where it has one.
+// Patterns, and the runtimes that apply them. Names follow TensorRT's layer names where they exist.
 // Sources: TensorRT developer guide ("Types of fusions"), torch.compile's Inductor (pointwise and
 // reductions in one kernel, library calls for products), ONNX Runtime's graph optimisations.
 #include "analyzer/fusion/rules.h"
@@ -10,7 +10,7 @@
 namespace ridgeline {
 namespace {
 
-// Parameters that are computed at run time cannot be folded before it.
+// Parameters computed at run time cannot be folded.
 bool batch_norm_into_product(const FusionCandidate& c) {
   const Layer* product = single_layer(c.graph, c.producer);
   const Layer* norm = single_layer(c.graph, c.consumer);
@@ -28,7 +28,7 @@ bool pointwise_chain(const FusionCandidate& c) {
   return c.producer.has_only(kind::pointwise) && c.consumer.has_only(kind::pointwise);
 }
 
-// At inference a batch normalisation that no product takes in is a scale and a shift of its own.
+// At inference, a batch normalisation that is not folded into a product is a scale and a shift.
 bool batch_norm_and_pointwise(const FusionCandidate& c) {
   constexpr unsigned both = kind::batch_norm | kind::pointwise;
   return c.producer.has_only(both) && c.consumer.has_only(both);
@@ -54,8 +54,8 @@ bool values_into_attention(const FusionCandidate& c) {
          });
 }
 
-// A product takes its operands from where they lie: by the strides of a transposition, at the
-// offset of a slice, times a number that scales the whole product.
+// A product reads its operands in place: through the strides of a transposition, at the offset of a
+// slice, with a scalar factor applied to the whole product.
 bool operand_access(const FusionCandidate& c) {
   if (!c.consumer.has(kind::matrix_product | kind::attention) ||
       !all_layers(c.graph, c.producer, moves_or_scales))
@@ -64,7 +64,7 @@ bool operand_access(const FusionCandidate& c) {
   return way.inputs == 1 && way.out <= way.in;
 }
 
-// Attention reads a key or value once for all the query heads that share it.
+// Attention reads a key or value once for all query heads that share it.
 bool grouped_heads(const FusionCandidate& c) {
   if (!c.consumer.has(kind::softmax) || c.consumer.products == 0 ||
       !all_layers(c.graph, c.producer, moves_or_scales))
@@ -73,7 +73,7 @@ bool grouped_heads(const FusionCandidate& c) {
   return way.inputs == 1 && way.in > 0 && way.out > way.in && way.out % way.in == 0;
 }
 
-// And writes its result in the order in which it is wanted.
+// A product writes its result in the order that its reader needs.
 bool result_access(const FusionCandidate& c) {
   if (!c.producer.has(kind::matrix_product | kind::attention) ||
       !all_layers(c.graph, c.consumer, only_moves))
@@ -82,7 +82,7 @@ bool result_access(const FusionCandidate& c) {
   return way.inputs == 1 && way.out == way.in;
 }
 
-// A normalisation or activation that an exporter took apart: reductions and pointwise steps on the
+// A normalisation or activation that an exporter decomposed: reductions and pointwise steps on the
 // same rows, read and written once.
 bool row_wise_island(const FusionCandidate& c) {
   constexpr unsigned both = kind::row_wise | kind::pointwise;
@@ -90,38 +90,37 @@ bool row_wise_island(const FusionCandidate& c) {
          (c.producer.has(kind::row_wise) || c.consumer.has(kind::row_wise));
 }
 
-// Halves of a row that change places on their way through pointwise steps, as in rotary embeddings:
-// an index, not a copy.
+// Halves of a row that are swapped between pointwise steps, as in rotary embeddings: an index, not
+// a copy.
 bool pointwise_within_rows(const FusionCandidate& c) {
   return all_layers(c.graph, c.producer, stays_within_rows) &&
          all_layers(c.graph, c.consumer, stays_within_rows);
 }
 
-// The rows are those of a product's result, and what leaves is as large: a rotary embedding,
-// patches that are merged.
+// Steps within the rows of a product's result that keep its size: a rotary embedding, merged
+// patches.
 bool rows_into_product(const FusionCandidate& c) {
   return c.producer.products == 1 && !c.producer.has(kind::softmax) &&
          c.consumer.has(kind::pointwise) && all_layers(c.graph, c.consumer, stays_within_rows) &&
          passage(c.graph, c.consumer).out == element_count(c.graph.tensors[c.tensor].shape);
 }
 
-// Loops over the same elements in one kernel, whatever the index by which they read: what moves or
-// looks up data moves none of its own.
+// Loops over the same elements in one kernel, whatever their read index: movement and look-up
+// become indexing and move no data themselves.
 constexpr unsigned indexed = kind::pointwise | kind::batch_norm | kind::movement;
 
 bool indexed_loops(const FusionCandidate& c) {
   return c.producer.has_only(indexed) && c.consumer.has_only(indexed);
 }
 
-// A reduction in the loop that makes what it reads.
+// A reduction inside the loop that computes its input.
 bool reduction_of_loop(const FusionCandidate& c) {
   return c.producer.has_only(indexed) && (all_layers(c.graph, c.consumer, pools_all) ||
                                           (c.consumer.has(kind::row_wise) &&
                                            c.consumer.has_only(kind::row_wise | kind::pointwise)));
 }
 
-// Data that is only moved, and moved again, is moved once: transpositions, concatenations and
-// slices in a row.
+// Consecutive transpositions, concatenations and slices move the data once.
 bool copy_chain(const FusionCandidate& c) {
   return all_layers(c.graph, c.producer, only_moves) && all_layers(c.graph, c.consumer, only_moves);
 }
@@ -131,7 +130,7 @@ using R = Runtime;
 }  // namespace
 
 const std::vector<FusionRule>& fusion_rules() {
-  // In order of preference: where two rules could take a layer, the first does.
+  // In order of preference: if several rules match, the first applies.
   static const std::vector<FusionRule> table = {
       {"batch_norm", batch_norm_into_product, {R::ideal, R::tensorrt, R::onnxruntime}},
       {"softmax_of_scores", softmax_into_scores, {R::ideal, R::tensorrt}},

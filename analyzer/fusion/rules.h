@@ -1,5 +1,5 @@
-// The table of fusion rules: one row per pattern, with the runtimes that know it.
-// A rule looks at two groups of layers and the tensor between them; it moves nothing itself.
+// The table of fusion rules: one row per pattern, with the runtimes that apply it. A rule examines
+// two groups of layers and the tensor between them; fusion.cpp merges them.
 #pragma once
 
 #include <string_view>
@@ -14,21 +14,20 @@ struct FusionRule {
   std::string_view name;
   bool (*applies)(const FusionCandidate&);
   std::vector<Runtime> runtimes;
-  bool waits = false;   // until no rule before it has anything to do
-  bool shares = false;  // also where others read the tensor: it is written then, but not read here
+  bool waits = false;  // until no earlier rule applies
+  bool shares =
+      false;  // also if other layers read the tensor: it is still written, but not read back
 };
 
 const std::vector<FusionRule>& fusion_rules();
 
-// Products that read the same input and no result of each other run as one with a wider output.
-// True where the runtime does that.
+// Whether the runtime runs independent products of the same input as one with a wider output.
 bool joins_siblings(Runtime runtime);
 
-// Layers that depend on weights alone are computed before the first run. True where the runtime
-// does that.
+// Whether the runtime computes layers that depend on weights alone before the first run.
 bool folds_constants(Runtime runtime);
 
-// True where the runtime has any rule.
+// Whether the runtime has any rule.
 bool fuses(Runtime runtime);
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Each pattern is as narrow as ONNX Runtime's own.
+// The patterns, each as narrow as ONNX Runtime's own.
 #include "analyzer/fusion/rules_onnxruntime.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_one_of(std::optional<Function> function, std::initializer_list<Function>
 
 bool is_weight(const Graph& graph, TensorId id) { return graph.tensors[id].role == Role::weight; }
 
-// How many tensors that are no weights two groups read beside what they pass between each other.
+// Number of activations that two groups read from outside.
 std::size_t activations_read(const FusionCandidate& c) {
   std::unordered_set<TensorId> read, made;
   for (const FusionGroup* group : {&c.producer, &c.consumer})
@@ -38,14 +38,14 @@ std::size_t activations_read(const FusionCandidate& c) {
       std::count_if(read.begin(), read.end(), [&](TensorId id) { return !made.contains(id); }));
 }
 
-// A scale or shift by weights goes into the weights and the bias.
+// A scale or shift by weights is folded into the weights and the bias.
 bool scales_or_shifts(const Graph& graph, const Layer& layer) {
   return is_one_of(function_of(layer), {Function::add, Function::multiply}) &&
          std::any_of(layer.inputs.begin(), layer.inputs.end(),
                      [&](TensorId id) { return is_weight(graph, id); });
 }
 
-// No layer of a group with a product bends its result: sums, scales and shifts only.
+// Products, sums, scales and shifts only: no non-linear layer.
 bool is_linear(const Graph& graph, const FusionGroup& group) {
   return std::all_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
     const Layer& layer = graph.layers[index];
@@ -122,7 +122,7 @@ bool function_of_one_tensor(const FusionCandidate& c) {
   const auto has = [&](bool (*test)(const Graph&, const Layer&)) {
     return any_layer(c.graph, c.producer, test) || any_layer(c.graph, c.consumer, test);
   };
-  // On the way to a Gelu a group may read x and a polynomial of x.
+  // A partly merged Gelu may read x and a polynomial of x.
   if (has([](const Graph&, const Layer& layer) {
         return is_one_of(function_of(layer), {Function::erf, Function::tanh});
       }))

@@ -1,29 +1,30 @@
-// Patterns of ONNX Runtime's graph optimisations at their default level, as its CPU provider has
-// them (graphs that version 1.31.1 writes are the reference, see docs/lowering.md). Its CUDA
-// provider has the same but for convolutions, which take in no other activation than Relu there.
+// Patterns of ONNX Runtime's graph optimisations at their default level, for its CPU provider
+// (checked against graphs written by version 1.31.1, see docs/lowering.md). Its CUDA provider has
+// the same patterns, except that convolutions fuse with no activation but Relu.
 #pragma once
 
 #include "analyzer/fusion/patterns.h"
 
 namespace ridgeline::onnxruntime {
 
-// FusedConv: a residual sum, then one activation. Not x · sigmoid(x), and nothing of two tensors.
+// FusedConv: a residual sum, then one activation. Not x · sigmoid(x), nor other functions of two
+// tensors.
 bool convolution_and_activation(const FusionCandidate& c);
 
-// Gemm, FusedGemm: a bias, then one activation; sums of activations stay.
+// Gemm, FusedGemm: a bias, then one activation. Sums of two activations are not fused.
 bool product_and_activation(const FusionCandidate& c);
 
-// Gelu, FastGelu, QuickGelu: a function of one tensor that an exporter took apart.
+// Gelu, FastGelu, QuickGelu: a function of one tensor that an exporter decomposed.
 bool function_of_one_tensor(const FusionCandidate& c);
 
-// LayerNormalization and SkipLayerNormalization: along the last axis, taken apart or whole, with
-// the sum before it.
+// LayerNormalization and SkipLayerNormalization: along the last axis, decomposed or not, with the
+// sum before it.
 bool normalization_of_sum(const FusionCandidate& c);
 
-// FusedMatMul: a number that scales an operand or the result, an operand that is transposed.
+// FusedMatMul: a scalar factor of an operand or the result, a transposed operand.
 bool scaled_or_transposed_product(const FusionCandidate& c);
 
-// A batch normalisation that is left becomes a convolution of one tap per channel.
+// A batch normalisation that was not folded becomes a convolution with one tap per channel.
 bool batch_norm_and_activation(const FusionCandidate& c);
 
 }  // namespace ridgeline::onnxruntime

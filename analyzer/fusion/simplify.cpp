@@ -1,5 +1,5 @@
-// Both passes go through the layers in order: every tensor has an alias, mostly itself; what a
-// folded layer makes counts as a weight for the next.
+// Both passes visit the layers in order. Every tensor has an alias, usually itself; results of a
+// folded layer count as weights for the layers after it.
 #include "analyzer/fusion/simplify.h"
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 namespace ridgeline {
 namespace {
 
-// A cast to the type that its input has already.
 bool is_cast_to_itself(const Graph& graph, const Layer& layer) {
   if (layer.parts.size() != 1 || layer.outputs.size() != 1) return false;
   const auto* elementwise = std::get_if<Elementwise>(&layer.parts.front().op);
@@ -61,7 +60,7 @@ Graph remove_views(Graph graph) {
       for (const TensorId id : layer.outputs) alias[id] = alias[layer.inputs[0]];
       continue;
     }
-    std::vector<TensorId> inputs;  // each once, also where two were views of one
+    std::vector<TensorId> inputs;  // each once, even if two were views of the same tensor
     inputs.reserve(layer.inputs.size());
     for (const TensorId id : layer.inputs)
       if (std::find(inputs.begin(), inputs.end(), alias[id]) == inputs.end())

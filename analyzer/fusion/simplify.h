@@ -1,5 +1,4 @@
-// What a compiler does with a network before it fuses layers: those that change nothing vanish, and
-// constants are folded.
+// Simplifications before fusion: removes layers without effect and folds constants.
 #pragma once
 
 #include <vector>
@@ -10,16 +9,15 @@
 
 namespace ridgeline {
 
-// Whether fusion looks at a layer: it runs, and makes something.
+// Whether fusion considers a layer: it runs and has outputs.
 bool takes_part(const Layer& layer);
 
-// The network without views and casts to the type that is there already: their readers read what
-// they look at.
+// Removes views and casts to the same type; their readers read the original tensor.
 Graph remove_views(Graph graph);
 
-// What depends on weights alone, such as a table of relative positions that is looked up, is
-// computed before the first run. Not in training, where weights change, and never a product. Where
-// `applied` is given, with what each saves by these weights.
+// Marks layers that depend on weights alone as computed before the first run, such as a look-up in
+// a table of relative positions. Not in training, where weights change, and never products. If
+// `applied` is given, records what each saves, by these weights.
 void fold_constants(Graph& graph, const OpWeights* weights = nullptr,
                     std::vector<AppliedRule>* applied = nullptr);
 
