@@ -1,4 +1,5 @@
-// Layers in reverse order; a tensor that several read has the sum of what they contribute.
+// Visits the layers in reverse order; the gradient of a tensor with several readers is the sum of
+// their contributions.
 #include "analyzer/training/backward.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 namespace ridgeline {
 namespace {
 
-// The gradient rules of a layer's parts together.
+// The gradient rules of all parts of a layer, combined.
 struct LayerGradient {
   std::vector<std::vector<Part>> data;
   std::vector<Part> weights;
@@ -78,7 +79,7 @@ class Backward {
     step_.wanted.resize(step_.graph.tensors.size(), false);
   }
 
-  // Segments of √n layers: only what crosses a boundary is kept.
+  // Segments of √n layers: only tensors that cross a boundary are kept.
   void choose_checkpoints() {
     const auto length = static_cast<std::size_t>(
         std::max(1.0, std::ceil(std::sqrt(static_cast<double>(forward_layers_)))));
@@ -88,7 +89,7 @@ class Backward {
   std::int64_t elements(TensorId id) const { return element_count(step_.graph.tensors[id].shape); }
 
   TensorId gradient_tensor(TensorId of) {
-    const Tensor tensor = step_.graph.tensors[of];  // a copy: tensors are added meanwhile
+    const Tensor tensor = step_.graph.tensors[of];  // a copy: add_tensor() may reallocate
     return step_.add_tensor("d(" + tensor.name + ")", tensor.type, tensor.shape,
                             step_.trainable[of] ? Holding::gradient : Holding::transient);
   }
@@ -118,8 +119,8 @@ class Backward {
     }
   }
 
-  // The last segment is still there when the backward pass begins; of the others those are computed
-  // again that gradients go through.
+  // The last segment is still in memory when the backward pass begins. Of the others, those on a
+  // gradient's path are recomputed.
   void compute_again(std::size_t segment) {
     std::vector<std::size_t> layers;
     bool is_wanted = false;
@@ -149,7 +150,7 @@ class Backward {
     }
   }
 
-  // A tensor of the forward pass as the backward pass has it: computed again, or still there.
+  // A forward tensor for the backward pass: the recomputed one, or the original.
   TensorId at_hand(TensorId id) const {
     const auto found = again_.find(id);
     return found == again_.end() ? id : found->second;
@@ -161,7 +162,7 @@ class Backward {
     list.push_back(slope);
   }
 
-  // The gradient of a tensor: the sum of what its readers contribute.
+  // The gradient of a tensor: the sum of its readers' contributions.
   std::optional<TensorId> gradient(TensorId id, const Layer& of) {
     const auto found = contributions_.find(id);
     if (found == contributions_.end() || found->second.empty()) return std::nullopt;
@@ -188,7 +189,7 @@ class Backward {
   }
 
   void step_back(std::size_t index) {
-    const Layer forward = step_.graph.layers[index];  // a copy: layers are added meanwhile
+    const Layer forward = step_.graph.layers[index];  // a copy: added layers may reallocate
     std::vector<TensorId> incoming;
     for (const TensorId id : forward.outputs)
       if (step_.wanted[id])
@@ -208,7 +209,7 @@ class Backward {
       result_.without_gradient.push_back(forward.name);
       return;
     }
-    // What only moves data has no rule of its own for parameters.
+    // Layers that only move data have no separate rule for parameters.
     if (found->weights.empty()) append(activations, std::exchange(parameters, {}));
     if (found->rule.passes_through)
       hand_on(forward, activations, incoming);
@@ -224,20 +225,21 @@ class Backward {
             forward, parameters, found->weights, incoming,
             found->rule.weights_read_inputs ? data_inputs : std::vector<TensorId>());
     }
-    // A parameter that several layers share.
+    // Sums the contributions to parameters that several layers share.
     for (const TensorId id : forward.inputs)
       if (step_.trainable[id]) gradient(id, forward);
   }
 
-  // Sums, casts and views hand the gradient on as it is. What was broadcast is summed up, what was
-  // converted is converted back, and parts of a tensor are put into their place.
+  // Sums, casts and views pass the gradient on unchanged. Broadcast operands need a sum, casts are
+  // reversed, and parts of a tensor are copied into place.
   void hand_on(const Layer& forward, const std::vector<TensorId>& activations,
                const std::vector<TensorId>& incoming) {
     const TensorId dy = incoming.front();
     for (const TensorId id : activations) {
       const bool is_whole = incoming.size() == 1 && elements(dy) == elements(id);
       const bool is_alike = step_.graph.tensors[dy].type == step_.graph.tensors[id].type;
-      if (is_whole && is_alike && !step_.trainable[id]) {  // a parameter's gradient is its own
+      if (is_whole && is_alike &&
+          !step_.trainable[id]) {  // a parameter needs a gradient of its own
         contribute(id, dy);
         continue;
       }
@@ -263,8 +265,8 @@ class Backward {
     return sum == elements(layer.outputs.front());
   }
 
-  // Gradients of what was joined are parts of the one that comes in: nothing is moved, but for
-  // parameters, whose gradients stay.
+  // Gradients of concatenated tensors are views of the incoming one, except those of parameters,
+  // which must persist.
   void take_apart(const Layer& forward, const std::vector<TensorId>& activations, TensorId dy) {
     for (const TensorId id : activations) {
       Layer layer = backward_layer(forward, Pass::backward_data, ".dx");
@@ -295,7 +297,7 @@ class Backward {
 
   void add_data_gradients(const Layer& forward, const std::vector<TensorId>& activations,
                           const LayerGradient& gradient, const std::vector<TensorId>& incoming) {
-    // One kernel per operand where the rule has one for each, else one for all together.
+    // One kernel per operand if the rule has several entries, otherwise one for all.
     const auto& parts = gradient.data;
     const bool apart = parts.size() > 1;
     Layer all = backward_layer(forward, Pass::backward_data, ".dx");
@@ -316,7 +318,7 @@ class Backward {
       contribute(activations[i], all.outputs.back());
     }
     if (apart) return;
-    // A pool over the whole image is an average of all, whose size is known otherwise.
+    // A global pool averages everything, so its gradient does not need the input for its size.
     if ((gradient.rule.data_reads & reads::sizes) && !pools_all(step_.graph, forward))
       for (const TensorId id : activations) all.steering.push_back(at_hand(id));
     for (const auto& some : parts) all.parts.insert(all.parts.end(), some.begin(), some.end());
@@ -328,8 +330,7 @@ class Backward {
                                     layer.inputs.begin());
   }
 
-  // An operand that was broadcast element by element has its gradient computed in full, then
-  // summed.
+  // The gradient of an operand that was broadcast is computed in full, then summed.
   void add_gradient_of_operand(Layer layer, TensorId operand, TensorId result) {
     if (layer.parts.size() != 1 || !std::holds_alternative<Elementwise>(layer.parts[0].op) ||
         elements(operand) == elements(result)) {
@@ -346,7 +347,7 @@ class Backward {
     contribute(operand, add_gradient_layer(std::move(sum), gradient_tensor(operand)));
   }
 
-  // One kernel makes both kinds of gradient.
+  // One kernel computes both kinds of gradient.
   void add_weights_to_last(const std::vector<TensorId>& parameters,
                            const std::vector<Part>& parts) {
     const std::vector<TensorId> slopes = new_weight_gradients(parameters);
@@ -378,7 +379,7 @@ class Backward {
   TrainingGraph& step_;
   std::size_t forward_layers_;
   std::vector<std::size_t> segment_of_;           // by forward layer
-  std::unordered_map<TensorId, TensorId> again_;  // tensors that were computed a second time
+  std::unordered_map<TensorId, TensorId> again_;  // recomputed tensors
   std::unordered_map<TensorId, std::vector<TensorId>> contributions_;
   std::vector<TensorId> trained_;  // parameters in the order of their gradients
   BackwardPass result_;

@@ -1,5 +1,5 @@
 // The backward pass of a training step: which layers contribute to a gradient, and what they read.
-// What each Op's gradient computes is in gradients.h.
+// For the arithmetic of each gradient see gradients.h.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace ridgeline {
 
-// A training step while it is written. Layers and tensors of gradients and of the optimizer come
-// behind those of the forward pass.
+// A training step under construction. Layers and tensors of gradients and of the optimiser follow
+// those of the forward pass.
 struct TrainingGraph {
   Graph graph;
   std::vector<Holding> holdings;  // by tensor
-  std::vector<bool> trainable;    // by tensor of the forward pass: a parameter that learns
-  std::vector<bool> wanted;  // and everything that depends on one, so that a gradient is wanted
+  std::vector<bool> trainable;    // by tensor of the forward pass: a parameter to be trained
+  std::vector<bool> wanted;  // by tensor: depends on a trainable parameter, so it needs a gradient
 
   TensorId add_tensor(std::string name, ElementType type, const Shape& shape, Holding holding) {
     Tensor tensor;
@@ -32,12 +32,12 @@ struct TrainingGraph {
 };
 
 struct BackwardPass {
-  std::vector<std::pair<TensorId, TensorId>> gradients;  // of parameters: parameter, gradient
+  std::vector<std::pair<TensorId, TensorId>> gradients;  // (parameter, gradient)
   std::vector<std::string> without_gradient;             // layers whose Op has no gradient rule
 };
 
-// Adds the layers of the pass. With checkpoints, activations of all but the last of √n segments are
-// computed again.
+// Adds the layers of the pass. With checkpoints, the activations of all but the last of √n segments
+// are recomputed.
 BackwardPass add_backward_pass(TrainingGraph& step, bool checkpoint);
 
 }  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Backward rules. MACs of products are exact: each gradient costs what the forward product does.
+// Backward rules. MACs of products are exact: each gradient costs as much as the forward product.
 // Element-wise steps are one or two operations on the saved tensor and the incoming gradient.
 #include "analyzer/training/gradients.h"
 
@@ -8,7 +8,7 @@
 namespace ridgeline {
 namespace {
 
-// Of a convolution or matrix product: data and weights, not the bias.
+// Factors of a convolution or matrix product: data and weights, without the bias.
 constexpr std::size_t two_factors = 2;
 constexpr std::size_t all_factors = std::numeric_limits<std::size_t>::max();
 
@@ -18,8 +18,8 @@ struct GradientOf {
   const GradientInputs& inputs;
 
   Gradient operator()(const Convolution& op) const {
-    // To the input: the same taps the other way round. To the weights: one product over all
-    // positions per group.
+    // Gradient of the input: the same taps, transposed. Gradient of the weights: one product over
+    // all positions per group.
     Convolution data = op;
     data.transposed = !op.transposed;
     data.bias = false;
@@ -34,7 +34,7 @@ struct GradientOf {
     weights.n = op.in_channels / groups * element_count(op.kernel);
     weights.k = op.batch * positions;
     Gradient gradient;
-    if (inputs.activations > 1)  // weights that are computed
+    if (inputs.activations > 1)  // the weights are computed, too
       gradient.data = {{data}, {weights}};
     else
       gradient.data = {{data}}, gradient.weights = {weights};
@@ -77,7 +77,7 @@ struct GradientOf {
       case Function::divide:
         for (std::size_t i = 0; i < inputs.count; ++i)
           gradient.data.push_back({pointwise(Function::multiply, op.elements)});
-        // A quotient by an activation needs what it was computed from.
+        // The gradient of a quotient by an activation reads both operands.
         if (op.function == Function::multiply ||
             (inputs.activations == 1 && !inputs.weight_is_first))
           gradient.factors = all_factors;
@@ -111,7 +111,7 @@ struct GradientOf {
         gradient.data = {{pointwise(Function::negate, op.elements)}};
         return gradient;
       case Function::rotary_embedding:
-        // A rotation back by the same angles.
+        // Rotates back by the same angles.
         gradient.data = {{pointwise(op.function, op.elements)}};
         gradient.data_reads = reads::weights;
         return gradient;
@@ -120,7 +120,7 @@ struct GradientOf {
       case Function::exp:
       case Function::sqrt:
       case Function::reciprocal:
-        // The derivative follows from the output: two operations.
+        // The derivative follows from the output in two operations.
         gradient.data = {{pointwise(Function::multiply, op.elements),
                           pointwise(Function::multiply, op.elements)}};
         gradient.data_reads = reads::outputs;
@@ -136,7 +136,7 @@ struct GradientOf {
         gradient.known = false;
         return gradient;
       default:
-        // The function is evaluated again for its derivative, then multiplied.
+        // Evaluates the function again for its derivative, then multiplies.
         gradient.data = {
             {pointwise(op.function, op.elements), pointwise(Function::multiply, op.elements)}};
         gradient.data_reads = reads::inputs;
@@ -146,7 +146,7 @@ struct GradientOf {
 
   Gradient operator()(const Reduce& op) const {
     Gradient gradient;
-    if (op.kind == Reduction::sum)  // the same number for all that were summed
+    if (op.kind == Reduction::sum)  // the same number for every summand
       gradient.data = {{View{}}};
     else
       gradient.data = {{pointwise(Function::multiply, op.in_elements)}};
@@ -167,8 +167,8 @@ struct GradientOf {
 
   Gradient operator()(const Normalize& op) const {
     if (op.kind == Normalization::batch && !op.training) return of_scale_and_shift(op);
-    // Two sums over each row and the combination of three terms: about the forward pass again, and
-    // the gradients of scale and shift.
+    // Two sums over each row and a combination of three terms: about one forward pass, plus the
+    // gradients of scale and shift.
     Gradient gradient;
     gradient.data = {{op, pointwise(Function::multiply, op.elements),
                       pointwise(Function::subtract, op.elements)}};
@@ -180,8 +180,7 @@ struct GradientOf {
     return gradient;
   }
 
-  // By statistics that are known before: nothing of the batch is needed again but for the scale's
-  // own gradient.
+  // With fixed statistics only the scale's own gradient reads the input again.
   static Gradient of_scale_and_shift(const Normalize& op) {
     Gradient gradient;
     gradient.data = {{pointwise(Function::multiply, op.elements)}};
@@ -202,7 +201,7 @@ struct GradientOf {
   }
 
   Gradient operator()(const Attention& op) const {
-    // Scores are computed again instead of saved: five products where the forward pass has two.
+    // Scores are recomputed, not saved: five products instead of the forward pass's two.
     const std::int64_t batch = op.batch * op.q_heads;
     const MatMul scores{batch, op.q_length, op.kv_length, op.qk_dimension, false, 0};
     const MatMul to_values{batch, op.kv_length, op.v_dimension, op.q_length, false, 0};
@@ -274,7 +273,7 @@ struct KeptFor {
     return KeptTensor{"indices", ElementType::int64, {op.out_elements}};
   }
   std::optional<KeptTensor> operator()(const Normalize& op) const {
-    // PyTorch takes it apart and multiplies what is normalised by the scale.
+    // PyTorch decomposes it and saves the normalised tensor, a factor of the scale's gradient.
     if (op.kind == Normalization::rms) return KeptTensor{"normalized", {}, {op.elements}};
     const bool has_two = op.kind == Normalization::layer || op.kind == Normalization::group ||
                          op.kind == Normalization::instance ||

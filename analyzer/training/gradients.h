@@ -1,5 +1,5 @@
-// Gradients of Ops: the arithmetic of a backward step and what it reads of the forward one.
-// One rule per kind of Op; backward.cpp puts the tensors around them.
+// Gradients of Ops: the arithmetic of a backward step, and what it reads from the forward pass. One
+// rule per kind of Op; backward.cpp connects them to tensors.
 #pragma once
 
 #include <cstddef>
@@ -12,43 +12,44 @@
 
 namespace ridgeline {
 
-// What the gradient of an activation reads beside the one that comes in, as bits.
+// What the gradient of an activation reads besides the incoming gradient, as bits.
 namespace reads {
 inline constexpr unsigned inputs = 1 << 0;  // activations
 inline constexpr unsigned weights = 1 << 1;
-inline constexpr unsigned conditions = 1 << 2;  // inputs that choose between others
+inline constexpr unsigned conditions = 1 << 2;  // inputs that select among others
 inline constexpr unsigned outputs = 1 << 3;
-inline constexpr unsigned kept = 1 << 4;   // what the forward pass keeps (see kept_for_gradient)
-inline constexpr unsigned sizes = 1 << 5;  // of inputs, which PyTorch holds for that
+inline constexpr unsigned kept = 1 << 4;   // saved by the forward pass (see kept_for_gradient)
+inline constexpr unsigned sizes = 1 << 5;  // of inputs, which PyTorch keeps alive for that
 }  // namespace reads
 
 struct Gradient {
   bool known = true;
-  // The gradient is the gradient of the output, unchanged: nothing is computed or moved.
+  // The output's gradient is used unchanged: nothing is computed or moved.
   bool passes_through = false;
-  // For activations: one entry for all of them, or one per input of the layer.
+  // For activations: one entry for all, or one per input of the layer.
   std::vector<std::vector<Op>> data;
   unsigned data_reads = 0;
-  // Of a product it reads the other factors: inputs before this one but for the activation itself.
+  // How many leading inputs are factors of a product; it reads all of them except the activation
+  // itself.
   std::size_t factors = 0;
   std::vector<Op> weights;          // for parameters
-  bool weights_read_inputs = true;  // else the incoming gradient alone
-  bool joint = false;               // one kernel makes both kinds of gradient
+  bool weights_read_inputs = true;  // otherwise only the incoming gradient
+  bool joint = false;               // one kernel computes both kinds of gradient
 };
 
-// The inputs of a layer, as far as its gradient depends on them.
+// The properties of a layer's inputs that its gradient depends on.
 struct GradientInputs {
   std::size_t count = 0;
-  std::size_t activations = 0;   // that are no weights
+  std::size_t activations = 0;   // inputs that are not weights
   bool weight_is_first = false;  // weights · activations, constant / activations
 };
 Gradient gradient_rule(const Op& op, const GradientInputs& inputs);
 
-// What the forward pass of a training step writes for the gradient beside its result: the places of
-// maxima, statistics, sums of rows.
+// What the forward pass of a training step saves for the gradient besides its result: positions of
+// maxima, statistics, row sums.
 struct KeptTensor {
   std::string_view name;
-  std::optional<ElementType> type;  // that of the result where none is said
+  std::optional<ElementType> type;  // by default that of the result
   Shape shape;
 };
 std::optional<KeptTensor> kept_for_gradient(const Op& op);

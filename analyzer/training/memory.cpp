@@ -1,5 +1,5 @@
-// One walk backwards finds where each tensor is read last, one forwards adds up what is there.
-// A view has no bytes of its own: it keeps alive what it looks at.
+// A backward walk finds the last reader of each tensor, a forward walk adds up what is live. A view
+// has no bytes of its own but keeps its source alive.
 #include "analyzer/training/memory.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 bool stays(Holding holding) { return holding <= Holding::optimizer_state; }
 
-// By tensor: whose bytes it is made of.
+// By tensor: the tensor that holds its bytes.
 std::vector<TensorId> owners(const Graph& step) {
   std::vector<TensorId> owner(step.tensors.size());
   std::iota(owner.begin(), owner.end(), TensorId{0});
@@ -22,11 +22,11 @@ std::vector<TensorId> owners(const Graph& step) {
   return owner;
 }
 
-// By layer: which tensors no later layer reads, until they are made again.
+// By layer: tensors that no later layer reads before they are written again.
 std::vector<std::vector<TensorId>> last_reads(const Graph& step,
                                               const std::vector<TensorId>& owner) {
   std::vector<std::vector<TensorId>> ends(step.layers.size());
-  std::vector<bool> is_read(step.tensors.size(), false);  // behind the layer that is looked at
+  std::vector<bool> is_read(step.tensors.size(), false);  // by a layer after the current one
   for (std::size_t i = step.layers.size(); i-- > 0;) {
     const Layer& layer = step.layers[i];
     if (!runs(layer)) continue;
@@ -122,7 +122,7 @@ TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& hol
     if (!runs(layer)) continue;
     hold_all(layer.inputs);
     hold_all(layer.steering);
-    if (accumulates(layer)) {  // a sum of gradients is written over one of them
+    if (accumulates(layer)) {  // the sum overwrites one of its operands
       account.note(layer.pass);
       for (const TensorId id : layer.inputs)
         if (std::find(ends[i].begin(), ends[i].end(), owner[id]) != ends[i].end())

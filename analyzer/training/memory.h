@@ -1,6 +1,5 @@
-// How much memory a training step holds at once, and what for.
-// Tensors live from the layer that makes them to the last that reads them; workspaces of libraries
-// and the fragmentation of allocators are not modelled.
+// Peak memory of a training step, by purpose. Tensors live from the layer that writes them to their
+// last reader. Library workspaces and allocator fragmentation are not modelled.
 #pragma once
 
 #include <vector>
@@ -9,18 +8,18 @@
 
 namespace ridgeline {
 
-// What a tensor of a training step is. The first three stay from step to step.
+// Purpose of a tensor in a training step. The first three persist between steps.
 enum class Holding {
-  weight,           // as the passes read it
-  master_weight,    // its fp32 copy, with mixed precision
-  optimizer_state,  //
-  gradient,         // of a parameter
-  activation,       // of the forward pass, its inputs included
-  transient,        // gradient of an activation
-  constant          // follows from sizes: masks, angles, statistics; not counted
+  weight,         // as the passes read it
+  master_weight,  // its fp32 copy, with mixed precision
+  optimizer_state,
+  gradient,    // of a parameter
+  activation,  // of the forward pass, including its inputs
+  transient,   // gradient of an activation
+  constant     // follows from sizes: masks, angles, statistics; not counted
 };
 
-// Bytes at the moment when a step holds the most.
+// Bytes at the peak of a step.
 struct TrainingMemory {
   double weights = 0;
   double master_weights = 0;
@@ -28,8 +27,8 @@ struct TrainingMemory {
   double optimizer_state = 0;
   double activations = 0;
   double transient = 0;
-  // The most activations that the backward pass has before it: at its beginning, or with
-  // checkpoints at the beginning of a segment.
+  // The most activations held outside the forward pass: at the start of the backward pass, or with
+  // checkpoints at the start of a segment.
   double saved = 0;
 
   double peak() const {
@@ -37,7 +36,7 @@ struct TrainingMemory {
   }
 };
 
-// `holdings` has an entry per tensor of the step.
+// `holdings` has one entry per tensor of the step.
 TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& holdings);
 
 }  // namespace ridgeline

@@ -1,5 +1,5 @@
-// Sums over the passes of a training step, and their JSON form.
-// Layers are counted as in any other graph.
+// Sums over the passes of a training step, and their JSON form. Layers are counted as in any other
+// graph.
 #include "analyzer/training/summary.h"
 
 #include "analyzer/analysis/analysis.h"

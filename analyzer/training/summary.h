@@ -1,5 +1,5 @@
-// TrainingSummary: one training step in numbers: the work of each pass, and the memory it holds.
-// What `analyze --train` adds to an Analysis.
+// TrainingSummary: the work of each pass of a training step and its memory, which `analyze --train`
+// adds to an Analysis.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace ridgeline {
 
 struct TrainingSummary {
   TrainingOptions options;
-  std::map<Pass, Work> passes;  // every pass, also those without work
+  std::map<Pass, Work> passes;  // all passes, including those without work
   TrainingMemory memory;
 };
 

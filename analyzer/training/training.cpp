@@ -1,4 +1,4 @@
-// One training step from a forward graph: what learns, then the passes one after the other.
+// Builds a training step from a forward graph: selects trainable parameters, then adds the passes.
 // Gradients are in backward.cpp.
 #include "analyzer/training/training.h"
 
@@ -15,12 +15,12 @@
 namespace ridgeline {
 namespace {
 
-// --- which parameters learn: those of floating point that are not frozen; the rest follows along
-// the graph
+// --- Trainable parameters: floating-point and not frozen. Which tensors need a gradient follows
+// from the graph.
 
 bool can_learn(const Tensor& tensor) { return tensor.is_parameter && is_floating(tensor.type); }
 
-// Gradients of integers do not exist: such a network was quantised after its training.
+// Integers have no gradient: such a network was quantised after training.
 void refuse_integer_products(const Graph& graph) {
   for (const Layer& layer : graph.layers)
     for (const TensorId id : layer.inputs)
@@ -33,8 +33,8 @@ void refuse_integer_products(const Graph& graph) {
                                            quote(layer.name), to_string(graph.tensors[id].type)));
 }
 
-// A parameter that is transposed or reshaped before the first run is that parameter: layers read it
-// itself, so that it learns.
+// A parameter that is transposed or reshaped before the first run stays the same parameter: layers
+// are made to read the original, so that it can be trained.
 void read_parameters_themselves(Graph& graph) {
   std::unordered_map<TensorId, TensorId> itself;
   const auto find = [&](TensorId id) {
@@ -59,7 +59,7 @@ void read_parameters_themselves(Graph& graph) {
   }
 }
 
-// A layer's name, or the name of the module that it is the last layer of.
+// `until` is the name of a layer, or of a module, which is frozen to its last layer.
 void freeze(TrainingGraph& step, const std::string& until) {
   std::size_t last = step.graph.layers.size();
   for (std::size_t i = 0; i < step.graph.layers.size(); ++i) {
@@ -72,7 +72,7 @@ void freeze(TrainingGraph& step, const std::string& until) {
     for (const TensorId id : step.graph.layers[i].inputs) step.trainable[id] = false;
 }
 
-// Normalisations that learn compute their statistics; frozen ones run as at inference.
+// Trainable normalisations compute batch statistics; frozen ones run as at inference.
 void take_statistics(TrainingGraph& step) {
   for (Layer& layer : step.graph.layers)
     for (Part& part : layer.parts)
@@ -81,7 +81,7 @@ void take_statistics(TrainingGraph& step) {
                                           [&](TensorId id) { return step.trainable[id]; });
 }
 
-// A gradient is wanted of everything that depends on a parameter which learns.
+// Everything that depends on a trainable parameter needs a gradient.
 void find_wanted(TrainingGraph& step) {
   step.wanted.assign(step.graph.tensors.size(), false);
   for (const Layer& layer : step.graph.layers) {
@@ -94,8 +94,7 @@ void find_wanted(TrainingGraph& step) {
   }
 }
 
-// Layers up to `freeze_until` do not learn; an empty name freezes none. Normalisations that do
-// learn take the statistics of the batch.
+// Layers up to `freeze_until` are frozen; none if it is empty.
 void choose_trainable(TrainingGraph& step, const std::string& freeze_until) {
   read_parameters_themselves(step.graph);
   step.trainable.assign(step.graph.tensors.size(), false);
@@ -112,7 +111,7 @@ void choose_trainable(TrainingGraph& step, const std::string& freeze_until) {
   find_wanted(step);
 }
 
-// --- precision and optimizer
+// --- Precision and optimiser
 
 TrainingGraph begin(const Graph& forward) {
   TrainingGraph step;
@@ -124,7 +123,7 @@ TrainingGraph begin(const Graph& forward) {
   return step;
 }
 
-// fp32 weights and activations become fp16; the optimizer keeps fp32 copies.
+// fp32 weights and activations become fp16; the optimiser keeps fp32 copies.
 void lower_precision(Graph& graph) {
   for (Tensor& tensor : graph.tensors)
     if (tensor.type == ElementType::fp32) tensor.type = ElementType::fp16;
@@ -155,7 +154,7 @@ int states_of(Optimizer optimizer) {
   }
 }
 
-// One update per parameter, with the states that the method keeps.
+// One update per parameter, with the optimiser's states.
 void add_updates(TrainingGraph& step, const BackwardPass& backward,
                  const TrainingOptions& options) {
   for (const auto& [parameter, slope] : backward.gradients) {

@@ -1,6 +1,6 @@
-// Training: from a forward Graph to one step of training: forward, gradients of activations and of
-// weights, optimizer. The result is a Graph again, so counting, fusion and lowering apply to it.
-// The loss itself is not part of it: gradients start at the graph's outputs.
+// Training: turns a forward Graph into one training step: forward, gradients of activations and of
+// weights, optimiser. The result is a Graph again, so counting, fusion and lowering apply to it.
+// Without the loss: gradients start at the graph's outputs.
 #pragma once
 
 #include <string>
@@ -27,18 +27,19 @@ struct TokenTable<Optimizer> {
 struct TrainingOptions {
   Optimizer optimizer = Optimizer::sgd;
   bool mixed_precision = false;   // fp16 forward and backward, fp32 master weights and states
-  bool checkpoint = false;        // keep √n of the activations, compute the others again
-  std::string freeze_until = {};  // parameters of layers up to this one do not learn
+  bool checkpoint = false;        // keep √n of the activations, recompute the others
+  std::string freeze_until = {};  // parameters of layers up to this one are frozen
 };
 
 struct Training {
-  Graph graph;  // Layer::pass says what each layer is for
+  Graph graph;  // Layer::pass holds the purpose of each layer
   TrainingMemory memory;
   std::vector<std::string> without_gradient;  // layers whose Op has no gradient rule
-  double unreached = 0;  // parameters that could learn and that no gradient gets to
+  double unreached = 0;  // elements of trainable parameters that no gradient reaches
 };
 
-// Throws Error where nothing can learn: integer weights only, everything frozen, no such layer.
+// Throws Error if a product has integer weights, no parameter is trainable or reached by a
+// gradient, or the layer to freeze until does not exist.
 Training train(const Graph& forward, const TrainingOptions& options);
 
 }  // namespace ridgeline
