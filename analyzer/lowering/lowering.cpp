@@ -1,5 +1,5 @@
-// From fused layers to Demands: the kind of each kernel, its GEMM shape, its launches, what the
-// host does for it, and who made the tensors that it reads. Work is counted in analyzer/count.
+// From fused layers to Demands: the kind of each kernel, its GEMM shape, launches and host calls,
+// and the producers of its inputs. Work is counted in analyzer/count.
 #include "analyzer/lowering/lowering.h"
 
 #include <algorithm>
@@ -15,14 +15,15 @@ namespace {
 
 std::uint64_t size(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
-// A convolution as the matrix product that a library runs for it; gradients come as such already.
+// A convolution as the matrix product that a library runs for it. Weight gradients are MatMuls
+// already.
 Gemm implicit_gemm(const Convolution& op) {
   const std::int64_t taps = element_count(op.kernel);
   const std::int64_t groups = std::max<std::int64_t>(op.groups, 1);
   Gemm gemm;
   gemm.batch = size(groups);
   if (op.transposed) {
-    // Each input position makes a patch of K/G·taps values out of C/G.
+    // Each input position turns C/G values into a patch of K/G·taps.
     gemm.m = size(op.batch * element_count(op.in_spatial));
     gemm.n = size(op.out_channels / groups * taps);
     gemm.k = size(op.in_channels / groups);
@@ -52,7 +53,7 @@ std::optional<Gemm> gemm_of(const Op& op) {
   return std::nullopt;
 }
 
-// The first product; others of the same input (siblings) make it wider.
+// The first product, widened by others of the same input (siblings).
 std::optional<Gemm> gemm_of(const Layer& layer) {
   std::optional<Gemm> gemm;
   bool has_softmax = false;
@@ -79,7 +80,7 @@ bool is_attention(const Layer& layer) {
   return softmax && products >= 2;
 }
 
-// What a matrix unit does not run of convolutions are those with a channel or two per group.
+// False for depthwise convolutions, and for dtypes without a matrix unit.
 bool runs_on_matrix_units(const Layer& layer) {
   return std::any_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
     return compute_unit(part.op, part.dtype) == Unit::matrix;
@@ -91,9 +92,9 @@ bool reads_weights(const Graph& graph, const Layer& layer) {
                      [&](TensorId id) { return graph.tensors[id].role == Role::weight; });
 }
 
-// A sum or product with an operand that is smaller than the result, such as the scale of a
-// squeeze-and-excitation block: beside a tensor of the result's size, less than half of that is
-// read. Sizes are in bytes: a mask of one byte per element counts as small, too.
+// A sum or product with an operand smaller than the result, such as the scale of a
+// squeeze-and-excitation block: besides a tensor of the result's size, less than half as much is
+// read. Sizes are in bytes, so a mask of one byte per element counts as small, too.
 bool is_broadcast(const Work& work) {
   const double beside = work.bytes_read - work.bytes_written;
   return beside > 0 && beside < work.bytes_written / 2;
@@ -126,7 +127,7 @@ KernelKind kernel_kind(const Graph& graph, const Layer& layer, const LayerCount&
     case OpClass::resize:
       return KernelKind::resize;
     case OpClass::copy:
-    case OpClass::view:  // beside parts that move data
+    case OpClass::view:  // together with parts that move data
       return KernelKind::copy;
     case OpClass::other:
       break;
@@ -134,8 +135,8 @@ KernelKind kernel_kind(const Graph& graph, const Layer& layer, const LayerCount&
   return KernelKind::other;
 }
 
-// --- launches, counted in what torch dispatches, forwards and backwards (docs/lowering.md). A
-// layer of the backward pass holds the arithmetic of one formula, mostly one kernel.
+// --- Launches, as torch dispatches them, forward and backward (docs/lowering.md). A backward layer
+// holds the arithmetic of one formula, usually one kernel.
 
 struct ForwardLaunches {
   int operator()(const Convolution& op) const { return op.bias ? 2 : 1; }  // cuDNN, then the bias
@@ -149,7 +150,7 @@ struct ForwardLaunches {
     if (op.kind == Normalization::local_response) return 5;
     return 1;
   }
-  int operator()(const Recurrent& op) const {  // the input's product, then step by step
+  int operator()(const Recurrent& op) const {  // product with the input, then one per step
     return static_cast<int>(op.directions * (op.steps + 1));
   }
   int operator()(const View&) const { return 0; }
@@ -172,7 +173,7 @@ int backward_launches(const Layer& layer) {
   if (products > 0) return static_cast<int>(products + parts_of<Reduce>(layer));
   for (const Part& part : layer.parts) {
     if (const auto* normalize = std::get_if<Normalize>(&part.op)) {
-      if (normalize->kind == Normalization::rms) return 14;  // of its six steps
+      if (normalize->kind == Normalization::rms) return 14;  // for its six forward steps
       return normalize->kind == Normalization::batch ? 1 : 2;
     }
     if (std::holds_alternative<Recurrent>(part.op))
@@ -185,7 +186,7 @@ int backward_launches(const Layer& layer) {
   return parts_of<View>(layer) == std::ssize(layer.parts) ? 0 : 1;
 }
 
-// What torch has no kernel for is several.
+// Functions for which torch has no kernel take several.
 int eager_launches(const Layer& layer) {
   if (layer.pass == Pass::backward_data || layer.pass == Pass::backward_weights)
     return backward_launches(layer);
@@ -194,9 +195,9 @@ int eager_launches(const Layer& layer) {
   return launches;
 }
 
-// --- what the host does beside launching kernels, in runtimes that walk one by one. Eager mode
-// calls every view; hooks around the nodes that torch.fx traces see functions and modules, not
-// methods of a tensor (reshape, permute, expand), but what Python asks of shapes too.
+// --- Host calls other than launches, in runtimes that dispatch one by one. Eager mode calls every
+// view. Hooks around torch.fx nodes see functions and modules but not tensor methods (reshape,
+// permute, expand); they also see Python's shape queries.
 
 struct ViewCall {
   std::string_view origin;
@@ -212,7 +213,7 @@ constexpr ViewCall view_calls[] = {
     {"Identity", module_call},           // torch.nn.Identity
     {"Slice", function_call},            // x[:, 0]
     {"Split", function_call},            // torch.split
-    {"StochasticDepth", function_call},  // torchvision's, which traces as a function
+    {"StochasticDepth", function_call},  // torchvision's, traced as a function
 };
 
 HostCalls host_calls(const Layer& layer, Runtime runtime) {
@@ -231,13 +232,13 @@ HostCalls host_calls(const Layer& layer, Runtime runtime) {
   return calls;
 }
 
-// Operators run as the library has them, one by one; a CUDA graph replays them.
+// Operators run one by one as library kernels; a CUDA graph replays them.
 bool is_eager(Runtime runtime) {
   return walks_one_by_one(runtime) || runtime == Runtime::cuda_graph;
 }
 
-// A module's layers in one node, moved and launched as if they stood alone. The product that
-// stands for an attention module is that of its scores: of attention, or the last before the
+// Adds a layer to its module's node; bytes and launches are those of separate layers. An attention
+// module is represented by the product of its scores: that of attention, or the last before the
 // softmax.
 void absorb(Demand& into, Demand more) {
   if (into.kind != KernelKind::attention) {
@@ -269,7 +270,7 @@ class Lowering {
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       const Layer& layer = graph_.layers[i];
       if (layer.standing != Standing::counted) continue;
-      // Hooks around the nodes of a network do not see into a module: it is one node.
+      // Hooks see a module as one node, without its layers.
       const bool inside = runtime_ == Runtime::torch_eager_hooks && !layer.module.empty();
       if (is_view(layer)) {
         pass_through(layer);
@@ -318,7 +319,7 @@ class Lowering {
   const Graph& graph_;
   Runtime runtime_;
   const std::vector<LayerCount>& counts_;
-  std::vector<std::size_t> producer_;  // by tensor: index of the Demand that makes it
+  std::vector<std::size_t> producer_;  // by tensor: index of the Demand that writes it
   std::vector<Demand> demands_;
 };
 
