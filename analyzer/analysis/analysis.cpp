@@ -1,5 +1,5 @@
-// From a Graph to an Analysis: one row per layer, counted by the rules of count.h.
-// Other rule sets start from the same rows (pagoda.cpp); the JSON form is in analysis_json.cpp.
+// From a Graph to an Analysis: one row per layer, counted by the rules of count.h. Other rule sets
+// start from the same rows (pagoda.cpp); the JSON form is in analysis_json.cpp.
 #include "analyzer/analysis/analysis.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace ridgeline {
 namespace {
 
-// Tensors by pointer, all lists one behind the other.
+// Lists of tensor pointers, concatenated in one vector.
 class TensorLists {
  public:
   TensorLists(CountedNetwork& network) : network_(network) {
@@ -44,7 +44,7 @@ ComputeClass compute_class(const Layer& layer, const Work& work) {
   return found;
 }
 
-// Of the unit that gives the layer its class; the most frequent one where it has several.
+// Of the unit that determines the layer's class; if it has several dtypes, the one with most FLOP.
 std::string_view dtype_text(const Graph& graph, const Layer& layer, const Work& work) {
   const FlopCount* most = nullptr;
   for (const FlopCount& entry : work.flop)
@@ -91,7 +91,7 @@ std::string counted_noun(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// What a reader of totals has to know; details are in the rows.
+// Warnings about the totals; details are in the rows.
 void warn_of_uncertain_rows(Analysis& analysis) {
   std::size_t unsized = 0, bounds = 0, declared = 0;
   for (const AnalysisRow& row : analysis.rows) {
@@ -114,7 +114,7 @@ void warn_of_uncertain_rows(Analysis& analysis) {
                                             counted_noun(declared, "layer")));
 }
 
-// `count_of` returns the LayerCount of the layer with that index.
+// `count_of` maps a layer's index to its LayerCount.
 template <class CountOf>
 Analysis analyze_layers(Graph given, const CountOf& count_of) {
   Analysis analysis;

@@ -1,5 +1,5 @@
-// Analysis: what a network asks for, layer by layer and in total: a Graph, counted.
-// Every layer has a row; totals are the sums of the rows. The JSON form is ridgeline.analysis/1.
+// Analysis: the work of a network, layer by layer and in total: a Graph, counted. Every layer has a
+// row; totals are the sums of the rows. The JSON form is ridgeline.analysis/1.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace ridgeline {
 
-// By which rules the numbers were counted; a number without them means nothing.
+// The counting rules; numbers are meaningless without them.
 enum class Rules { ridgeline, pagoda };
 
 template <>
@@ -35,13 +35,13 @@ struct TokenTable<Rules> {
       {{Rules::ridgeline, "ridgeline"}, {Rules::pagoda, "pagoda"}}};
 };
 
-// What could run a layer.
+// The unit that a layer needs.
 enum class ComputeClass {
-  matrix,  // its products: a matrix unit
-  vector,  // it computes, but has nothing for a matrix unit
-  memory,  // it only moves data
-  none,    // a view, or done before the first run, or by the layer beside it
-  unknown  // the operator is not described yet
+  matrix,  // products for a matrix unit
+  vector,  // arithmetic, but none for a matrix unit
+  memory,  // moves data only
+  none,    // a view, or folded or absorbed
+  unknown  // operator without a rule
 };
 
 template <>
@@ -57,11 +57,11 @@ struct TokenTable<ComputeClass> {
 
 struct AnalysisRow {
   std::string name;
-  std::string op;  // in the file's own words
+  std::string op;  // as the file names it
   OpClass op_class = OpClass::other;
   ComputeClass compute_class = ComputeClass::none;
-  std::string_view dtype;  // in which it computes; of its first output where it does not
-  std::span<const Tensor*const> inputs, outputs;  // of Analysis::network
+  std::string_view dtype;  // of its arithmetic; of its first output if it has none
+  std::span<const Tensor*const> inputs, outputs;  // in Analysis::network
   Work work;                                      // × repeats
   double causally_masked_macs = 0;
   double repeats = 1;
@@ -69,7 +69,7 @@ struct AnalysisRow {
   Pass pass = Pass::forward;
   ShapeSource shapes = ShapeSource::fixed;
   std::vector<std::string> unsized;  // tensors whose bytes are missing in `work`
-  std::string note;                  // why it counts as it does, where that needs saying
+  std::string note;                  // explanation, if one is needed
 };
 
 struct Totals {
@@ -79,7 +79,7 @@ struct Totals {
   std::size_t layers = 0;
 };
 
-// What the rows of an analysis point to; shared by its copies, so that theirs point to the same.
+// Owns what the rows of an analysis point to; copies of the analysis share it.
 struct CountedNetwork {
   Graph graph;  // names of layers have moved into the rows
   std::vector<const Tensor*> tensors;
@@ -90,54 +90,54 @@ struct Analysis {
   ModelSource model;
   std::optional<std::int64_t> batch;  // of the first input
   Rules rules = Rules::ridgeline;
-  std::string rule_options;  // as --rules takes them: "training,matmul_seq=8"
-  std::string weights_file;  // that replaced entries of the default table; empty: none
+  std::string rule_options;  // in the syntax of --rules: "training,matmul_seq=8"
+  std::string weights_file;  // replaces entries of the default table; empty: none
   std::shared_ptr<const CountedNetwork> network;
   std::span<const Tensor*const> inputs, outputs;
   std::vector<AnalysisRow> rows;
-  std::vector<AnalysisRow> alternatives;  // of branches that are not in the totals
+  std::vector<AnalysisRow> alternatives;  // of branches not counted in the totals
   Totals totals;
   std::vector<UnknownOperator> unknown;
   std::vector<std::string> warnings;
-  // Whose kernels the rows are; absent: the layers as they stand in the network.
+  // The runtime whose kernels the rows are; absent: the network's layers.
   std::optional<Runtime> runtime;
-  std::vector<Demand> demands;              // where a runtime was asked for
-  std::vector<FusionSaving> fusion;         // what lies between its layers and those
-  std::optional<TrainingSummary> training;  // where a training step was
+  std::vector<Demand> demands;              // if a runtime is given
+  std::vector<FusionSaving> fusion;         // difference between the layers and these kernels
+  std::optional<TrainingSummary> training;  // if a training step is analysed
 };
 
-// Names and tensors move from the graph into the rows: hand over one that is not needed any more.
+// Moves names and tensors from the graph into the rows: pass a graph that is no longer needed.
 Analysis analyze(Graph graph, const OpWeights& weights = default_weights());
 
-// With the kernels of a runtime, which either are the rows or stand beside the layers; each is
-// counted once.
+// Also lowers for a runtime, whose kernels become the rows or accompany the layers; each is counted
+// once.
 enum class AnalyzedRows { layers, kernels };
 Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows,
                  const OpWeights& weights = default_weights());
 
-void sum_rows(Analysis& analysis);  // makes the totals' work anew, after rows were changed
+void sum_rows(Analysis& analysis);  // recomputes the totals' work after rows changed
 
-// FLOP and integer operations per byte; nothing where no byte is moved or some are unknown.
+// FLOP and integer operations per byte; nothing if no byte is moved or some are unknown.
 std::optional<double> intensity(const Work& work);
 std::optional<double> intensity(const AnalysisRow& row);
 
-// Of a row's first output, for its line: "1x64x112x112", "?" where it is unknown.
+// Shape of a row's first output: "1x64x112x112", "?" if unknown.
 std::string output_text(const AnalysisRow& row);
 
-// From sure to unsure: that of the least sure row which is counted.
+// Shape source of the least certain row that is counted.
 ShapeSource least_sure_shapes(const Analysis& analysis);
 
-// The JSON form; with the groups of its rows where there are any.
+// The JSON form, with groups of rows if given.
 struct RowGroup;
 void write_json(std::ostream& out, const Analysis& analysis,
                 const std::vector<RowGroup>* groups = nullptr);
 
-Json shape_json(const Tensor& tensor);  // null where it is unknown
+Json shape_json(const Tensor& tensor);  // null if unknown
 
-// An amount as an integer where it is one that a double holds exactly.
+// As an integer if the amount is one and a double holds it exactly.
 Json amount_json(double amount);
 
-// The members that rows, groups and totals have in common: macs … weight_bytes.
+// The members that rows, groups and totals share: macs … weight_bytes.
 void add_amounts(Json& json, const Work& work, Rules rules);
 
 }  // namespace ridgeline

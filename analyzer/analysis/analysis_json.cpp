@@ -1,5 +1,5 @@
-// The JSON form of an Analysis: ridgeline.analysis/1, docs/schemas/analysis.schema.json.
-// What a rule set does not count is null there, not zero.
+// The JSON form of an Analysis: ridgeline.analysis/1, docs/schemas/analysis.schema.json. Amounts
+// that a rule set does not count are null, not zero.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace ridgeline {
 namespace {
 
-// One that a double holds and all its neighbours too.
+// Below 2^53, where doubles represent every integer.
 bool is_exact_integer(double amount) {
   return amount == std::floor(amount) && std::abs(amount) < 0x1p53;
 }
@@ -83,7 +83,7 @@ struct Amount {
   std::optional<double> value;
 };
 
-// The members that rows, groups and totals have in common.
+// The members that rows, groups and totals share.
 std::array<Amount, 7> amounts_of(const Work& work, Rules rules) {
   const bool own = rules == Rules::ridgeline;
   const auto counted = [own](double amount) { return own ? std::optional(amount) : std::nullopt; };
@@ -155,7 +155,7 @@ void write_rows(JsonWriter& writer, std::string_view key, const std::vector<Anal
   writer.close_array();
 }
 
-// The dtype of most of its arithmetic; null where it has none.
+// The dtype of most of its arithmetic; null if it has none.
 Json dtype_json(const Work& work) {
   const auto most =
       std::max_element(work.flop.begin(), work.flop.end(),

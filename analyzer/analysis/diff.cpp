@@ -1,4 +1,4 @@
-// Matches the layers of two analyses, and compares what was matched.
+// Matches the layers of two analyses and compares the pairs.
 #include "analyzer/analysis/diff.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 namespace ridgeline {
 namespace {
 
-// --- which layer of one network is which of another. One pass per key: the n-th of a name with the
-// n-th of that name, and so on for modules, sizes and operators. No alignment: linear in the
+// --- Matching layers of two networks. One pass per key: the n-th layer of a name matches the n-th
+// of that name, and likewise for modules, sizes and operators. No alignment, so linear in the
 // layers.
 
 struct LayerMatch {
@@ -31,14 +31,14 @@ struct Candidate {
   std::string path;
 };
 
-using Key = std::string (*)(const Candidate&);  // empty: matches nothing
+using Key = std::string (*)(const Candidate&);  // an empty key matches nothing
 
 // Exporters write /features/features.1/features.1.0/attn/MatMul for an operator of the module
-// features.1.0.attn. A kernel of several layers stands where the first of its names does.
+// features.1.0.attn. A fused kernel goes by its first name.
 std::string path_of(std::string_view name) {
   name = name.substr(0, name.find(" + "));
   std::string path;
-  std::size_t last = 0;  // where the component before this one begins
+  std::size_t last = 0;  // start of the previous component
   while (!name.empty()) {
     const std::size_t end = name.find('/');
     const std::string_view component = name.substr(0, end);
@@ -61,7 +61,7 @@ std::vector<Candidate> candidates_of(const std::vector<AnalysisRow>& rows) {
   return candidates;
 }
 
-// The modules that all layers are in: "model.encoder.", or nothing.
+// The modules that contain all layers: "model.encoder.", or nothing.
 std::string_view common_modules(const std::vector<Candidate>& candidates) {
   if (candidates.empty()) return {};
   std::string_view common = candidates.front().path;
@@ -78,8 +78,8 @@ std::string_view parent(std::string_view path) {
   return path.substr(0, dot == std::string_view::npos ? 0 : dot);
 }
 
-// Layers of `left` that are a module or in a module which has layers of `right`, where each side
-// leaves out the beginning of its paths.
+// Number of layers of `left` whose path or module occurs among the paths and modules of `right`,
+// after dropping a prefix from each side's paths.
 std::size_t in_shared_modules(const std::vector<Candidate>& left, std::size_t from_left,
                               const std::vector<Candidate>& right, std::size_t from_right) {
   std::unordered_set<std::string_view> modules;
@@ -110,7 +110,7 @@ void drop_surrounding_modules(std::vector<Candidate>& left, std::vector<Candidat
   for (Candidate& candidate : right) candidate.path.erase(0, from_right);
 }
 
-// Elements of what a layer makes; nothing where that is unknown.
+// Number of elements in a layer's results; nothing if unknown.
 std::optional<std::int64_t> results(const AnalysisRow& row) {
   std::int64_t elements = 0;
   for (const Tensor* tensor : row.outputs) {
@@ -123,8 +123,8 @@ std::optional<std::int64_t> results(const AnalysisRow& row) {
 std::string name_of(const Candidate& candidate) { return candidate.row->name; }
 std::string operator_of(const Candidate& candidate) { return candidate.row->op; }
 
-// The multiplications and the results of a product, which its inner size follows from; the results
-// of any other operator.
+// MACs and result elements of a product, which together determine its inner size; operator and
+// result elements of anything else.
 std::string size_of(const Candidate& candidate) {
   const auto elements = results(*candidate.row);
   if (!elements) return {};
@@ -162,7 +162,7 @@ struct Stage {
   Key before, after;
 };
 
-// From sure to unsure.
+// Most certain first.
 constexpr Stage matching_stages[] = {
     {MatchedBy::name, name_of, name_of},
     {MatchedBy::module, as_module<size_of>, as_module<size_of>},
@@ -175,7 +175,7 @@ constexpr Stage matching_stages[] = {
     {MatchedBy::order, operator_of, operator_of},
 };
 
-// For each of `before`, its partner if it has one. No two have the same.
+// The match of each layer of `before`, if any; matches are unique.
 std::vector<std::optional<LayerMatch>> match_layers(const std::vector<AnalysisRow>& before,
                                                     const std::vector<AnalysisRow>& after) {
   std::vector<std::optional<LayerMatch>> partners(before.size());
@@ -201,9 +201,9 @@ std::vector<std::optional<LayerMatch>> match_layers(const std::vector<AnalysisRo
   return partners;
 }
 
-// --- what differs between matched layers
+// --- Comparing matched layers
 
-// Nothing in the place of an unknown one.
+// Nothing for unknown shapes.
 std::vector<std::optional<Shape>> shapes(const AnalysisRow& row) {
   std::vector<std::optional<Shape>> found;
   for (const auto* tensors : {&row.inputs, &row.outputs})
@@ -219,8 +219,8 @@ std::int64_t result_elements(const AnalysisRow& row) {
   return elements;
 }
 
-// Layers of one name are of one format. Others lay out the same data in other ways: weights that
-// are transposed, heads beside each other.
+// Layers matched by name come from the same format. Others may lay out the same data differently:
+// transposed weights, concatenated heads.
 bool shapes_differ(const AnalysisRow& a, const AnalysisRow& b, MatchedBy by) {
   return by == MatchedBy::name ? shapes(a) != shapes(b) : result_elements(a) != result_elements(b);
 }
@@ -277,7 +277,7 @@ Json side_json(const Analysis& analysis) {
           {"warnings", analysis.warnings}};
 }
 
-// after / before of every total; null where there is nothing to divide by.
+// after / before of every total; null if there is nothing to divide by.
 Json ratios(const Json& before, const Json& after) {
   Json result = Json::object();
   for (const auto& [name, value] : before.items()) {
@@ -292,7 +292,7 @@ Json ratios(const Json& before, const Json& after) {
 
 AnalysisDiff diff(Analysis before, Analysis after) {
   AnalysisDiff difference;
-  // What a runtime passes by is no kernel.
+  // Layers that launch nothing are not kernels.
   for (Analysis* side : {&before, &after})
     if (side->runtime)
       std::erase_if(side->rows,

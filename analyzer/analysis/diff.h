@@ -1,5 +1,5 @@
-// What differs between two analyses: layers added, removed and changed, and the totals beside each
-// other. Only counted layers are compared, each with its match.
+// Differences between two analyses: layers added, removed and changed, and both totals. Only
+// counted layers are compared, each with its match.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace ridgeline {
 
-// How a layer found its partner: by name, then by the module that both stand in and what they make,
-// then products by their sizes, the rest by operator and order.
+// How a layer was matched: by name, by module and result size, products by their sizes, the rest by
+// operator and order.
 enum class MatchedBy { name, module, size, order };
 
 template <>
@@ -34,9 +34,9 @@ struct AnalysisDiff {
   static constexpr std::string_view schema = "ridgeline.analysis_diff/1";
   Analysis before, after;
   std::vector<ChangedLayer> changed;  // in the order of `before`
-  std::vector<AnalysisRow> removed;   //
+  std::vector<AnalysisRow> removed;   // likewise
   std::vector<AnalysisRow> added;     // in the order of `after`
-  std::size_t same = 0;               // layers
+  std::size_t same = 0;               // number of layers
 };
 
 AnalysisDiff diff(Analysis before, Analysis after);

@@ -1,5 +1,4 @@
-// Sorting and adding up rows; the names of stages come from the paths that exporters write.
-// Nothing is counted here.
+// Sorts and sums rows; stage names come from the paths that exporters write. Counts nothing.
 #include "analyzer/analysis/groups.h"
 
 #include <algorithm>
@@ -67,7 +66,7 @@ bool has_digit(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Leading parts that every path shares say nothing; the last part is the layer itself.
+// Leading parts that every path shares are uninformative; the last part is the layer itself.
 std::size_t shared_parts(const std::vector<Path>& paths) {
   std::size_t shared = static_cast<std::size_t>(-1);
   for (const Path& path : paths) {
@@ -85,12 +84,12 @@ std::string stage_of_path(const Path& path, std::size_t shared) {
     stage += (stage.empty() ? "" : "/") + path[i];
     if (has_digit(path[i])) return stage;
   }
-  // Nothing is numbered: the outermost part.
+  // No numbered part: take the outermost.
   return shared + 1 < path.size() ? path[shared] : "";
 }
 
-// Of a training step, gradients of weights belong to the picture whose gradient they come from, the
-// last that they read.
+// In a training step, the gradient of weights takes the image size of the gradient it is computed
+// from, its last input.
 std::string picture_size(const AnalysisRow& row) {
   if (row.pass == Pass::optimizer) return std::string(to_string(Pass::optimizer));
   const bool is_gradient = row.pass == Pass::backward_weights && !row.inputs.empty();

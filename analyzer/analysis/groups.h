@@ -1,5 +1,5 @@
-// Rows of an Analysis in another order, or added up by operator or by stage of the network.
-// Every row is in exactly one group, so groups add up to the same totals.
+// Sorts the rows of an Analysis, or sums them by operator or stage of the network. Every row is in
+// exactly one group, so groups add up to the same totals.
 #pragma once
 
 #include <string>
@@ -39,14 +39,13 @@ struct RowGroup {
   bool is_lower_bound = false;  // bytes of some tensors are unknown
 };
 
-// Largest first (names alphabetically); equal rows stay in graph order.
+// Largest first (names alphabetically); ties keep graph order.
 void sort_rows(std::vector<AnalysisRow>& rows, RowOrder order);
 std::vector<const AnalysisRow*> sorted_rows(const std::vector<AnalysisRow>& rows, RowOrder order);
 void sort_groups(std::vector<RowGroup>& groups, RowOrder order);
 
-// In order of first appearance. A stage is what the layers' paths have in common down to the first
-// numbered part ("layer1", "encoder/layer.3"); where names are no paths, it is the size of the
-// picture ("56x56").
+// In order of first appearance. A stage is the beginning of a layer's path up to the first numbered
+// part ("layer1", "encoder/layer.3"), or the image size if names are not paths ("56x56").
 std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping);
 
 Json groups_to_json(const std::vector<RowGroup>& groups, Rules rules);
