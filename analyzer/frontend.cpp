@@ -28,7 +28,7 @@ constexpr FrontEnd rows[] = {
     {"onnx", ".onnx", [](std::string_view) { return true; }, read_onnx},
 };
 
-// The first bytes of a plain file. Nothing of a pipe, which can be read only once.
+// The first bytes of a plain file; empty for a pipe, which can be read only once.
 std::string beginning(const std::string& path) {
   constexpr std::streamsize most = 4096;
   std::error_code fault;
@@ -49,7 +49,7 @@ const FrontEnd& front_end_for(const std::string& path) {
   return found == std::end(rows) ? last : *found;
 }
 
-// The files in a path's folder that a mistyped path may have meant.
+// Suggests a file in the same folder for a mistyped path.
 std::string hint(const std::string& path) {
   const fs::path given(path);
   const fs::path folder = given.has_parent_path() ? given.parent_path() : fs::path(".");
