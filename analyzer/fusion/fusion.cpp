@@ -527,10 +527,9 @@ class Fuser {
   std::vector<std::size_t> producer_;  // by tensor
   LayersByTensor consumers_;
   std::vector<bool> is_output_;
-  std::vector<bool> is_passed_on_;  // all readers run alike with the producer
-  std::vector<TensorId> between_;   // tensors that one group writes and another reads
-  std::vector<std::size_t>
-      reach_;  // by layer: the last layer of any group that begins at or before it
+  std::vector<bool> is_passed_on_;    // all readers run alike with the producer
+  std::vector<TensorId> between_;     // tensors that one group writes and another reads
+  std::vector<std::size_t> reach_;    // by layer: end of any group that begins at or before it
   std::vector<std::size_t> seen_in_;  // by group: the last cycle search that visited it
   std::size_t search_ = 0;
   // A group's work before the current rule first changed it.

@@ -19,7 +19,7 @@ struct AppliedRule {
   std::string kernel;      // name of its first layer at the time
   std::size_t merges = 1;  // number of merges of two groups
   double bytes_saved = 0, flop_saved = 0;
-  double int_ops_saved = 0;  // negative if a folded scale turns floating point into integers
+  double int_ops_saved = 0;  // negative if a folded scale turns FLOP into integer operations
 };
 
 // The graph of a runtime's kernels; Layer::sources lists the layers of each. Folded, absorbed and

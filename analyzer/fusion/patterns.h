@@ -14,8 +14,7 @@ namespace kind {
 inline constexpr unsigned convolution = 1 << 0;
 inline constexpr unsigned matrix_product = 1 << 1;
 inline constexpr unsigned attention = 1 << 2;
-inline constexpr unsigned pointwise =
-    1 << 3;  // element by element; without random numbers and optimisers
+inline constexpr unsigned pointwise = 1 << 3;      // element by element; not random, no optimiser
 inline constexpr unsigned batch_norm = 1 << 4;     // at inference
 inline constexpr unsigned normalization = 1 << 5;  // per sample
 inline constexpr unsigned softmax = 1 << 6;
@@ -39,9 +38,8 @@ inline bool is_movement(const Op& op) { return (kind_of(op) & kind::movement) !=
 struct FusionGroup {
   explicit FusionGroup(std::pmr::memory_resource* memory) : layers(memory), leaving(memory) {}
 
-  std::pmr::vector<std::size_t> layers;  // indices into the graph, ascending
-  std::pmr::vector<std::size_t>
-      leaving;  // those whose results other groups read; empty: possibly all
+  std::pmr::vector<std::size_t> layers;   // indices into the graph, ascending
+  std::pmr::vector<std::size_t> leaving;  // those that other groups read; empty: maybe all
   unsigned kinds = 0;
   std::size_t products = 0;
 

@@ -14,9 +14,8 @@ struct FusionRule {
   std::string_view name;
   bool (*applies)(const FusionCandidate&);
   std::vector<Runtime> runtimes;
-  bool waits = false;  // until no earlier rule applies
-  bool shares =
-      false;  // also if other layers read the tensor: it is still written, but not read back
+  bool waits = false;   // until no earlier rule applies
+  bool shares = false;  // also if others read the tensor: it is written but not read back
 };
 
 const std::vector<FusionRule>& fusion_rules();

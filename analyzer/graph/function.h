@@ -1,5 +1,5 @@
 // Function: the element-wise functions that layers compute, by the names used in files and options.
-// Costs per element are in analyzer/count/op_weights.h, where users can override them.
+// For costs per element, which users can override, see analyzer/count/op_weights.h.
 #pragma once
 
 #include "base/tokens.h"

@@ -238,8 +238,7 @@ class Backward {
     for (const TensorId id : activations) {
       const bool is_whole = incoming.size() == 1 && elements(dy) == elements(id);
       const bool is_alike = step_.graph.tensors[dy].type == step_.graph.tensors[id].type;
-      if (is_whole && is_alike &&
-          !step_.trainable[id]) {  // a parameter needs a gradient of its own
+      if (is_whole && is_alike && !step_.trainable[id]) {  // parameters need their own
         contribute(id, dy);
         continue;
       }

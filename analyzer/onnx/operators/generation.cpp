@@ -109,7 +109,7 @@ bool contains(std::string_view text, std::string_view part) {
 // A decoder run over `length` new tokens after `past` others.
 struct DecoderRun {
   std::int64_t rows = 1, length = 1, past = 0;
-  std::optional<std::int64_t> encoded;  // length of the encoder's input
+  std::optional<std::int64_t> encoded;  // length of the encoder's result
   std::int64_t encoder_width = 0;
 };
 

@@ -1,5 +1,5 @@
-// QuantizeLinear, DequantizeLinear and variants: every element is scaled and shifted. Quantisation
-// that a neighbouring matrix operation absorbs is removed later, on the whole graph.
+// QuantizeLinear, DequantizeLinear and variants: every element is scaled and shifted. Steps that
+// a neighbouring matrix operation absorbs are marked later, on the whole graph.
 #include <string>
 
 #include "analyzer/onnx/data_type.h"

@@ -22,7 +22,8 @@ Shape broadcast_inputs(const NodeContext& context, const std::vector<std::size_t
 
 // An Error unless the input broadcasts to the shape without changing it.
 void want_broadcastable_to(const NodeContext& context, std::size_t input, const Shape& shape);
-// An Error unless the input is a vector of this length; `what` says of what: "output channels".
+// An Error unless the input is a vector of this length; `what` describes it, for example "output
+// channels".
 void want_vector(const NodeContext& context, std::size_t input, std::int64_t length,
                  const std::string& what);
 void want_rank_at_least(const NodeContext& context, std::size_t input, std::size_t rank);
