@@ -23,6 +23,8 @@ OpClass op_class(KernelKind kind) {
   switch (kind) {
     case KernelKind::convolution:
     case KernelKind::depthwise:
+    case KernelKind::convolution_gradient:
+    case KernelKind::depthwise_gradient:
       return OpClass::convolution;
     case KernelKind::linear:
     case KernelKind::product:
@@ -31,6 +33,7 @@ OpClass op_class(KernelKind kind) {
       return OpClass::attention;
     case KernelKind::recurrent:
       return OpClass::recurrent;
+    case KernelKind::batch_norm:
     case KernelKind::normalize:
       return OpClass::normalize;
     case KernelKind::softmax:

@@ -17,13 +17,16 @@ namespace ridgeline {
 // What a kernel computes, in the kinds that differ in the rate which limits them and in what the
 // host does for them. Lowering decides it, where the layers are known.
 enum class KernelKind {
-  convolution,  // on matrix units
-  depthwise,    // convolution with a channel or two per group: by taps per clock
-  linear,       // matrix product with weights
-  product,      // matrix product of two activations, batched
-  attention,    // in one kernel, or a whole module where the runtime sees it as one node
+  convolution,           // on matrix units
+  depthwise,             // convolution with a channel or two per group: by taps per clock
+  convolution_gradient,  // with respect to its input or its weights
+  depthwise_gradient,    // with respect to its weights, sums over all positions
+  linear,                // matrix product with weights
+  product,               // matrix product of two activations, batched
+  attention,             // in one kernel, or a whole module where the runtime sees it as one node
   recurrent,
-  normalize,
+  batch_norm,  // at inference or in training
+  normalize,   // any other
   softmax,
   pool,
   elementwise,
@@ -39,13 +42,16 @@ enum class KernelKind {
 template <>
 struct TokenTable<KernelKind> {
   static constexpr std::string_view noun = "kernel kind";
-  static constexpr std::array<std::pair<KernelKind, std::string_view>, 17> rows{
+  static constexpr std::array<std::pair<KernelKind, std::string_view>, 20> rows{
       {{KernelKind::convolution, "convolution"},
        {KernelKind::depthwise, "depthwise"},
+       {KernelKind::convolution_gradient, "convolution_gradient"},
+       {KernelKind::depthwise_gradient, "depthwise_gradient"},
        {KernelKind::linear, "linear"},
        {KernelKind::product, "product"},
        {KernelKind::attention, "attention"},
        {KernelKind::recurrent, "recurrent"},
+       {KernelKind::batch_norm, "batch_norm"},
        {KernelKind::normalize, "normalize"},
        {KernelKind::softmax, "softmax"},
        {KernelKind::pool, "pool"},

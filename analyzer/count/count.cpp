@@ -250,14 +250,14 @@ bool has_work(const Layer& layer) {
   return layer.standing != Standing::folded && layer.standing != Standing::absorbed;
 }
 
-// Batch normalisation in training reads its input twice, once for the statistics.
-int passes_over_first_input(const Layer& layer) {
+// Batch normalisation in training reads twice, once for sums over the batch: its input, and on the
+// way back input and gradient.
+int passes_over_input(const Graph& graph, const Layer& layer, std::size_t input) {
   const auto* normalize = part_of<Normalize>(layer);
-  const bool is_forward = layer.pass == Pass::forward || layer.pass == Pass::recompute;
-  return normalize != nullptr && normalize->kind == Normalization::batch && normalize->training &&
-                 is_forward
-             ? 2
-             : 1;
+  if (normalize == nullptr || normalize->kind != Normalization::batch || !normalize->training)
+    return 1;
+  if (layer.pass == Pass::forward || layer.pass == Pass::recompute) return input == 0 ? 2 : 1;
+  return graph.tensors[layer.inputs[input]].role == Role::weight ? 1 : 2;
 }
 
 template <class Visit>
@@ -269,7 +269,7 @@ void for_each_read(const Graph& graph, const Layer& layer, const Visit& visit) {
     const double bytes = i == 0 && partly
                              ? storage_bytes(graph.tensors[id].type, *partly).value_or(0)
                              : moved_bytes(graph, layer, id).value_or(0);
-    visit(TensorMove{id, i == 0 ? passes_over_first_input(layer) * bytes : bytes});
+    visit(TensorMove{id, passes_over_input(graph, layer, i) * bytes});
   }
 }
 

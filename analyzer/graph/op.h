@@ -28,6 +28,8 @@ struct MatMul {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   bool bias = false;
   int scalings = 0;  // multiplications of the whole output by a constant (alpha, beta)
+  // Of the convolution whose weight gradient this is; 0 for any other product.
+  std::int64_t taps = 0;
 };
 
 struct Elementwise {

@@ -39,7 +39,8 @@ Gemm implicit_gemm(const Convolution& op) {
 std::optional<Gemm> gemm_of(const Op& op) {
   if (const auto* convolution = std::get_if<Convolution>(&op)) return implicit_gemm(*convolution);
   if (const auto* product = std::get_if<MatMul>(&op))
-    return Gemm{size(product->m), size(product->n), size(product->k), size(product->batch), 1};
+    return Gemm{size(product->m), size(product->n), size(product->k), size(product->batch),
+                size(std::max<std::int64_t>(1, product->taps))};
   if (const auto* attention = std::get_if<Attention>(&op))
     return Gemm{size(attention->q_length), size(attention->kv_length),
                 size(attention->qk_dimension), size(attention->batch * attention->q_heads), 1};
@@ -100,13 +101,35 @@ bool is_broadcast(const Work& work) {
   return beside > 0 && beside < work.bytes_written / 2;
 }
 
+// The gradient of a convolution's input: transposed, so a depthwise one is like the convolution.
+KernelKind input_gradient_kind(const Layer& layer) {
+  return runs_on_matrix_units(layer) ? KernelKind::convolution_gradient : KernelKind::depthwise;
+}
+
+// The gradient of its weights, a product over all positions; depthwise: one input channel a group.
+KernelKind weight_gradient_kind(const MatMul& product) {
+  const bool is_depthwise = product.batch > 1 && product.n == product.taps;
+  return is_depthwise ? KernelKind::depthwise_gradient : KernelKind::convolution_gradient;
+}
+
+bool is_batch_norm(const Layer& layer) {
+  return std::any_of(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
+    const auto* normalize = std::get_if<Normalize>(&part.op);
+    return normalize != nullptr && normalize->kind == Normalization::batch;
+  });
+}
+
 KernelKind kernel_kind(const Graph& graph, const Layer& layer, const LayerCount& count) {
   if (is_view(layer)) return KernelKind::none;
   if (layer.parts.size() > 1 && is_attention(layer)) return KernelKind::attention;
-  switch (op_class(layer.parts[count.main_part].op)) {
+  const Op& main = layer.parts[count.main_part].op;
+  switch (op_class(main)) {
     case OpClass::convolution:
+      if (layer.pass == Pass::backward_data) return input_gradient_kind(layer);
       return runs_on_matrix_units(layer) ? KernelKind::convolution : KernelKind::depthwise;
     case OpClass::matmul:
+      if (const auto& product = std::get<MatMul>(main); product.taps > 0)
+        return weight_gradient_kind(product);
       return reads_weights(graph, layer) ? KernelKind::linear : KernelKind::product;
     case OpClass::elementwise:
       return is_broadcast(count.work) ? KernelKind::broadcast : KernelKind::elementwise;
@@ -115,7 +138,7 @@ KernelKind kernel_kind(const Graph& graph, const Layer& layer, const LayerCount&
     case OpClass::recurrent:
       return KernelKind::recurrent;
     case OpClass::normalize:
-      return KernelKind::normalize;
+      return is_batch_norm(layer) ? KernelKind::batch_norm : KernelKind::normalize;
     case OpClass::softmax:
       return KernelKind::softmax;
     case OpClass::pool:

@@ -33,6 +33,7 @@ struct GradientOf {
     weights.m = op.out_channels / groups;
     weights.n = op.in_channels / groups * element_count(op.kernel);
     weights.k = op.batch * positions;
+    weights.taps = element_count(op.kernel);
     Gradient gradient;
     if (inputs.activations > 1)  // the weights are computed, too
       gradient.data = {{data}, {weights}};
@@ -47,8 +48,8 @@ struct GradientOf {
   }
 
   Gradient operator()(const MatMul& op) const {
-    const MatMul left{op.batch, op.m, op.k, op.n, false, op.scalings};
-    const MatMul right{op.batch, op.k, op.n, op.m, false, op.scalings};
+    const MatMul left{op.batch, op.m, op.k, op.n, false, op.scalings, 0};
+    const MatMul right{op.batch, op.k, op.n, op.m, false, op.scalings, 0};
     Gradient gradient;
     gradient.factors = two_factors;
     if (inputs.activations > 1) {
@@ -203,11 +204,11 @@ struct GradientOf {
   Gradient operator()(const Attention& op) const {
     // Scores are recomputed, not saved: five products instead of the forward pass's two.
     const std::int64_t batch = op.batch * op.q_heads;
-    const MatMul scores{batch, op.q_length, op.kv_length, op.qk_dimension, false, 0};
-    const MatMul to_values{batch, op.kv_length, op.v_dimension, op.q_length, false, 0};
-    const MatMul to_scores{batch, op.q_length, op.kv_length, op.v_dimension, false, 0};
-    const MatMul to_queries{batch, op.q_length, op.qk_dimension, op.kv_length, false, 0};
-    const MatMul to_keys{batch, op.kv_length, op.qk_dimension, op.q_length, false, 0};
+    const MatMul scores{batch, op.q_length, op.kv_length, op.qk_dimension, false, 0, 0};
+    const MatMul to_values{batch, op.kv_length, op.v_dimension, op.q_length, false, 0, 0};
+    const MatMul to_scores{batch, op.q_length, op.kv_length, op.v_dimension, false, 0, 0};
+    const MatMul to_queries{batch, op.q_length, op.qk_dimension, op.kv_length, false, 0, 0};
+    const MatMul to_keys{batch, op.kv_length, op.qk_dimension, op.q_length, false, 0, 0};
     const std::int64_t elements = batch * op.q_length * op.kv_length;
     Gradient gradient;
     gradient.data = {{scores, Softmax{elements, false}, to_values, to_scores,
