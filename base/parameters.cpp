@@ -76,6 +76,9 @@ constexpr ParameterRow table[] = {
   {families::matmul_efficiency,  "1", log_normal, runtime, 0.5, "share of the peak that products reach"},
   {"{engine}_convolution_{dtype}_efficiency", "1", log_normal, runtime, required, "of convolutions; as products where absent"},
   {"{engine}_attention_{dtype}_efficiency", "1", log_normal, runtime, required, "of fused attention; as products where absent"},
+  {"{engine}_gradient_efficiency", "1", log_normal, runtime, 1, "of a convolution's gradients, over that of the convolution"},
+  {"{engine}_wide_sum_efficiency", "1", log_normal, runtime, 1, "share of the peak with fp32 sums that products reach at most"},
+  {"{engine}_layout_conversion", "1", log_normal, runtime, 0, "share of a convolution's activations that are converted to NHWC and back"},
   {"{on_gpu}_{tapped}_taps_per_sm_clock", "taps/clock", log_normal, runtime, 0, "of one SM; 0: not limited"},
   {"{on_cpu}_{tapped}_taps_per_core_clock", "taps/clock", log_normal, runtime, 0, "of one core; 0: not limited"},
   {"{on_gpu}_{mapped}_elements_per_sm_clock", "elements/clock", log_normal, runtime, 0, "of one SM; 0: not limited"},
@@ -187,8 +190,8 @@ const std::vector<Placeholder>& placeholders() {
         {"engine", with({"gpu", "cpu"})},
         {"on_gpu", with({"gpu"})},
         {"on_cpu", with({"cpu"})},
-        {"tapped", {"depthwise", "pool"}},
-        {"mapped", {"normalize", "softmax", "broadcast", "elementwise"}},
+        {"tapped", {"depthwise", "depthwise_gradient", "pool"}},
+        {"mapped", {"batch_norm", "normalize", "softmax", "broadcast", "elementwise"}},
         {"node", {"function", "module", "elementwise", "normalize", "matrix", "attention"}},
     };
     for (Placeholder& row : rows) std::sort(row.words.begin(), row.words.end());

@@ -79,6 +79,8 @@ void read_rates(const Values& values, std::string_view processor, Engine& engine
     double& slot =
         (rate.unit == Unit::matrix ? engine.matrix_rate : engine.vector_rate)[index_of(rate.dtype)];
     slot = std::max(slot, values.at(index));
+    if (rate.unit == Unit::matrix && rate.accumulate == DType::fp32)
+      engine.wide_sum_rate[index_of(rate.dtype)] = values.at(index);
   }
 }
 
@@ -99,6 +101,7 @@ void read_ideal(Engine& engine) {
   engine.matmul_efficiency.fill(1);
   engine.attention_efficiency.fill(1);
   engine.overlap = 1;
+  engine.wide_sum_rate = {};
 }
 
 void read_kernels(const Values& values, std::string_view processor, Engine& engine) {
@@ -120,20 +123,30 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
         values.get(processor, fmt::format("{}_{}_per_{}_clock", name, noun, unit));
   };
   rate(KernelKind::depthwise, "depthwise", "taps");
+  rate(KernelKind::depthwise_gradient, "depthwise_gradient", "taps");
   rate(KernelKind::pool, "pool", "taps");
+  rate(KernelKind::batch_norm, "batch_norm", "elements");
   rate(KernelKind::normalize, "normalize", "elements");
   rate(KernelKind::reduce, "normalize", "elements");
   rate(KernelKind::softmax, "softmax", "elements");
   rate(KernelKind::broadcast, "broadcast", "elements");
   rate(KernelKind::elementwise, "elementwise", "elements");
   rate(KernelKind::other, "elementwise", "elements");
+  // Kinds without a rate of their own run like their nearest relative.
+  const auto as = [&](KernelKind kind, KernelKind relative) {
+    double& own = engine.elements_per_clock[index_of(kind)];
+    if (own <= 0) own = engine.elements_per_clock[index_of(relative)];
+  };
+  as(KernelKind::batch_norm, KernelKind::normalize);
+  as(KernelKind::depthwise_gradient, KernelKind::depthwise);
 
   const double matrix = values.get(processor, "matrix_kernel_clocks");
   const double other = values.get(processor, "other_kernel_clocks");
   engine.kernel_clocks.fill(other);
   engine.further_kernel_clocks = values.runtime() == Runtime::torch_eager_hooks ? 0 : other;
-  for (const KernelKind kind : {KernelKind::convolution, KernelKind::depthwise, KernelKind::linear,
-                                KernelKind::product, KernelKind::recurrent})
+  for (const KernelKind kind : {KernelKind::convolution, KernelKind::depthwise,
+                                KernelKind::convolution_gradient, KernelKind::depthwise_gradient,
+                                KernelKind::linear, KernelKind::product, KernelKind::recurrent})
     engine.kernel_clocks[index_of(kind)] = matrix;
   constexpr double kernels_of_attention = 4;
   engine.kernel_clocks[index_of(KernelKind::attention)] =
@@ -145,6 +158,13 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
                        std::max(l2, values.get(fmt::format("{}_l3_bytes", processor)));
   engine.cached_traffic = values.get(processor, "cached_traffic");
   engine.overlap = std::min(1.0, values.get(processor, "kernel_overlap"));
+  engine.gradient_efficiency = values.get(processor, "gradient_efficiency");
+  // TensorRT may sum 16-bit products in 16 bits; cuDNN and cuBLAS are asked for fp32 sums.
+  if (values.runtime() == Runtime::tensorrt)
+    engine.wide_sum_rate = {};
+  else
+    engine.wide_sum_efficiency = values.get(processor, "wide_sum_efficiency");
+  engine.layout_conversion = values.get(processor, "layout_conversion");
   engine.matmul_padding = values.get(processor, "matmul_padding");
   engine.convolution_padding = values.get(processor, "convolution_padding");
 }
@@ -162,7 +182,8 @@ void read_torch_host(const Values& values, Host& host) {
        {KernelKind::elementwise, KernelKind::broadcast, KernelKind::other, KernelKind::gather,
         KernelKind::resize, KernelKind::copy, KernelKind::softmax})
     host.node_clocks[index_of(kind)] = elementwise + node;
-  for (const KernelKind kind : {KernelKind::normalize, KernelKind::pool, KernelKind::reduce})
+  for (const KernelKind kind :
+       {KernelKind::batch_norm, KernelKind::normalize, KernelKind::pool, KernelKind::reduce})
     host.node_clocks[index_of(kind)] = normalize + node;
   host.node_clocks[index_of(KernelKind::attention)] = clocks("attention") + node;
   host.function_clocks = clocks("function") + node;

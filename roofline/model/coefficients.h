@@ -27,7 +27,8 @@ constexpr std::size_t index_of(KernelKind kind) { return static_cast<std::size_t
 // Arithmetic of the processor: operations per unit (SM or core) and clock, and the share that the
 // library's kernels reach.
 struct Engine {
-  std::array<double, dtype_count> matrix_rate{};  // 0: no such unit
+  std::array<double, dtype_count> matrix_rate{};    // 0: no such unit
+  std::array<double, dtype_count> wide_sum_rate{};  // with fp32 sums; 0: as matrix_rate
   std::array<double, dtype_count> vector_rate{};
   std::array<double, dtype_count> convolution_efficiency{};
   std::array<double, dtype_count> matmul_efficiency{};
@@ -38,6 +39,9 @@ struct Engine {
   double cache_bytes = 0;            // where activations may stay
   double cached_traffic = 1;         // share of their bytes that still goes to memory then
   double overlap = 0;                // of arithmetic and memory traffic within a kernel
+  double gradient_efficiency = 1;    // of a convolution's gradients over the convolution's own
+  double wide_sum_efficiency = 1;    // share of wide_sum_rate that products reach at most
+  double layout_conversion = 0;      // share of activations converted to NHWC and back
   double matmul_padding = 1;         // upper limit of tile over useful arithmetic of a product
   double convolution_padding = 1;
 };

@@ -13,21 +13,30 @@ namespace ridgeline {
 namespace {
 
 bool is_product(KernelKind kind) {
-  return kind == KernelKind::convolution || kind == KernelKind::linear ||
-         kind == KernelKind::product || kind == KernelKind::attention ||
-         kind == KernelKind::recurrent;
+  return kind == KernelKind::convolution || kind == KernelKind::convolution_gradient ||
+         kind == KernelKind::linear || kind == KernelKind::product ||
+         kind == KernelKind::attention || kind == KernelKind::recurrent;
 }
 
 // Products are computed in tiles of this size, each by one SM (NVIDIA's matrix product guide).
 constexpr double tile_m = 128;
 constexpr double convolution_tile_n = 64;
 constexpr double matmul_tile_n = 128;
-constexpr double channel_alignment = 8;  // fewer input channels are padded
+
+// Channels that a kernel takes at once from a pixel: 16 bytes of floating point, 32 channels of
+// TensorRT's layout for int8 (NC/32HW32). Input channels are padded to it.
+double channel_alignment(DType dtype) {
+  if (dtype == DType::int8 || dtype == DType::fp8 || dtype == DType::int4) return 32;
+  return 8;
+}
 
 // Operations of a product's tiles over those of the product itself: last waves that do not fill the
 // machine, edges of the result, padded channels.
-double padding_of(const KernelLoad& kernel, double units, double most) {
-  if (!kernel.gemm || kernel.matrix_ops <= 0) return 1;
+// Gradients of convolutions are split along their longest dimension until the machine is full.
+double padding_of(const KernelLoad& kernel, double units, const Engine& engine) {
+  if (!kernel.gemm || kernel.matrix_ops <= 0 || kernel.kind == KernelKind::attention ||
+      kernel.kind == KernelKind::recurrent || kernel.kind == KernelKind::convolution_gradient)
+    return 1;
   const Gemm& gemm = *kernel.gemm;
   const bool convolution = kernel.kind == KernelKind::convolution;
   const double tile_n = convolution ? convolution_tile_n : matmul_tile_n;
@@ -36,8 +45,29 @@ double padding_of(const KernelLoad& kernel, double units, double most) {
   const double tiles = std::ceil(m / tile_m) * std::ceil(n / tile_n) * batch;
   double operations = std::ceil(tiles / units) * units * tile_m * tile_n * 2 * k;
   const double channels = k / static_cast<double>(gemm.taps);
-  if (convolution && channels < channel_alignment) operations *= channel_alignment / channels;
+  if (convolution) {
+    const double aligned = channel_alignment(kernel.dtype);
+    operations *= std::ceil(channels / aligned) * aligned / channels;
+  }
+  const double most = convolution ? engine.convolution_padding : engine.matmul_padding;
   return std::clamp(operations / kernel.matrix_ops, 1.0, std::max(1.0, most));
+}
+
+// Operations per unit and clock that the library's kernels reach. Feeding the unit limits them to a
+// share of its fastest rate; if it sums in fp32 at a lower rate (consumer cards), that limits too.
+double reached_rate(const Engine& engine, KernelKind kind, const Arithmetic& arithmetic) {
+  const std::size_t dtype = index_of(arithmetic.dtype);
+  double efficiency = engine.matmul_efficiency[dtype];
+  double gradient = 1;
+  if (kind == KernelKind::convolution || kind == KernelKind::convolution_gradient)
+    efficiency = engine.convolution_efficiency[dtype];
+  else if (kind == KernelKind::attention)
+    efficiency = engine.attention_efficiency[dtype];
+  if (kind == KernelKind::convolution_gradient) gradient = engine.gradient_efficiency;
+  double rate = arithmetic.rate * std::min(1.0, efficiency);
+  if (const double wide = engine.wide_sum_rate[dtype]; arithmetic.unit == Unit::matrix && wide > 0)
+    rate = std::min(rate, wide * std::min(1.0, engine.wide_sum_efficiency));
+  return rate * std::min(1.0, gradient);
 }
 
 }  // namespace
@@ -74,19 +104,13 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
   if (kernel.kind == KernelKind::none) return time;
   const Engine& engine = coefficients.engine;
   const bool ideal = runtime == Runtime::ideal;
+  double conversion = 0;  // share of layout_bytes
 
   if (is_product(kernel.kind)) {
     const Arithmetic arithmetic = arithmetic_of(engine, kernel, runtime);
-    const std::size_t dtype = index_of(arithmetic.dtype);
-    const bool convolution = kernel.kind == KernelKind::convolution;
-    const double efficiency = convolution ? engine.convolution_efficiency[dtype]
-                              : kernel.kind == KernelKind::attention
-                                  ? engine.attention_efficiency[dtype]
-                                  : engine.matmul_efficiency[dtype];
-    if (!ideal && kernel.kind != KernelKind::attention && kernel.kind != KernelKind::recurrent)
-      time.padding = padding_of(kernel, point.units,
-                                convolution ? engine.convolution_padding : engine.matmul_padding);
-    const double rate = point.units * point.hz * arithmetic.rate * std::min(1.0, efficiency);
+    if (!ideal) time.padding = padding_of(kernel, point.units, engine);
+    if (arithmetic.unit == Unit::matrix) conversion = engine.layout_conversion;
+    const double rate = point.units * point.hz * reached_rate(engine, kernel.kind, arithmetic);
     if (kernel.matrix_ops > 0 && !(rate > 0))
       throw Error(kernel.name, "the machine's model has no rate for products in " +
                                    std::string(to_string(kernel.dtype)));
@@ -101,10 +125,17 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
           (kernel.vector_ops + kernel.matrix_ops) / (point.units * point.hz * vector_rate);
   }
 
-  time.bytes = kernel.weight_bytes +
-               kernel.activation_bytes *
-                   (kernel.activation_bytes < engine.cache_bytes ? engine.cached_traffic : 1.0);
-  time.memory_s = point.bytes_per_s > 0 ? time.bytes / point.bytes_per_s : 0;
+  const double traffic = kernel.activation_bytes < engine.cache_bytes ? engine.cached_traffic : 1.0;
+  const double own_bytes = kernel.weight_bytes + kernel.activation_bytes * traffic;
+  const double helper_bytes =
+      ideal ? 0
+            : (conversion * kernel.layout_bytes + kernel.bias_bytes + kernel.reformat_bytes) *
+                  traffic;
+  time.bytes = own_bytes + helper_bytes;
+  if (point.bytes_per_s > 0) {
+    time.memory_s = own_bytes / point.bytes_per_s;
+    time.helper_s = helper_bytes / point.bytes_per_s;
+  }
   // Launches after the first are small helpers, such as the sum with a bias.
   time.fixed_s = (engine.kernel_clocks[index_of(kernel.kind)] +
                   engine.further_kernel_clocks * std::max(0, kernel.launches - 1)) /
@@ -112,8 +143,10 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
   time.compute_s *= coefficients.kernel_scale;
   time.memory_s *= coefficients.kernel_scale;
   time.fixed_s *= coefficients.kernel_scale;
+  time.helper_s *= coefficients.kernel_scale;
   time.total_s = std::max(time.compute_s, time.memory_s) +
-                 (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.fixed_s;
+                 (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.helper_s +
+                 time.fixed_s;
   return time;
 }
 

@@ -23,6 +23,7 @@ struct KernelTime {
   double compute_s = 0;  // arithmetic, including tiles that do not fill the machine
   double memory_s = 0;   //
   double fixed_s = 0;    // start and drain of the kernel
+  double helper_s = 0;   // the library's kernels around it: layout conversions, sum with a bias
   double total_s = 0;
   double padding = 1;  // tiles over arithmetic
   double bytes = 0;    // that reach memory

@@ -35,7 +35,8 @@ FlopCount main_arithmetic(const Work& work) {
 
 double elements_of(const Demand& demand, KernelKind kind, DType dtype) {
   const double outputs = demand.work.bytes_written / bytes_of(dtype);
-  if (kind == KernelKind::depthwise) return demand.work.macs;  // taps
+  if (kind == KernelKind::depthwise || kind == KernelKind::depthwise_gradient)
+    return demand.work.macs;  // taps
   if (kind == KernelKind::pool) return std::max(outputs, total_operations(demand.work));
   return outputs;
 }
@@ -46,6 +47,42 @@ double module_bytes(const Gemm& scores, DType dtype) {
   const double m = static_cast<double>(scores.m), n = static_cast<double>(scores.n);
   const double k = static_cast<double>(scores.k), heads = static_cast<double>(scores.batch);
   return heads * (10 * m * k + 4 * m * n) * bytes_of(dtype);
+}
+
+// Tensor-core kernels of cuDNN want channels last. With PyTorch's default layout the library
+// converts what a convolution reads and writes, in kernels of its own that read and write it once
+// more. A convolution of one tap is a plain product in either layout, but not so its gradients.
+double layout_bytes(const Demand& demand, double activation_bytes) {
+  const bool has_window = demand.gemm && demand.gemm->taps > 1;
+  const bool converts = demand.kind == KernelKind::convolution_gradient ||
+                        (demand.kind == KernelKind::convolution && has_window);
+  return converts ? 2 * activation_bytes : 0;
+}
+
+// PyTorch adds a convolution's bias in a kernel of its own, which reads and writes the result.
+double bias_bytes(const Demand& demand, Runtime runtime) {
+  const bool adds = demand.kind == KernelKind::convolution && demand.launches > 1 &&
+                    (walks_one_by_one(runtime) || runtime == Runtime::cuda_graph);
+  return adds ? 2 * demand.work.bytes_written : 0;
+}
+
+// TensorRT has int8 kernels for products, pools and copies. Anything else computes in fp16: what it
+// reads and writes is twice as large, and is converted from and to int8 by kernels around it.
+double reformat_bytes(const Demand& demand, DType dtype, double activation_bytes, Runtime runtime) {
+  if (runtime != Runtime::tensorrt || dtype != DType::int8) return 0;
+  switch (demand.kind) {
+    case KernelKind::normalize:
+    case KernelKind::softmax:
+    case KernelKind::elementwise:
+    case KernelKind::broadcast:
+    case KernelKind::reduce:
+    case KernelKind::gather:
+    case KernelKind::resize:
+    case KernelKind::other:
+      return (1 + 1 + 2) * activation_bytes;  // wider here; read as one type, written as the other
+    default:
+      return 0;
+  }
 }
 
 KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
@@ -61,6 +98,9 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
   load.weight_bytes = demand.work.weight_bytes_read + demand.work.weight_bytes_written;
   if (load.kind == KernelKind::attention && demand.gemm && runtime == Runtime::torch_eager_hooks)
     load.activation_bytes = module_bytes(*demand.gemm, load.dtype);
+  load.layout_bytes = layout_bytes(demand, load.activation_bytes);
+  load.bias_bytes = bias_bytes(demand, runtime);
+  load.reformat_bytes = reformat_bytes(demand, load.dtype, load.activation_bytes, runtime);
   load.gemm = demand.gemm;
   load.launches = demand.launches;
   // A view that is a node of its own (flatten) goes through the dispatcher like a module;

@@ -22,6 +22,9 @@ struct KernelLoad {
   double vector_ops = 0;               // the rest
   double elements = 0;          // outputs, or taps (outputs × window) of pools and depthwise
   double activation_bytes = 0;  // read and written
+  double layout_bytes = 0;      // to convert all activations of a convolution to NHWC and back
+  double bias_bytes = 0;        // of adding the bias in a kernel of its own
+  double reformat_bytes = 0;    // to fp16 and back, around a kernel without an int8 version
   double weight_bytes = 0;      // read, and written in training
   std::optional<Gemm> gemm;
   int launches = 1;

@@ -32,6 +32,7 @@ std::vector<Term> terms_of(const Step& step, const StepRow& row, double byte_jou
   };
   add("compute", kernel.compute_s, energy ? std::max(0.0, row.dynamic_j - memory_j) : 0);
   add("memory", kernel.memory_s, memory_j);
+  add("layout and bias", kernel.helper_s, 0);
   add("kernel start", kernel.fixed_s, 0);
   add("host", row.host_s, 0);
   add("stall", row.stall_s, 0);

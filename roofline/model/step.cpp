@@ -318,9 +318,10 @@ BoundBy bound_of(const StepRow& row) {
   const KernelTime& kernel = row.kernel;
   const double waiting = row.time_s - kernel.total_s;  // for the host
   if (waiting > kernel.total_s) return BoundBy::host;
-  const double most = std::max({kernel.compute_s, kernel.memory_s, kernel.fixed_s});
+  const double memory_s = kernel.memory_s + kernel.helper_s;
+  const double most = std::max({kernel.compute_s, memory_s, kernel.fixed_s});
   if (most == kernel.fixed_s) return BoundBy::launch;
-  if (most == kernel.memory_s) return BoundBy::memory;
+  if (most == memory_s) return BoundBy::memory;
   return kernel.padding > 2 ? BoundBy::quantisation : BoundBy::compute;
 }
 
