@@ -514,6 +514,18 @@ Operand NetworkBuilder::batch_norm(std::string_view name, Operand x, bool frozen
   return layer(name, "BatchNormalization", op, inputs, shape(x));
 }
 
+Operand NetworkBuilder::group_norm(std::string_view name, Operand x, std::int64_t groups) {
+  const std::int64_t channels = dimension(x, 1);
+  std::vector<Operand> inputs{x};
+  {
+    const Scope names = scope(name);
+    for (const char* learned : {"weight", "bias"}) inputs.push_back(parameter(learned, {channels}));
+  }
+  const Normalize op{
+      Normalization::group, element_count(shape(x)), dimension(x, 0) * groups, true, false, 0};
+  return layer(name, "GroupNormalization", op, inputs, shape(x));
+}
+
 Operand NetworkBuilder::layer_norm(std::string_view name, Operand x) {
   const std::int64_t width = dimension(x, -1), elements = element_count(shape(x));
   std::vector<Operand> inputs{x};

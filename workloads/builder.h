@@ -162,8 +162,9 @@ class NetworkBuilder {
   Operand cast(std::string_view name, Operand x, ElementType type);
   Operand softmax(std::string_view name, Operand x, std::optional<ElementType> type = {});
 
-  // Normalisation: over channels, over the last axis.
+  // Normalisation: over channels, over groups of channels of each sample, over the last axis.
   Operand batch_norm(std::string_view name, Operand x, bool frozen = false);  // not trained
+  Operand group_norm(std::string_view name, Operand x, std::int64_t groups);
   Operand layer_norm(std::string_view name, Operand x);
   Operand rms_norm(std::string_view name, Operand x);
 

@@ -34,5 +34,6 @@ std::span<const Workload> gpt2_workloads();
 std::span<const Workload> opt_workloads();
 std::span<const Workload> llama_workloads();
 std::span<const Workload> lstm_workloads();
+std::span<const Workload> dreamlab_workloads();
 
 }  // namespace ridgeline

@@ -26,7 +26,7 @@ std::vector<Workload> join_families() {
         yolov3_workloads(),       yolov8_workloads(),       ssd_mobilenet_workloads(),
         ssd_resnet_workloads(),   retinanet_workloads(),    unet_workloads(),
         bert_workloads(),         gpt2_workloads(),         opt_workloads(),
-        llama_workloads(),        lstm_workloads()})
+        llama_workloads(),        lstm_workloads(),         dreamlab_workloads()})
     std::copy(rows.begin(), rows.end(), std::back_inserter(all));
   return all;
 }

@@ -24,7 +24,8 @@ TEST(WorkloadsCommand, ListsAllWithTheirSources) {
   EXPECT_EQ(result.err, "");
   for (const Workload& workload : all_workloads())
     EXPECT_THAT(result.out, HasSubstr("\n" + std::string(workload.name) + " "));
-  EXPECT_THAT(result.out, HasSubstr("resnet50               25.56 M  4.089 G  1x3x224x224"));
+  EXPECT_THAT(result.out,
+              HasSubstr("resnet50                        25.56 M  4.089 G  1x3x224x224"));
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
 }

@@ -150,8 +150,9 @@ TEST(Workloads, UnknownNamesGetTheNearest) {
   EXPECT_EQ(refusal([] { build_workload("resnet5"); }),
             "workload 'resnet5': no network and no file has this name (did you mean resnet50?)");
   EXPECT_THAT(refusal([] { build_workload("llama3.2-1b"); }), HasSubstr("mean llama-3.2-1b?"));
-  EXPECT_THAT(refusal([] { build_workload("resnet"); }),
-              HasSubstr("did you mean resnet18, resnet34, resnet50 or resnet101?"));
+  EXPECT_THAT(
+      refusal([] { build_workload("resnet"); }),
+      HasSubstr("did you mean resnet18, resnet34, resnet50, resnet101 or resnet18_dreamlab?"));
   EXPECT_EQ(refusal([] { build_workload("qqqqqqqq"); }),
             "workload 'qqqqqqqq': no network and no file has this name ('ridgeline workloads' "
             "lists them)");

@@ -63,6 +63,10 @@ constexpr Published published[] = {
     {"opt-1.3b", "", 1'315'758'080, 169'407'938'560},
     {"qwen2-1.5b", "", 1'543'714'304, 198'986'170'368},
     {"llama-3.2-1b", "", 1'235'814'400, 159'249'334'272},
+    // Counted by hooks on the authors' own classes in torch.
+    {"mobilenet_v3_large_dreamlab", "", 4'131'561, 247'755'872},
+    {"resnet18_dreamlab", "", 11'173'962, 555'422'720},
+    {"lenet5_dreamlab", "", 61'706, 416'520},
     // Both LSTM layers do 8,388,608; the last layer 256 · 29,423 for each of the 8 tokens.
     {"lstm", "seq=8", 16'146'671, 8'388'608 + 8 * 256 * 29'423},
 };
