@@ -38,6 +38,7 @@ constexpr ParameterRow table[] = {
   {"memory_bytes",               "B", fixed, machine, required, "memory that networks must fit into"},
   {"memory_bus_bytes",           "B", fixed, machine, 0, "width of the bus"},
   {"memory_transfers_per_clock", "1", fixed, machine, 0, "of the memory clock"},
+  {"page_cache_bytes",           "B", fixed, machine, required, "seen to hold files while a network is trained"},
   {"cpu_measured_hz",            "Hz", fixed, machine, required, "clock that the rates of a profile were measured at"},
   {"cpu_dram_bytes_per_s",       "B/s", log_normal, machine, 0, "measured bandwidth, where no bus and clock are known"},
   {"gpu_dram_bytes_per_s",       "B/s", log_normal, machine, 0, "measured bandwidth, where no bus and clock are known"},

@@ -242,6 +242,10 @@ class Page {
       text += ", " +
               with_mark(fmt::format("{:g} transfers per clock", memory.transfers_per_clock->value),
                         *memory.transfers_per_clock);
+    if (memory.page_cache_bytes)
+      text += ", " + with_mark(fmt::format("page cache of {} while training",
+                                           format_si(memory.page_cache_bytes->value, "B")),
+                               *memory.page_cache_bytes);
     line(text, 2);
     for (const ConfigurationFacts& each : facts_.configurations)
       for (const Bandwidth& bandwidth : each.ceilings.bandwidths)

@@ -125,6 +125,7 @@ struct Memory {
   std::optional<Fact> bytes;
   std::optional<Fact> bus_bits;
   std::optional<Fact> transfers_per_clock;  // 2 for a clock of half the data rate
+  std::optional<Fact> page_cache_bytes;     // seen to hold files while a network is trained
 
   friend bool operator==(const Memory&, const Memory&) = default;
 };

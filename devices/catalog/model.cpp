@@ -106,6 +106,7 @@ MachineModel machine_model(const Device& device) {
     model.add("memory_bytes", device.memory->bytes);
     model.add("memory_bus_bytes", device.memory->bus_bits, 1.0 / 8);
     model.add("memory_transfers_per_clock", device.memory->transfers_per_clock);
+    model.add("page_cache_bytes", device.memory->page_cache_bytes);
   }
   bool idle_without_clock = false;
   for (const IdleReading& reading : device.idle) {

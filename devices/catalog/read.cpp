@@ -164,7 +164,8 @@ Dla read_dla(const JsonCursor& cursor, const Reader& reader) {
 Memory read_memory(const JsonCursor& cursor, const Reader& reader) {
   return {optional_text(cursor, "technology"), reader.optional_fact(cursor, "bytes"),
           reader.optional_fact(cursor, "bus_bits"),
-          reader.optional_fact(cursor, "transfers_per_clock")};
+          reader.optional_fact(cursor, "transfers_per_clock"),
+          reader.optional_fact(cursor, "page_cache_bytes")};
 }
 
 // A group of steps is a list, or an arithmetic sequence from … to with a step.

@@ -86,6 +86,7 @@ Json memory_to_json(const Memory& memory) {
   put(json, "bytes", memory.bytes);
   put(json, "bus_bits", memory.bus_bits);
   put(json, "transfers_per_clock", memory.transfers_per_clock);
+  put(json, "page_cache_bytes", memory.page_cache_bytes);
   return json;
 }
 
