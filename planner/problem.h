@@ -29,6 +29,7 @@ struct PlanVariant {
   DType dtype = DType::fp32;
   std::shared_ptr<const NetworkLoad> trained{};  // training step beside inference; else null
   std::int64_t minibatch = 0;
+  double input_bytes = 0;  // of a batch; 0 if unknown
 };
 
 // "batch 4, fp16", with the minibatch that is trained beside it.

@@ -89,15 +89,21 @@ std::string input_text(const TrainingRun& run, int width) {
                    format_si(run.dataset.samples * run.dataset.bytes_per_sample, "B")),
        run.sources.dataset);
   const StorageMedium& storage = run.sources.storage;
-  line("storage",
-       fmt::format("{}, {} per sample, {}", storage.name,
-                   seconds(fetch_s(storage.cost, run.dataset.bytes_per_sample)),
-                   to_string(storage.source)),
-       storage.origin);
+  if (run.dataset.in_memory)
+    text +=
+        wrap("storage: not read in an epoch, the loader holds the dataset in memory", width, 2) +
+        "\n";
+  else
+    line("storage",
+         fmt::format("{}, {} per sample, {}", storage.name,
+                     seconds(fetch_s(storage.cost, run.dataset.bytes_per_sample)),
+                     to_string(storage.source)),
+         storage.origin);
   line("decoding",
        fmt::format("{} clocks of a core per sample", format_si(run.pipeline.decode_clocks, "")),
        run.sources.decode);
-  line("page cache", format_si(run.pipeline.free_memory_bytes, "B"), run.sources.memory);
+  if (!run.dataset.in_memory)
+    line("page cache", format_si(run.pipeline.free_memory_bytes, "B"), run.sources.memory);
   return text;
 }
 

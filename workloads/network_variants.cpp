@@ -34,6 +34,18 @@ void check_operators(const NetworkRequest& request, Network& network) {
   network.warnings.push_back("counted as moving data only: " + unknown);
 }
 
+double input_bytes(const Network& network) {
+  const Graph* graph = std::get_if<Graph>(&network.content);
+  if (graph == nullptr) return 0;
+  double bytes = 0;
+  for (const TensorId id : graph->inputs) {
+    const Tensor& input = graph->tensors[id];
+    if (input.source == ShapeSource::unknown) return 0;
+    bytes += storage_bytes(input.type, element_count(input.shape)).value_or(0);
+  }
+  return bytes;
+}
+
 std::vector<Demand> kernels_of(const Network& network, Runtime runtime) {
   if (const Graph* graph = std::get_if<Graph>(&network.content)) return lower(*graph, runtime);
   const auto& chosen = std::get<ChosenKernels>(network.content);
@@ -85,6 +97,7 @@ const NetworkVariant& NetworkVariants::lowered(const Change& change, Runtime run
   variant.batch = network.batch.value_or(1);
   variant.dtype = main_dtype(variant.demands);
   variant.warnings = network.warnings;
+  variant.input_bytes = input_bytes(network);
   return lowered_.emplace(key, std::move(variant)).first->second;
 }
 

@@ -23,6 +23,7 @@ struct NetworkVariant {
   std::int64_t batch = 1;     // 1 if the network has none
   DType dtype = DType::fp32;  // of most of its arithmetic
   std::vector<std::string> warnings;
+  double input_bytes = 0;  // of one batch of samples; 0 if unknown
 };
 
 class NetworkVariants {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/nearest.h"
@@ -225,11 +226,15 @@ std::vector<DType> dtypes_of(const Options& options) {
   return dtypes;
 }
 
-// "50000x150kB", or "50000" alone.
+// A name, "50000x150kB", or "50000" alone.
 void read_dataset(const Options& options, InputRequest& input) {
   const auto text = options.word("dataset");
   if (!text) return;
   const std::string where = as_typed("dataset", *text);
+  if (!text->empty() && std::isalpha(static_cast<unsigned char>(text->front())) != 0) {
+    input.known = {known_dataset(*text, where), where};
+    return;
+  }
   const std::size_t times = text->find('x');
   const std::string samples = text->substr(0, times);
   try {
@@ -372,7 +377,9 @@ void add_plan_options(OptionsDescription& options) {
   options.add_text("infer", "MODEL",
                    "with --train: serve requests for this network between training steps");
   add_training_details(options);
-  options.add_text("dataset", "NxBYTES", "number of samples and size of one: 50000x150kB");
+  options.add_text("dataset", "NAME|NxBYTES",
+                   "gld23k, imagenet, cifar10 or mnist, or number of samples and size of one: "
+                   "50000x150kB");
   options.add_text("storage", "MEDIUM|FILE",
                    "where the dataset lies: hdd, sd, emmc, ssd, nvme or ram, or a profile with "
                    "measured storage");

@@ -12,6 +12,7 @@
 #include "planner/candidates.h"
 #include "planner/goal.h"
 #include "planner/problem.h"
+#include "planner/training/dataset.h"
 #include "roofline/model/machine.h"
 #include "workloads/network.h"
 
@@ -26,9 +27,10 @@ struct Given {
 
 // The input of training as far as it is given; what is absent is assumed.
 struct InputRequest {
-  std::optional<Given<double>> samples;    // of --dataset
-  std::optional<double> bytes_per_sample;  // likewise
-  std::optional<std::string> storage;      // a medium, or the path of a profile
+  std::optional<Given<KnownDataset>> known;  // of --dataset, by name
+  std::optional<Given<double>> samples;      // of --dataset, by number
+  std::optional<double> bytes_per_sample;    // likewise
+  std::optional<std::string> storage;        // a medium, or the path of a profile
   std::optional<Given<double>> decode_clocks;
   std::optional<Given<double>> free_memory_bytes;
   std::optional<int> workers;

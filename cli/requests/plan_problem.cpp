@@ -20,16 +20,20 @@ namespace ridgeline::cli {
 namespace {
 
 // The dataset of the published epochs that the other assumed facts come from, and their minibatch.
-constexpr Dataset usual_dataset{23080, 121e3};
-constexpr const char* usual_dataset_text = "GLD-23k: 23,080 images of 121 kB";
+constexpr const char* usual_dataset = "gld23k";
 constexpr std::int64_t usual_minibatch = 16;
 
 void set_dataset(const InputRequest& input, TrainingRun& run) {
-  run.dataset = usual_dataset;
+  const KnownDataset& usual = known_dataset(usual_dataset);
+  run.dataset = usual.dataset;
+  if (input.known) {
+    run.dataset = input.known->value.dataset;
+    run.sources.dataset = fmt::format("{}; {}", input.known->text, input.known->value.origin);
+    return;
+  }
   if (!input.samples) {
-    run.sources.dataset = usual_dataset_text;
-    run.sources.assumed.push_back(
-        fmt::format("--dataset is not given: {} is assumed", usual_dataset_text));
+    run.sources.dataset = usual.origin;
+    run.sources.assumed.push_back(fmt::format("--dataset is not given: {} is assumed", usual.name));
     return;
   }
   run.dataset.samples = input.samples->value;
@@ -39,7 +43,7 @@ void set_dataset(const InputRequest& input, TrainingRun& run) {
   else
     run.sources.assumed.push_back(fmt::format(
         "{} does not say how large a sample is: {} is assumed ({})", input.samples->text,
-        format_si(usual_dataset.bytes_per_sample, "B"), usual_dataset_text));
+        format_si(usual.dataset.bytes_per_sample, "B"), usual.name));
 }
 
 bool names_profile(const std::string& word) {
@@ -79,24 +83,35 @@ void set_decoding(const InputRequest& input, const std::optional<Decoding>& meas
   if (input.decode_clocks) {
     run.pipeline.decode_clocks = input.decode_clocks->value;
     run.sources.decode = input.decode_clocks->text;
-  } else if (measured) {
+  } else if (measured && !run.dataset.in_memory) {  // files that are decoded were measured
     run.pipeline.decode_clocks = measured->clocks_per_byte * bytes;
     run.sources.decode = measured->origin;
+  } else if (input.known) {
+    run.pipeline.decode_clocks = input.known->value.decode_clocks;
+    run.sources.decode = input.known->value.decode_origin;
   } else {
     run.pipeline.decode_clocks = usual_decode_clocks_per_byte * bytes;
     run.sources.decode = fmt::format(
-        "{} clocks of a core per byte, PyTorch's image pipeline on Xavier NX (HiPC SRS 2021)",
+        "{} clocks of a core per byte, PyTorch's image pipeline on Xavier boards (HiPC SRS 2021)",
         usual_decode_clocks_per_byte);
     run.sources.assumed.push_back("--decode is not given: " + run.sources.decode + " are assumed");
   }
 }
 
-// Where CPU and GPU share the memory, what is not taken holds samples.
+// What the board was seen to keep of a dataset; otherwise, where CPU and GPU share the memory, what
+// is not taken.
 void set_memory(const InputRequest& input, const MachineSource& machine, TrainingRun& run) {
   double& bytes = run.pipeline.free_memory_bytes;
   if (input.free_memory_bytes) {
     bytes = input.free_memory_bytes->value;
     run.sources.memory = input.free_memory_bytes->text;
+    return;
+  }
+  if (const auto seen = find_parameter(machine.model, "page_cache_bytes")) {
+    bytes = machine.model.parameters[*seen].mean;
+    run.sources.memory =
+        fmt::format("seen on this board while it trained, {}; its source: ridgeline devices {}",
+                    to_string(machine.model.parameters[*seen].source), machine.model.device);
     return;
   }
   const auto memory = find_parameter(machine.model, "memory_bytes");
@@ -110,10 +125,15 @@ void set_memory(const InputRequest& input, const MachineSource& machine, Trainin
     return;
   }
   const double whole = machine.model.parameters[*memory].mean;
-  bytes = std::max(0.0, whole - usual_memory_taken_bytes);
+  bytes = usual_page_cache_bytes(whole);
+  const bool is_share = bytes > whole - usual_memory_taken_bytes;
   run.sources.memory =
-      fmt::format("{} less {} for system and framework, as on Xavier NX (HiPC SRS 2021)",
-                  format_si(whole, "B"), format_si(usual_memory_taken_bytes, "B"));
+      is_share
+          ? fmt::format("a quarter of {}, as on Xavier NX (HiPC SRS 2021)", format_si(whole, "B"))
+          : fmt::format(
+                "{} less {} for system, framework and network, as on Xavier NX (HiPC "
+                "SRS 2021)",
+                format_si(whole, "B"), format_si(usual_memory_taken_bytes, "B"));
 }
 
 void set_workers(const InputRequest& input, const MachineSource& machine, TrainingRun& run) {
@@ -154,7 +174,7 @@ TrainingRun training_run(const PlanRequest& request, const MachineSource& machin
 ConcurrentRun concurrent_run(const PlanRequest& request, const MachineSource& machine) {
   ConcurrentRun run;
   run.stream = request.stream;
-  if (request.input.samples)
+  if (request.input.samples || request.input.known)
     run.input = training_input(request.input, machine);
   else if (request.input.strict)
     throw Error("--strict", "--dataset is not given: samples to train with are taken to be at hand",
@@ -232,6 +252,7 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
       variants.push_back(
           {std::make_shared<const NetworkLoad>(network_load(network.demands, runtime)), batch,
            dtype});
+      variants.back().input_bytes = network.input_bytes;
     }
   }
   if (variants.empty())
@@ -240,10 +261,36 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
   return variants;
 }
 
+// Samples that are neither cropped nor resized fix the network's image, unless --image is given.
+void set_image(const InputRequest& input, NetworkRequest& network, PlanProblem& problem) {
+  const auto workload = find_workload(network.word);
+  if (!input.known || input.known->value.image == 0 || !workload || network.options.image) return;
+  const KnownDataset& dataset = input.known->value;
+  if (workload->image == dataset.image) return;
+  if (workload->options.has(WorkloadOption::image)) {
+    network.options.image = dataset.image;
+    problem.notes.push_back(
+        fmt::format("images of {0} are {1}x{1}: as --image {1}; --image {2} if they are resized to "
+                    "the network's usual size",
+                    dataset.name, dataset.image, workload->image));
+  } else {
+    problem.notes.push_back(
+        fmt::format("images of {0} are {1}x{1}: assumed to be padded or resized "
+                    "to the {2}x{2} of {3}",
+                    dataset.name, dataset.image, workload->image, workload->name));
+  }
+}
+
+// A sample as the loader hands it over is the network's input.
+void set_tensors(const PlanVariant& variant, double minibatch, TrainingRun& run) {
+  if (variant.input_bytes > 0) run.pipeline.tensor_bytes = variant.input_bytes / minibatch;
+}
+
 void set_training(const PlanRequest& request, const MachineSource& machine, PlannedNetwork& planned,
                   PlanProblem& problem) {
   problem.training = training_run(request, machine);
   add_all(problem.notes, problem.training.sources.assumed);
+  set_image(request.input, planned.network, problem);
   // A minibatch that people train with, for networks that take any.
   if (!planned.batches.empty() || !find_workload(planned.network.word)) return;
   planned.batches = {usual_minibatch};
@@ -256,12 +303,14 @@ std::string file_name(const std::string& word) {
 }
 
 // Every variant of inference beside every minibatch of training.
-void add_trained(const PlannedNetwork& trained, PlanProblem& problem) {
+void add_trained(const InputRequest& input, PlannedNetwork trained, PlanProblem& problem) {
+  set_image(input, trained.network, problem);
   ConcurrentRun& run = problem.concurrent;
   run.network = file_name(trained.network.word);
   std::vector<PlanVariant> both;
   for (const PlanVariant& step : variants_of(trained, run.runtime, problem)) {
     run.dtype = step.dtype;
+    if (run.input) set_tensors(step, static_cast<double>(step.batch), *run.input);
     for (PlanVariant variant : problem.variants) {
       variant.trained = step.load;
       variant.minibatch = step.batch;
@@ -302,7 +351,9 @@ PlanSetup plan_setup(const PlanRequest& request) {
   if (request.scenario == Scenario::concurrent)
     problem.concurrent = concurrent_run(request, machine);
   problem.variants = variants_of(planned, runtime, problem);
-  if (request.trained) add_trained(*request.trained, problem);
+  const PlanVariant& some = problem.variants.front();
+  set_tensors(some, static_cast<double>(some.batch), problem.training);
+  if (request.trained) add_trained(request.input, *request.trained, problem);
   if (!request.why.empty())
     setup.options.why = index_of_why(request.why, machine, problem.candidates);
   return setup;

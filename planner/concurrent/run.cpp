@@ -38,9 +38,9 @@ ConcurrentTurns turns_at(const ConcurrentRun& run, const TurnSizes& sizes, const
     const double waiting_s = alone ? step.waiting_s : 0;
     loading_s = alone ? 0 : step.loading_s;
     decode_s = pipeline.core_hz > 0 ? minibatch * pipeline.decode_clocks / pipeline.core_hz : 0;
-    turns.training_s = step.device_s + pipeline.residual_s + waiting_s;
+    turns.training_s = step.device_s + step.residual_s + waiting_s;
     turns.training_w = (step.device_s * cost.training_w + waiting_s * cost.idle_w +
-                        pipeline.residual_s * (cost.idle_w + cost.core_w)) /
+                        step.residual_s * (cost.idle_w + cost.core_w)) /
                        turns.training_s;
     loaders = std::clamp<double>(pipeline.workers, 0, pipeline.cores - 1);
   }

@@ -1,6 +1,6 @@
 // The visible stall is max(fetch + decode − compute, 0) per minibatch and the page cache serves
 // part of the later epochs, as in Prashanthi et al., HiPC SRS 2021; parallel loading and the
-// residual are fitted to the epochs published there.
+// residual are fitted to the epochs published there (docs/planning.md says from which rows).
 #include "planner/training/pipeline.h"
 
 #include <algorithm>
@@ -22,6 +22,7 @@ struct Loading {
 };
 
 double cache_hits(const Dataset& dataset, const InputPipeline& pipeline, bool first) {
+  if (dataset.in_memory) return 1;
   const double bytes = dataset.samples * dataset.bytes_per_sample;
   if (first || bytes <= 0) return 0;
   return random_order_hit_share(pipeline.free_memory_bytes / bytes);
@@ -42,6 +43,16 @@ Loading minibatch_loading(const Dataset& dataset, double minibatch, const InputP
 
 }  // namespace
 
+double usual_page_cache_bytes(double memory_bytes) {
+  return std::max(least_page_cache_share * memory_bytes, memory_bytes - usual_memory_taken_bytes);
+}
+
+double residual_s(const InputPipeline& pipeline, double minibatch) {
+  const double copy_s = minibatch * pipeline.tensor_bytes / pipeline.copy_bytes_per_s;
+  if (pipeline.workers <= 0 || pipeline.core_hz <= 0) return copy_s;
+  return copy_s + pipeline.queue_clocks / pipeline.core_hz;
+}
+
 double random_order_hit_share(double cached) {
   if (cached >= 1) return 1;
   if (cached <= 0) return 0;
@@ -57,6 +68,7 @@ LoadedMinibatch loaded_minibatch(const Dataset& dataset, double minibatch, doubl
       minibatch_loading(dataset, minibatch, pipeline, cache_hits(dataset, pipeline, first));
   LoadedMinibatch step;
   step.loading_s = loading.with(pipeline.workers, pipeline.cores);
+  step.residual_s = residual_s(pipeline, minibatch);
   if (pipeline.workers <= 0) {  // one process loads, then computes
     step.device_s = step_s;
     step.waiting_s = step.loading_s;
@@ -65,9 +77,9 @@ LoadedMinibatch loaded_minibatch(const Dataset& dataset, double minibatch, doubl
   step.device_s = step_s * pipeline.device_slowdown;
   // All work of the cores takes at least this long.
   const double cores_s =
-      (pipeline.host_s + pipeline.residual_s + decode_s(pipeline, minibatch)) / pipeline.cores;
-  step.waiting_s = std::max(
-      {0.0, step.loading_s - step.device_s, cores_s - step.device_s - pipeline.residual_s});
+      (pipeline.host_s + step.residual_s + decode_s(pipeline, minibatch)) / pipeline.cores;
+  step.waiting_s =
+      std::max({0.0, step.loading_s - step.device_s, cores_s - step.device_s - step.residual_s});
   return step;
 }
 
@@ -81,12 +93,12 @@ Epoch epoch(const Dataset& dataset, double minibatch, double step_s, const Input
   result.fetch_s = steps * (loading.serial_s + loading.parallel_s) - result.decode_s;
   const LoadedMinibatch step = loaded_minibatch(dataset, minibatch, step_s, pipeline, first);
   result.device_s = steps * step.device_s;
-  result.stall_s = steps * (step.waiting_s + pipeline.residual_s);
+  result.stall_s = steps * (step.waiting_s + step.residual_s);
   const bool is_input =
       pipeline.workers > 0 ? step.waiting_s > 0 : result.stall_s > result.device_s;
   if (is_input)
     result.bound = TrainingBound::input;
-  else if (pipeline.residual_s > step.device_s)
+  else if (step.residual_s > step.device_s)
     result.bound = TrainingBound::host;
   result.time_s = result.device_s + result.stall_s;
   return result;
@@ -114,13 +126,15 @@ std::optional<double> lowest_core_hz(const Dataset& dataset, double minibatch, d
   if (room_s <= 0) return std::nullopt;
   const int readers = std::max(1, std::min(workers, pipeline.cores));
   const double decode_clocks = pipeline.decode_clocks * minibatch;
-  // The training process runs at the same clock.
+  // All cores must do all work within the step and its residual: the process, which runs at the
+  // same clock, its own queue and copy, and decoding. With n cores the queue's clocks count on one
+  // side once and on the other n times.
+  const double others = pipeline.cores - 1;
   const double process_clocks = pipeline.host_s * pipeline.core_hz;
-  const double cores_room_s =
-      pipeline.cores * (step_s * pipeline.device_slowdown + pipeline.residual_s) -
-      pipeline.residual_s;
+  const double copy_s = minibatch * pipeline.tensor_bytes / pipeline.copy_bytes_per_s;
+  const double cores_room_s = pipeline.cores * step_s * pipeline.device_slowdown + others * copy_s;
   return std::max(decode_clocks / readers / room_s,
-                  (process_clocks + decode_clocks) / cores_room_s);
+                  (process_clocks + decode_clocks - others * pipeline.queue_clocks) / cores_room_s);
 }
 
 }  // namespace ridgeline

@@ -9,14 +9,10 @@
 #include <utility>
 
 #include "base/tokens.h"
+#include "planner/training/dataset.h"
 #include "planner/training/storage.h"
 
 namespace ridgeline {
-
-struct Dataset {
-  double samples = 0;
-  double bytes_per_sample = 0;
-};
 
 // What sets the pace of an epoch.
 enum class TrainingBound { device, input, host };
@@ -30,27 +26,40 @@ struct TokenTable<TrainingBound> {
        {TrainingBound::host, "host"}}};
 };
 
-// Core clocks of PyTorch's image pipeline to decode and transform one encoded byte: 18.3 ms at
-// 1.42 GHz for images of 121 kB (Xavier NX, published epochs of HiPC SRS 2021: the stall on the SSD
-// less fetching and the residual).
-constexpr double usual_decode_clocks_per_byte = 214;
+// Core clocks of PyTorch's image pipeline to decode and transform one encoded byte. From the stalls
+// of published epochs (HiPC SRS 2021) without workers, on an SSD, less fetch and copy, for images
+// of 121 kB: 218 on Xavier NX (18.7 ms at 1.42 GHz) and 241 on AGX Xavier (12.9 ms at 2.27 GHz).
+constexpr double usual_decode_clocks_per_byte = 229;
 
-// Memory that the page cache cannot use: on the same board 2.14 GB of 8 GB held samples.
-constexpr double usual_memory_taken_bytes = 5.9e9;
+// Memory that the page cache cannot use: 2.14 of the 8.59 GB of Xavier NX held samples in those
+// epochs. Boards with less memory are assumed to keep the same share of it, a quarter.
+constexpr double usual_memory_taken_bytes = 6.45e9;
+constexpr double least_page_cache_share = 0.25;
 
-// Residual and slowdown are those of PyTorch's loader on Xavier boards (published epochs of HiPC
-// SRS 2021). Decoding is counted in clocks of one core, so it follows the CPU clock.
+// Memory of the page cache of a board with so much memory, if its own was never seen.
+double usual_page_cache_bytes(double memory_bytes);
+
+// What the training process does for each minibatch is that of PyTorch's loader in the same epochs
+// with one worker, 12.8 ms on Xavier NX and 10.1 ms on AGX Xavier for 9.6 MB. A third of it does
+// not depend on the size (timed on an x86 core: queue and unpickling beside copy and page faults).
+// Decoding and queue are counted in clocks of one core, so they follow the CPU clock.
 struct InputPipeline {
   FetchCost medium;
   double decode_clocks = 0;  // per sample
   int workers = 0;           // loader processes; 0: the training process itself loads
   int cores = 1;             // online
   double core_hz = 0;
-  double host_s = 0;              // core time of each step, beside the loaders
-  double free_memory_bytes = 0;   // for the page cache
-  double residual_s = 12.8e-3;    // per minibatch: queue, collation, copy
-  double device_slowdown = 1.03;  // of the device while loaders run
+  double host_s = 0;                          // core time of each step, beside the loaders
+  double free_memory_bytes = 0;               // for the page cache
+  double tensor_bytes = 3.0 * 224 * 224 * 4;  // of a sample as the network reads it
+  double queue_clocks = 7.2e6;                // per minibatch, to take it from a worker
+  double copy_bytes_per_s = 1.28e9;           // of its tensors, to the device
+  // Of the device while loaders run: 1.03 to 1.11 on Xavier NX, 1.01 to 1.02 on AGX Xavier.
+  double device_slowdown = 1.05;
 };
+
+// Time of a minibatch in which neither the device works nor a sample is missing: queue and copy.
+double residual_s(const InputPipeline& pipeline, double minibatch);
 
 struct Epoch {
   double time_s = 0;
@@ -62,11 +71,12 @@ struct Epoch {
   TrainingBound bound = TrainingBound::device;
 };
 
-// One minibatch with its input; it takes device_s + waiting_s + the residual.
+// One minibatch with its input; it takes device_s + waiting_s + residual_s.
 struct LoadedMinibatch {
   double device_s = 0;
-  double waiting_s = 0;  // for samples, or for a core
-  double loading_s = 0;  // by all loaders together; without workers by the training process
+  double waiting_s = 0;   // for samples, or for a core
+  double residual_s = 0;  // queue and copy
+  double loading_s = 0;   // by all loaders together; without workers by the training process
 };
 
 LoadedMinibatch loaded_minibatch(const Dataset& dataset, double minibatch, double step_s,

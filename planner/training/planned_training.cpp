@@ -35,6 +35,7 @@ PlannedTraining planned_training(const PlanProblem& problem, const Sweep& sweep,
   const InputPipeline pipeline = pipeline_at(result.run, cost, point);
   result.cores = pipeline.cores;
   result.core_hz = pipeline.core_hz;
+  result.residual_s = residual_s(pipeline, result.minibatch);
   result.first = trained_epoch(result.run, result.minibatch, cost, point, true);
   result.later = trained_epoch(result.run, result.minibatch, cost, point, false);
   result.bound = result.later.bound;
@@ -63,6 +64,7 @@ Json to_json(const PlannedTraining& training) {
       {"dataset",
        {{"samples", run.dataset.samples},
         {"bytes_per_sample", run.dataset.bytes_per_sample},
+        {"in_memory", run.dataset.in_memory},
         {"origin", run.sources.dataset}}},
       {"storage",
        {{"name", storage.name},
@@ -73,7 +75,7 @@ Json to_json(const PlannedTraining& training) {
         {"origin", storage.origin}}},
       {"decode", {{"clocks", run.pipeline.decode_clocks}, {"origin", run.sources.decode}}},
       {"page_cache", {{"bytes", run.pipeline.free_memory_bytes}, {"origin", run.sources.memory}}},
-      {"residual_s", run.pipeline.residual_s},
+      {"residual_s", training.residual_s},
       {"device_slowdown", run.pipeline.workers > 0 ? run.pipeline.device_slowdown : 1.0},
       {"workers", run.pipeline.workers},
       {"cores", training.cores},

@@ -17,6 +17,7 @@ struct PlannedTraining {
   double minibatch = 1;
   int cores = 1;
   double core_hz = 0;
+  double residual_s = 0;  // of each minibatch: queue and copy
   TrainedEpoch first, later;
   TrainingBound bound = TrainingBound::device;  // of a later epoch
   std::optional<int> fewest_workers;            // absent: no number is enough

@@ -19,9 +19,10 @@ TrainedEpoch trained_epoch(const TrainingRun& run, double minibatch, const Batch
                            const OperatingPoint& point, bool first) {
   const InputPipeline pipeline = pipeline_at(run, cost, point);
   TrainedEpoch result{epoch(run.dataset, minibatch, cost.time_s, pipeline, first), 0};
-  const double residual_s = std::ceil(run.dataset.samples / minibatch) * pipeline.residual_s;
+  const double copying_s =
+      std::ceil(run.dataset.samples / minibatch) * residual_s(pipeline, minibatch);
   result.energy_j = result.device_s * cost.power_w + result.stall_s * cost.idle_w +
-                    (residual_s + result.decode_s) * cost.core_w;
+                    (copying_s + result.decode_s) * cost.core_w;
   return result;
 }
 

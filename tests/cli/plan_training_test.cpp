@@ -21,6 +21,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
@@ -164,6 +165,80 @@ TEST(PlanTraining, WithoutAnAnswerOrWithoutFacts) {
   EXPECT_EQ(plan.at("training").at("workers"), 0);
 }
 
+// What a named dataset says is not assumed, and images that nothing resizes set the network's.
+TEST(PlanTraining, DatasetsByName) {
+  const Json landmarks = training_json(training_with(
+      train, {"--dataset", "gld23k", "--storage", "ssd", "--workers", "2", "--strict"}));
+  const Json& dataset = landmarks.at("training").at("dataset");
+  EXPECT_EQ(dataset.at("samples"), 23080);
+  EXPECT_NEAR(dataset.at("bytes_per_sample").get<double>(), 121.3e3, 100);
+  EXPECT_FALSE(dataset.at("in_memory").get<bool>());
+
+  const Words small =
+      training_with(train, {"--dataset", "cifar10", "--storage", "hdd", "--workers", "0"});
+  const Json images = training_json(small);
+  EXPECT_EQ(images.at("training").at("first").at("hit_share"), 1);
+  EXPECT_EQ(images.at("training").at("first").at("time_s"),
+            images.at("training").at("later").at("time_s"));
+  const Json given = training_json(training_with(small, {"--image", "32"}));
+  EXPECT_EQ(images.at("chosen"), given.at("chosen"));
+  const std::string notes = images.at("warnings").dump();
+  EXPECT_THAT(notes, HasSubstr("as --image 32"));
+  EXPECT_THAT(given.at("warnings").dump(), Not(HasSubstr("as --image 32")));
+  const std::string text = run_ridgeline(small).out;
+  EXPECT_THAT(text, HasSubstr("the loader holds the dataset in memory"));
+  EXPECT_THAT(text, Not(HasSubstr("page cache")));
+}
+
+TEST(PlanTraining, ThePageCacheIsWhatTheBoardKeepsUnlessItIsGiven) {
+  const Words words{"plan",
+                    "--train",
+                    "mobilenet_v3_large_dreamlab",
+                    "--on",
+                    "jetson-xavier-nx",
+                    "--dataset",
+                    "gld23k",
+                    "--storage",
+                    "hdd",
+                    "--workers",
+                    "1",
+                    "--stock-only"};
+  const Json board = training_json(words).at("training");
+  EXPECT_EQ(board.at("page_cache").at("bytes"), 2.14e9);
+  EXPECT_LT(board.at("later").at("hit_share").get<double>(), 0.5);
+  const Json given = training_json(training_with(words, {"--free-memory", "3GB"})).at("training");
+  EXPECT_EQ(given.at("page_cache").at("bytes"), 3e9);
+  EXPECT_EQ(given.at("later").at("hit_share"), 1);
+}
+
+// Small networks on small images: an epoch takes seconds to minutes, the host sets the pace of
+// LeNet, and neither depends on storage.
+TEST(PlanTraining, SmallNetworksOnTheirDatasets) {
+  struct Small {
+    const char *network, *dataset;
+    double samples;
+  };
+  for (const Small& small :
+       {Small{"lenet5_dreamlab", "mnist", 60000}, Small{"lenet5", "mnist", 60000},
+        Small{"resnet18_dreamlab", "cifar10", 50000}, Small{"resnet18", "cifar10", 50000}})
+    for (const char* device : {"jetson-xavier-nx", "jetson-agx-xavier"}) {
+      const Json plan =
+          training_json({"plan", "--train", small.network, "--on", device, "--dataset",
+                         small.dataset, "--workers", "2", "--stock-only", "--minimize", "time"});
+      const Json& training = plan.at("training");
+      const double step_s = plan.at("chosen").at("time_s").at("value");
+      const double epoch_s = training.at("later").at("time_s");
+      EXPECT_GT(epoch_s, small.samples / 16 * step_s) << small.network << " on " << device;
+      EXPECT_GT(epoch_s, 5) << small.network << " on " << device;
+      EXPECT_LT(epoch_s, 1200) << small.network << " on " << device;
+      // Beside the step, a minibatch of such images costs the process a few milliseconds.
+      EXPECT_LT(training.at("residual_s").get<double>(), 10e-3);
+      if (std::string(small.dataset) == "mnist") {
+        EXPECT_THAT(training.at("bound").get<std::string>(), AnyOf("host", "input"));
+      }
+    }
+}
+
 struct BadTraining {
   Words words;
   const char* says;
@@ -173,6 +248,7 @@ TEST(PlanTraining, BadInputIsOneLine) {
   const BadTraining table[] = {
       {training_with(train, {"--dataset", "many"}),
        "samples × bytes of one, for example 50000x150kB"},
+      {training_with(train, {"--dataset", "cifar"}), "did you mean cifar10?"},
       {training_with(train, {"--dataset", "50000x150"}), "the unit is missing (write 150kB or MB)"},
       {training_with(train, {"--dataset", "50000x"}), "the bytes of one sample are missing"},
       {training_with(train, {"--dataset", "0x150kB"}), "is not a number of samples"},
