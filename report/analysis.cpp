@@ -149,7 +149,7 @@ std::string passes_text(const Analysis& analysis) {
 
 std::string memory_text(const Analysis& analysis) {
   if (!analysis.training) return "";
-  const TrainingMemory& memory = analysis.training->memory;
+  const RunMemory& memory = analysis.training->memory;
   std::string text = fmt::format("memory at its peak: {}: weights {}", bytes_text(memory.peak()),
                                  bytes_text(memory.weights));
   const std::pair<const char*, double> parts[] = {{"master weights", memory.master_weights},

@@ -111,6 +111,11 @@ class NetworkBuilder {
   // Tensors, by default of the network's type. Inputs belong to the network, not to a module, so
   // their names get no prefix.
   Operand input(std::string_view name, Shape shape, std::optional<ElementType> type = {});
+  Operand input_state(std::string_view name, Shape shape) {  // of the run before: a cache
+    const Operand made = input(name, std::move(shape));
+    graph_.tensors[made.id].is_state = true;
+    return made;
+  }
   // [batch, channels, image, image], with the name that torch.fx and exporters use.
   Operand image_input(std::int64_t channels = 3) {
     return input("input", {settings_.batch, channels, settings_.image, settings_.image});

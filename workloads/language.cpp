@@ -31,8 +31,8 @@ std::optional<KeyValue> cached(NetworkBuilder& net, std::int64_t layer, std::int
   const Settings& settings = net.settings();
   if (settings.phase == Phase::prefill) return std::nullopt;
   const Shape shape{settings.batch, kv_heads, settings.context, head_width};
-  return KeyValue{net.input(fmt::format("past_key_values.{}.key", layer), shape),
-                  net.input(fmt::format("past_key_values.{}.value", layer), shape)};
+  return KeyValue{net.input_state(fmt::format("past_key_values.{}.key", layer), shape),
+                  net.input_state(fmt::format("past_key_values.{}.value", layer), shape)};
 }
 
 void finish(NetworkBuilder& net, Operand x, Operand table, const std::vector<KeyValue>& made) {

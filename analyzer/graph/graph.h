@@ -49,9 +49,10 @@ struct Tensor {
   Shape shape;  // undefined if source is unknown
   ShapeSource source = ShapeSource::unknown;
   Role role = Role::activation;
-  bool stored = false;                 // its elements are in the file (not made by a folded layer)
-  bool is_parameter = false;           // a trainable weight; counted once in totals.params
-  bool is_state = false;               // an output kept for the next run; no gradient flows from it
+  bool stored = false;        // its elements are in the file (not made by a folded layer)
+  bool is_parameter = false;  // a trainable weight; counted once in totals.params
+  // An output kept for the next run, from which no gradient flows, or an input kept from the last.
+  bool is_state = false;
   std::optional<double> stored_bytes;  // if not stored densely (sparse weights)
 };
 

@@ -10,7 +10,12 @@
 namespace ridgeline {
 namespace {
 
-bool stays(Holding holding) { return holding <= Holding::optimizer_state; }
+bool persists(Holding holding) { return holding <= Holding::optimizer_state; }
+
+// Not released before the run ends.
+bool stays(Holding holding) {
+  return persists(holding) || holding == Holding::interface || holding == Holding::cache;
+}
 
 // By tensor: the tensor that holds its bytes.
 std::vector<TensorId> owners(const Graph& step) {
@@ -68,10 +73,14 @@ class Account {
         now_.gradients += bytes;
         break;
       case Holding::activation:
+      case Holding::interface:
         now_.activations += bytes;
         break;
       case Holding::transient:
         now_.transient += bytes;
+        break;
+      case Holding::cache:
+        now_.caches += bytes;
         break;
       case Holding::constant:
         break;
@@ -83,20 +92,20 @@ class Account {
     if (pass != Pass::forward && now_.activations > saved_) saved_ = now_.activations;
   }
 
-  TrainingMemory most() const {
-    TrainingMemory result = peak_;
+  RunMemory most() const {
+    RunMemory result = peak_;
     result.saved = saved_;
     return result;
   }
 
  private:
-  TrainingMemory now_, peak_;
+  RunMemory now_, peak_;
   double saved_ = 0;
 };
 
 }  // namespace
 
-TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& holdings) {
+RunMemory measure_memory(const Graph& step, const std::vector<Holding>& holdings) {
   const std::vector<TensorId> owner = owners(step);
   const auto ends = last_reads(step, owner);
   const auto bytes = [&](TensorId id) { return tensor_bytes(step.tensors[id]).value_or(0); };
@@ -116,6 +125,8 @@ TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& hol
     account.add(holdings[id], -bytes(id));
   };
   for (TensorId id = 0; id < step.tensors.size(); ++id)
+    if (persists(holdings[id])) hold(id);
+  for (const TensorId id : step.inputs)
     if (stays(holdings[id])) hold(id);
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
     const Layer& layer = step.layers[i];
@@ -133,6 +144,20 @@ TrainingMemory measure_memory(const Graph& step, const std::vector<Holding>& hol
     for (const TensorId id : ends[i]) release(id);
   }
   return account.most();
+}
+
+RunMemory inference_memory(const Graph& graph) {
+  std::vector<Holding> holdings;
+  for (const Tensor& tensor : graph.tensors)
+    holdings.push_back(tensor.role != Role::weight ? Holding::activation
+                       : tensor.is_parameter       ? Holding::weight
+                                                   : Holding::constant);
+  const std::vector<TensorId> owner = owners(graph);  // an output may be a view
+  for (const auto* ids : {&graph.inputs, &graph.outputs})
+    for (const TensorId id : *ids)
+      if (holdings[owner[id]] == Holding::activation || holdings[owner[id]] == Holding::interface)
+        holdings[owner[id]] = graph.tensors[id].is_state ? Holding::cache : Holding::interface;
+  return measure_memory(graph, holdings);
 }
 
 }  // namespace ridgeline

@@ -32,7 +32,7 @@ Json to_json(const TrainingSummary& summary) {
     add_amounts(amounts, work, Rules::ridgeline);
     json[std::string(to_string(pass))] = std::move(amounts);
   }
-  const TrainingMemory& memory = summary.memory;
+  const RunMemory& memory = summary.memory;
   json["saved_bytes"] = amount_json(memory.saved);
   json["peak_bytes"] = amount_json(memory.peak());
   json["memory"] = {{"weights", amount_json(memory.weights)},

@@ -14,7 +14,7 @@ namespace ridgeline {
 struct TrainingSummary {
   TrainingOptions options;
   std::map<Pass, Work> passes;  // all passes, including those without work
-  TrainingMemory memory;
+  RunMemory memory;
 };
 
 TrainingSummary summarize(const Training& training, const TrainingOptions& options,

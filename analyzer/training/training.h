@@ -33,7 +33,7 @@ struct TrainingOptions {
 
 struct Training {
   Graph graph;  // Layer::pass holds the purpose of each layer
-  TrainingMemory memory;
+  RunMemory memory;
   std::vector<std::string> without_gradient;  // layers whose Op has no gradient rule
   double unreached = 0;  // elements of trainable parameters that no gradient reaches
 };

@@ -133,7 +133,7 @@ TEST(Training, ActivationsThatTransformersSave) {
 }
 
 TEST(Training, PeakIsTheSumOfItsParts) {
-  const TrainingMemory memory = trained("resnet50", {.optimizer = Optimizer::adam}).memory;
+  const RunMemory memory = trained("resnet50", {.optimizer = Optimizer::adam}).memory;
   EXPECT_EQ(memory.peak(), memory.weights + memory.gradients + memory.optimizer_state +
                                memory.activations + memory.transient);
   const double parameters = parameters_of(build_workload("resnet50"));
@@ -230,7 +230,7 @@ TEST(Training, ASumOfGradientsIsWrittenOverOneOfThem) {
   NetworkBuilder net = network();
   const Operand x = net.relu("first", net.linear("linear", net.input("x", {1024, 8}), 8, false));
   net.output(net.add("add", net.relu("a", x), net.relu("b", x)));
-  const TrainingMemory memory = train(net.finish(), {}).memory;
+  const RunMemory memory = train(net.finish(), {}).memory;
   const double tensor = 4 * 1024 * 8;
   EXPECT_EQ(memory.saved, 4 * tensor);  // x, and the results of three activations
   EXPECT_EQ(memory.activations, 4 * tensor);
