@@ -36,6 +36,7 @@ constexpr ParameterRow table[] = {
   {families::cluster_cache,      "B", fixed, machine, 0, "cache of a cluster, by the catalog"},
   {families::cpu_cache,          "B", fixed, machine, 0, "caches of the cores that were measured together"},
   {"memory_bytes",               "B", fixed, machine, required, "memory that networks must fit into"},
+  {"memory_visible_bytes",       "B", fixed, machine, required, "what the system or the driver shows of it"},
   {"memory_bus_bytes",           "B", fixed, machine, 0, "width of the bus"},
   {"memory_transfers_per_clock", "1", fixed, machine, 0, "of the memory clock"},
   {"page_cache_bytes",           "B", fixed, machine, required, "seen to hold files while a network is trained"},

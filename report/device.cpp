@@ -236,6 +236,9 @@ class Page {
     if (memory.bytes)
       text +=
           (text.empty() ? "" : ", ") + with_mark(format_bytes(memory.bytes->value), *memory.bytes);
+    if (memory.visible_bytes)
+      text += ", " + with_mark(format_bytes(memory.visible_bytes->value) + " visible",
+                               *memory.visible_bytes);
     if (memory.bus_bits)
       text += ", " + with_mark(fmt::format("{:g} bits", memory.bus_bits->value), *memory.bus_bits);
     if (memory.transfers_per_clock)

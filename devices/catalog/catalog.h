@@ -123,6 +123,8 @@ struct Dla {
 struct Memory {
   std::string technology;  // "LPDDR5"; empty where unknown
   std::optional<Fact> bytes;
+  // What the system or the driver shows of it: less firmware, carve-outs, the driver's reserve.
+  std::optional<Fact> visible_bytes;
   std::optional<Fact> bus_bits;
   std::optional<Fact> transfers_per_clock;  // 2 for a clock of half the data rate
   std::optional<Fact> page_cache_bytes;     // seen to hold files while a network is trained

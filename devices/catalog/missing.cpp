@@ -103,6 +103,7 @@ class Checklist {
 
   void check(const Memory& memory) {
     need(memory.bytes.has_value(), "memory", "size");
+    need(memory.visible_bytes.has_value(), "memory", "size that the system or the driver shows");
     need(memory.bus_bits.has_value(), "memory", "width of the bus");
     need(memory.transfers_per_clock.has_value(), "memory", "transfers per clock");
   }

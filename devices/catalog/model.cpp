@@ -104,6 +104,7 @@ MachineModel machine_model(const Device& device) {
   }
   if (device.memory) {
     model.add("memory_bytes", device.memory->bytes);
+    model.add("memory_visible_bytes", device.memory->visible_bytes);
     model.add("memory_bus_bytes", device.memory->bus_bits, 1.0 / 8);
     model.add("memory_transfers_per_clock", device.memory->transfers_per_clock);
     model.add("page_cache_bytes", device.memory->page_cache_bytes);

@@ -84,6 +84,7 @@ Json memory_to_json(const Memory& memory) {
   Json json = Json::object();
   put(json, "technology", memory.technology);
   put(json, "bytes", memory.bytes);
+  put(json, "visible_bytes", memory.visible_bytes);
   put(json, "bus_bits", memory.bus_bits);
   put(json, "transfers_per_clock", memory.transfers_per_clock);
   put(json, "page_cache_bytes", memory.page_cache_bytes);

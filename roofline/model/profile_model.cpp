@@ -96,6 +96,9 @@ ProfiledMachine profiled_machine(const Profile& profile, const ProfileMode& mode
   add_rates(model, mode, threads, hz);
   add_memory(model, mode, threads);
   add_caches(model, profile.machine, threads);
+  if (profile.machine.memory_bytes > 0)
+    model.add({"memory_visible_bytes", static_cast<double>(profile.machine.memory_bytes),
+               Source::measured});
   if (mode.idle_power_w)
     model.add({"idle_w", mode.idle_power_w->value, Source::measured}, sigma_of(*mode.idle_power_w));
   result.model = model.take();
