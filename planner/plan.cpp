@@ -121,6 +121,7 @@ Json to_json(const Plan& plan) {
           {"modes", plan.run.modes},
           {"choices", plan.run.choices},
           {"chosen", to_json(plan.chosen)},
+          {"memory", plan.memory ? to_json(*plan.memory) : Json()},
           {"other_reach", plan.other_reach ? to_json(*plan.other_reach) : Json()},
           {"limits", list_of(plan.limits)},
           {"saving",

@@ -20,6 +20,7 @@
 #include "planner/goal.h"
 #include "planner/problem.h"
 #include "planner/training/planned_training.h"
+#include "roofline/model/memory.h"
 
 namespace ridgeline {
 
@@ -132,6 +133,7 @@ struct Plan {
   static constexpr std::string_view schema = "ridgeline.plan/1";
   PlannedRun run;
   PlannedMode chosen;
+  std::optional<MemoryFit> memory;  // of the chosen batch and type
   // The best without a reboot if the choice needs one; the best with one if --reach live forbade it
   // and it is better.
   std::optional<PlannedMode> other_reach;

@@ -232,6 +232,7 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
 
   plan.run = planned_run(problem, objective);
   plan.chosen = planned(choice.row, choice.probability);
+  plan.memory = variant_at(problem, swept, choice.row).memory;
   for (const Choice& other : std::span(choices).subspan(1))
     plan.runners_up.push_back(planned(other.row, other.probability));
   if (const auto other = other_reach(chooser, objective, choice))
@@ -263,6 +264,8 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
     plan.warnings.emplace_back(
         "one core is enough for this network alone; other work on the machine is not counted");
   append(plan.warnings, close_calls(chooser, objective, choice));
+  if (plan.memory && plan.memory->verdict() == MemoryVerdict::tight)
+    plan.warnings.push_back("memory may not be enough: the run " + comparison_text(*plan.memory));
   append(plan.warnings, problem.notes);
   append(plan.warnings, problem.candidates.notes);
   return {std::move(plan), std::move(swept)};

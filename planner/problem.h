@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "planner/concurrent/run.h"
 #include "planner/service.h"
 #include "planner/training/run.h"
+#include "roofline/model/memory.h"
 #include "roofline/model/network_load.h"
 
 namespace ridgeline {
@@ -30,6 +32,7 @@ struct PlanVariant {
   std::shared_ptr<const NetworkLoad> trained{};  // training step beside inference; else null
   std::int64_t minibatch = 0;
   double input_bytes = 0;  // of a batch; 0 if unknown
+  std::optional<MemoryFit> memory{};  // of all that runs; absent if the machine's is unknown
 };
 
 // "batch 4, fp16", with the minibatch that is trained beside it.

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "plots/figures/roofline.h"
+#include "report/memory.h"
 
 namespace ridgeline {
 namespace {
@@ -157,8 +158,8 @@ std::string advice_text(const Explanation& explanation, int width) {
 
 std::string explanation_text(const Explanation& explanation, bool all, int width) {
   std::string text = wrap(verdict(explanation), width) + "\n\n" + heading(explanation, width) +
-                     totals(explanation, width) + "\n" + layer_table(explanation, all, width) +
-                     "\n" + advice_text(explanation, width);
+                     totals(explanation, width) + memory_line(explanation.memory, width) + "\n" +
+                     layer_table(explanation, all, width) + "\n" + advice_text(explanation, width);
   for (const std::string& note : explanation.run.notes)
     text += wrap("note: " + note, width, 2) + "\n";
   return text;

@@ -11,6 +11,7 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "report/memory.h"
 #include "report/modes.h"
 
 namespace ridgeline {
@@ -37,6 +38,11 @@ void add_row(TextTable& table, const char* what, const std::optional<Estimate>& 
 
 TextTable totals_table(const char* what) {
   return {{{what}, {"value", Align::right}, {"90 % interval"}, {"source"}}, {}};
+}
+
+std::string memory_paragraph(const Plan& plan, int width) {
+  const std::string line = memory_line(plan.memory, width);
+  return line.empty() ? "" : line + "\n";
 }
 
 std::string epoch_line(const char* which, const TrainedEpoch& epoch) {
@@ -468,8 +474,8 @@ std::string number(double value) { return std::isfinite(value) ? csv_number(valu
 
 std::string plan_text(const Plan& plan, bool explain, int width) {
   std::string text = answer(plan, width) + totals(plan.chosen, plan.run.scenario, width) +
-                     period_text(plan, width) + training_text(plan, width) +
-                     concurrent_text(plan, width) +
+                     memory_paragraph(plan, width) + period_text(plan, width) +
+                     training_text(plan, width) + concurrent_text(plan, width) +
                      saving_text(plan.vs_default, "default mode", plan.run.scenario, width) +
                      saving_text(plan.vs_fastest, "fastest mode", plan.run.scenario, width) +
                      limits_text(plan, width) + other_reach_text(plan, width) +

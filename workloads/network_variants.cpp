@@ -6,7 +6,10 @@
 #include <algorithm>
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/fusion/fusion.h"
+#include "analyzer/fusion/rules.h"
 #include "analyzer/lowering/lowering.h"
+#include "analyzer/training/memory.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/work.h"
@@ -46,13 +49,35 @@ double input_bytes(const Network& network) {
   return bytes;
 }
 
-std::vector<Demand> kernels_of(const Network& network, Runtime runtime) {
-  if (const Graph* graph = std::get_if<Graph>(&network.content)) return lower(*graph, runtime);
+// Of kernels whose tensors between them are unknown: the weights, and the largest kernel.
+RunMemory least_memory(const std::vector<Demand>& demands) {
+  RunMemory memory;
+  for (const Demand& demand : demands) {
+    const double weights = demand.work.weight_bytes_read;
+    memory.weights += weights;
+    memory.activations =
+        std::max(memory.activations, demand.work.bytes_read + demand.work.bytes_written);
+  }
+  return memory;
+}
+
+// Kernels and memory of a network as a runtime would run it. `training`: the memory of a step.
+void lower_variant(const Network& network, Runtime runtime,
+                   const std::optional<RunMemory>& training, NetworkVariant& variant) {
+  if (const Graph* graph = std::get_if<Graph>(&network.content)) {
+    std::optional<Graph> fused;
+    if (fuses(runtime)) fused = fuse(Graph(*graph), runtime);
+    const Graph& kernels = fused ? *fused : *graph;
+    variant.demands = lower_fused(kernels, runtime, count_layers(kernels, default_weights()));
+    variant.memory = training ? *training : inference_memory(kernels);
+    return;
+  }
   const auto& chosen = std::get<ChosenKernels>(network.content);
   if (chosen.runtime != runtime)
     throw Error(network.source.path, fmt::format("holds the kernels of {}, not those of {}",
                                                  to_string(chosen.runtime), to_string(runtime)));
-  return chosen.demands;
+  variant.demands = chosen.demands;
+  variant.memory = least_memory(chosen.demands);
 }
 
 }  // namespace
@@ -67,7 +92,7 @@ const NetworkVariant& NetworkVariants::with(std::int64_t batch, DType dtype, Run
   return lowered(change, runtime);
 }
 
-const Network& NetworkVariants::loaded(const Change& change) {
+const NetworkVariants::Loaded& NetworkVariants::loaded(const Change& change) {
   const auto known = loaded_.find(change);
   if (known != loaded_.end()) return known->second;
   NetworkRequest request = request_;
@@ -78,22 +103,24 @@ const Network& NetworkVariants::loaded(const Change& change) {
   const bool is_as_given = !batch && !dtype;  // other variants have the same operators
   if (is_as_given && std::holds_alternative<Graph>(network.content))
     check_operators(request, network);
+  std::optional<RunMemory> memory;
   if (training_) {
     Training training = train(network.graph(), *training_);
     for (std::string& warning : training_warnings(training))
       network.warnings.push_back(std::move(warning));
+    memory = training.memory;
     network.content = std::move(training.graph);
   }
-  return loaded_.emplace(change, std::move(network)).first->second;
+  return loaded_.emplace(change, Loaded{std::move(network), memory}).first->second;
 }
 
 const NetworkVariant& NetworkVariants::lowered(const Change& change, Runtime runtime) {
   const auto key = std::make_pair(change, runtime);
   const auto known = lowered_.find(key);
   if (known != lowered_.end()) return known->second;
-  const Network& network = loaded(change);
+  const auto& [network, training] = loaded(change);
   NetworkVariant variant;
-  variant.demands = kernels_of(network, runtime);
+  lower_variant(network, runtime, training, variant);
   variant.batch = network.batch.value_or(1);
   variant.dtype = main_dtype(variant.demands);
   variant.warnings = network.warnings;
@@ -109,15 +136,6 @@ std::vector<std::string> training_warnings(const Training& training) {
     warnings.push_back(fmt::format("no gradient gets to {:.0f} parameters, which do not learn",
                                    training.unreached));
   return warnings;
-}
-
-double least_memory_bytes(const std::vector<Demand>& demands) {
-  double weights = 0, largest = 0;
-  for (const Demand& demand : demands) {
-    weights += demand.work.weight_bytes_read;
-    largest = std::max(largest, demand.work.bytes_read + demand.work.bytes_written);
-  }
-  return weights + largest;
 }
 
 }  // namespace ridgeline

@@ -12,6 +12,7 @@
 
 #include "analyzer/training/training.h"
 #include "base/demand.h"
+#include "base/run_memory.h"
 #include "base/runtime.h"
 #include "base/tokens.h"
 #include "workloads/network.h"
@@ -22,6 +23,7 @@ struct NetworkVariant {
   std::vector<Demand> demands;
   std::int64_t batch = 1;     // 1 if the network has none
   DType dtype = DType::fp32;  // of most of its arithmetic
+  RunMemory memory;           // at its peak; a lower bound if a runtime already chose its kernels
   std::vector<std::string> warnings;
   double input_bytes = 0;  // of one batch of samples; 0 if unknown
 };
@@ -43,19 +45,21 @@ class NetworkVariants {
   // Differences from the request; none: as requested.
   using Change = std::pair<std::optional<std::int64_t>, std::optional<DType>>;
 
-  const Network& loaded(const Change& change);
+  struct Loaded {
+    Network network;
+    std::optional<RunMemory> training;  // of one step, if that is what the network was made into
+  };
+
+  const Loaded& loaded(const Change& change);
   const NetworkVariant& lowered(const Change& change, Runtime runtime);
 
   NetworkRequest request_;
   std::optional<TrainingOptions> training_;
-  std::map<Change, Network> loaded_;
+  std::map<Change, Loaded> loaded_;
   std::map<std::pair<Change, Runtime>, NetworkVariant> lowered_;
 };
 
 // Text for what a training step leaves out.
 std::vector<std::string> training_warnings(const Training& training);
-
-// Minimum memory of a run: its weights, and the tensors of its largest kernel.
-double least_memory_bytes(const std::vector<Demand>& demands);
 
 }  // namespace ridgeline

@@ -2,6 +2,7 @@
 // Parses, predicts the network and its variants, writes; the model is in roofline/.
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <ostream>
@@ -11,6 +12,7 @@
 #include "base/units.h"
 #include "cli/answer.h"
 #include "cli/requests/machine.h"
+#include "cli/requests/memory.h"
 #include "cli/requests/network.h"
 #include "cli/requests/values.h"
 #include "plots/figures/layers.h"
@@ -18,6 +20,7 @@
 #include "roofline/ceilings/datasheet.h"
 #include "roofline/explain/choices.h"
 #include "roofline/explain/explanation.h"
+#include "roofline/model/memory.h"
 #include "roofline/model/network_load.h"
 #include "roofline/model/predict.h"
 #include "workloads/network_variants.h"
@@ -33,6 +36,7 @@ void declare_explain(OptionsDescription& options) {
   options.add_text("runtime", "NAME",
                    "runtime: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, "
                    "cuda-graph or onnxruntime (default: torch-eager)");
+  add_free_memory_option(options);
   options.add_flag("unlocked", "clocks are left to the governor; default: locked");
   add_board_offset_option(options);
   options.add_flag("allow-unknown",
@@ -47,6 +51,7 @@ struct ExplainRequest {
   MachineRequest machine;
   Runtime runtime = Runtime::torch_eager;
   bool locked = true;
+  std::optional<Given<double>> free_memory;
 };
 
 ExplainRequest explain_request(const Options& options) {
@@ -58,6 +63,7 @@ ExplainRequest explain_request(const Options& options) {
   request.machine = machine_request(options);
   request.runtime = token_option(options, "runtime", Runtime::torch_eager);
   request.locked = !flag(options, "unlocked");
+  request.free_memory = free_memory(options);
   return request;
 }
 
@@ -69,6 +75,9 @@ class ExplainedNetwork {
     conditions_.point = machine.point;
     conditions_.runtime = request.runtime;
     conditions_.locked = request.locked;
+    usable_ = request.free_memory
+                  ? given_memory(request.free_memory->value, request.free_memory->text)
+                  : usable_memory(machine.model);
   }
 
   bool has_own_types() const { return !find_workload(request_.network.word); }
@@ -87,13 +96,35 @@ class ExplainedNetwork {
     return predict(machine_.model, load_of(variant, request_.runtime), conditions_);
   }
 
-  // Absent for a batch or type that the network does not have, or a mode without clocks.
+  // Absent where the machine's memory is unknown.
+  std::optional<MemoryFit> memory(const NetworkVariant& variant, Runtime runtime) const {
+    if (!usable_) return std::nullopt;
+    return memory_fit(machine_.model, variant.memory, std::array{runtime}, *usable_);
+  }
+
+  // The fit of a variant that the machine can hold; for any other an Error.
+  std::optional<MemoryFit> checked_memory(const NetworkVariant& variant) const {
+    const auto fit = memory(variant, request_.runtime);
+    if (!fit || fit->verdict() != MemoryVerdict::exceeds) return fit;
+    RefusedRun run{.network = request_.network,
+                   .training = request_.training,
+                   .runtime = request_.runtime,
+                   .batch = variant.batch,
+                   .dtype = variant.dtype,
+                   .fit = *fit};
+    run.fit_of = [this](const RunMemory& bytes, const MemoryAmount& usable) {
+      return memory_fit(machine_.model, bytes, std::array{request_.runtime}, usable);
+    };
+    throw memory_error(run, machine_);
+  }
+
+  // Absent for a batch or type that the network does not have, that does not fit
+  // into memory, or for a mode without clocks.
   std::optional<Cost> cost(const Setting& setting) {
     try {
       const NetworkVariant& variant = variants_.with(setting.batch, setting.dtype, setting.runtime);
-      const auto memory = find_parameter(machine_.model, "memory_bytes");
-      if (memory && least_memory_bytes(variant.demands) > machine_.model.parameters[*memory].mean)
-        return std::nullopt;
+      const auto fit = memory(variant, setting.runtime);
+      if (fit && !fit->is_expected()) return std::nullopt;
       Conditions conditions = conditions_;
       conditions.point = setting.point;
       conditions.runtime = setting.runtime;
@@ -118,6 +149,7 @@ class ExplainedNetwork {
   Conditions conditions_;
   NetworkVariants variants_;
   std::map<const NetworkVariant*, NetworkLoad> loads_;
+  std::optional<MemoryAmount> usable_;
 };
 
 // Under a cap or a governor the GPU runs slower than the mode says.
@@ -145,12 +177,18 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
   run.locked = request.locked;
   run.board_offset_w = request.machine.board_offset_w.value_or(0);
   for (const std::string& warning : variant.warnings) run.notes.push_back(warning);
+  const auto memory = network.checked_memory(variant);
+  if (memory && memory->verdict() == MemoryVerdict::tight)
+    run.notes.push_back("memory may not be enough: the run " + comparison_text(*memory));
+  if (!memory)
+    run.notes.push_back("memory is not checked: how much " + machine.name + " has is unknown");
   const Prediction prediction = network.predicted(variant);
   if (!prediction.energy_j) run.notes.push_back("time only: no power data for " + machine.name);
   note_clock(request, machine, prediction, run.notes);
   Explanation explanation =
       explain(prediction, variant.demands,
               model_ceilings(machine.model, prediction.point, request.runtime), std::move(run));
+  explanation.memory = memory;
   const Setting now{machine.point, variant.batch, variant.dtype, request.runtime};
   explanation.advice = advise(now, choices_for(machine, now, network.has_own_types()),
                               [&](const Setting& setting) { return network.cost(setting); });

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/requests/machine.h"
+#include "cli/requests/memory.h"
 #include "cli/requests/network.h"
 #include "cli/requests/values.h"
 #include "planner/periodic.h"
@@ -20,9 +21,9 @@
 namespace ridgeline::cli {
 namespace {
 
-constexpr const char* of_training[] = {"dataset",     "storage",       "decode", "workers",
-                                       "free-memory", "epochs",        "infer",  "minibatch",
-                                       "epoch-time",  "training-time", "jitter"};
+constexpr const char* of_training[] = {"dataset",       "storage", "decode",    "workers",
+                                       "epochs",        "infer",   "minibatch", "epoch-time",
+                                       "training-time", "jitter"};
 constexpr const char* of_requests[] = {"latency", "fps", "rate", "jitter", "minibatch"};
 constexpr const char* of_epochs[] = {"epochs", "epoch-time", "training-time", "max-slowdown",
                                      "energy"};
@@ -54,7 +55,7 @@ Scenario requested_scenario(const Options& options) {
     refuse(options, name, "has no meaning beside --infer",
            "limit --throughput, --latency or --power");
   if (!options.has("dataset"))
-    for (const char* name : {"storage", "decode", "workers", "free-memory"})
+    for (const char* name : {"storage", "decode", "workers"})
       refuse(options, name, "needs --dataset");
   if (!options.has("rate") && !options.has("fps"))
     throw usage_error("--infer", "needs the rate of its requests", "write for example --rate 60/s");
@@ -272,11 +273,7 @@ InputRequest input_request(const Options& options) {
   read_dataset(options, input);
   input.storage = options.word("storage");
   read_decoding(options, input);
-  if (const auto text = options.word("free-memory")) {
-    const std::string where = as_typed("free-memory", *text);
-    require_unit(*text, where, "GB or GiB");
-    input.free_memory_bytes = {static_cast<double>(parse_bytes(*text, where)), where};
-  }
+  input.free_memory_bytes = free_memory(options);
   if (const auto text = options.word("workers")) {
     const std::string where = as_typed("workers", *text);
     const std::uint64_t workers = parse_count(*text, where);
@@ -385,7 +382,9 @@ void add_plan_options(OptionsDescription& options) {
                    "measured storage");
   options.add_text("decode", "TIME@CLOCK", "time one core takes to decode a sample: 3ms@2GHz");
   options.add_text("workers", "N", "loader processes; 0 (default): the training process loads");
-  options.add_text("free-memory", "BYTES", "memory left for the page cache");
+  options.add_text("free-memory", "BYTES",
+                   "memory that the machine has free for the run; with --train: that training "
+                   "leaves for the page cache");
   options.add_text("epochs", "N", "number of epochs, the first with a cold page cache");
   options.add_text("epoch-time", "TIME", "maximum mean time per epoch: 10min");
   options.add_text("training-time", "TIME", "maximum time for all --epochs: 2h");

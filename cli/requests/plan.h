@@ -9,6 +9,7 @@
 
 #include "analyzer/training/training.h"
 #include "cli/command.h"
+#include "cli/requests/values.h"
 #include "planner/candidates.h"
 #include "planner/goal.h"
 #include "planner/problem.h"
@@ -17,13 +18,6 @@
 #include "workloads/network.h"
 
 namespace ridgeline::cli {
-
-// A value with the words that gave it, for people: "--free-memory 4GB".
-template <class Value>
-struct Given {
-  Value value{};
-  std::string text;
-};
 
 // The input of training as far as it is given; what is absent is assumed.
 struct InputRequest {

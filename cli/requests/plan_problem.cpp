@@ -6,10 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <span>
 
 #include "base/profile.h"
 #include "base/units.h"
+#include "cli/requests/memory.h"
 #include "devices/modes/mode_space.h"
 #include "planner/training/measured_input.h"
 #include "roofline/explain/choices.h"
@@ -213,13 +216,58 @@ void add_all(std::vector<std::string>& notes, const std::vector<std::string>& mo
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
+// The memory that the machine has for the runs of a plan, and what does not fit.
+class PlannedMemory {
+ public:
+  PlannedMemory(const PlanRequest& request, const MachineSource& machine)
+      : machine_(machine), usable_(usable_memory(machine.model)) {
+    const auto& given = request.input.free_memory_bytes;
+    if (!given) return;
+    // With --train it is what the page cache has beside the run, and says of the run only that
+    // the machine has at least as much.
+    if (request.scenario == Scenario::inference || !usable_ || given->value > usable_->bytes.value)
+      usable_ = given_memory(given->value, given->text);
+  }
+
+  // Nothing where the machine's memory is unknown.
+  std::optional<MemoryFit> fit(const RunMemory& memory, std::span<const Runtime> runtimes) const {
+    if (!usable_) return std::nullopt;
+    return memory_fit(machine_.model, memory, runtimes, *usable_);
+  }
+
+  // False where the run cannot fit; the one that needs least is the one to refuse if none can.
+  bool holds(const std::optional<MemoryFit>& fit, RefusedRun run, const std::string& what,
+             std::vector<std::string>& notes) {
+    if (!fit || fit->verdict() != MemoryVerdict::exceeds) return true;
+    const std::string note = fmt::format("{} is left out: it needs {}, and {} has {} usable", what,
+                                         format_si(fit->needed.value, "B"), machine_.name,
+                                         format_si(fit->usable.bytes.value, "B"));
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    run.fit = *fit;
+    if (!least_ || fit->needed.value < least_->fit.needed.value) least_ = std::move(run);
+    return false;
+  }
+
+  // For a plan without a variant.
+  Error refusal(const std::string& word) const {
+    if (least_) return memory_error(*least_, machine_);
+    return {word, "has no variant to plan", {}, ExitCode::infeasible};
+  }
+
+  void forget() { least_.reset(); }
+
+ private:
+  const MachineSource& machine_;
+  std::optional<MemoryAmount> usable_;
+  std::optional<RefusedRun> least_;
+};
+
 // One variant per batch and type, those left out that the machine cannot hold.
 std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runtime,
-                                     PlanProblem& problem) {
+                                     PlannedMemory& memory, PlanProblem& problem) {
   const MachineModel& model = problem.model;
   const std::string& word = planned.network.word;
   const bool own_types = !find_workload(word);
-  const auto memory = find_parameter(model, "memory_bytes");
   std::vector<PlanVariant> variants;
   const auto note_once = [&](const std::string& note) {
     if (std::find(problem.notes.begin(), problem.notes.end(), note) == problem.notes.end())
@@ -230,6 +278,7 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
   if (!planned.dtypes.empty()) first.dtype = planned.dtypes.front();
   NetworkVariants networks(first, planned.training);
   const NetworkVariant& given = networks.as_given(runtime);
+  memory.forget();
   for (const DType wanted : planned.dtypes.empty() ? std::vector{given.dtype} : planned.dtypes) {
     const DType dtype = own_types ? wanted : runnable_dtype(model, wanted);
     if (dtype != wanted)
@@ -239,12 +288,20 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
          planned.batches.empty() ? std::vector{given.batch} : planned.batches) {
       const NetworkVariant& network = networks.with(batch, dtype, runtime);
       for (const std::string& warning : network.warnings) note_once(warning);
-      const double bytes = least_memory_bytes(network.demands);
-      if (memory && bytes > model.parameters[*memory].mean) {
-        note_once(fmt::format("batch {} in {} is left out: it needs at least {}", batch,
-                              to_string(dtype), format_bytes(bytes)));
+      const std::array runtimes{runtime};
+      const auto fit = memory.fit(network.memory, runtimes);
+      const auto fit_of = [&model, runtimes](const RunMemory& bytes, const MemoryAmount& usable) {
+        return memory_fit(model, bytes, runtimes, usable);
+      };
+      if (!memory.holds(fit,
+                        {.network = planned.network,
+                         .training = planned.training,
+                         .runtime = runtime,
+                         .batch = batch,
+                         .dtype = dtype,
+                         .fit_of = fit_of},
+                        fmt::format("batch {} in {}", batch, to_string(dtype)), problem.notes))
         continue;
-      }
       const bool known = std::any_of(variants.begin(), variants.end(), [&](const auto& other) {
         return other.batch == batch && other.dtype == dtype;
       });
@@ -253,11 +310,10 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
           {std::make_shared<const NetworkLoad>(network_load(network.demands, runtime)), batch,
            dtype});
       variants.back().input_bytes = network.input_bytes;
+      variants.back().memory = fit;
     }
   }
-  if (variants.empty())
-    throw Error(word, "does not fit into the memory of " + problem.machine,
-                "give a smaller --batch or a narrower --dtype", ExitCode::infeasible);
+  if (variants.empty()) throw memory.refusal(word);
   return variants;
 }
 
@@ -302,21 +358,45 @@ std::string file_name(const std::string& word) {
   return std::filesystem::path(word).filename().string();
 }
 
-// Every variant of inference beside every minibatch of training.
-void add_trained(const InputRequest& input, PlannedNetwork trained, PlanProblem& problem) {
+// Every variant of inference beside every minibatch of training, as far as both fit into memory.
+void add_trained(const InputRequest& input, PlannedNetwork trained, PlannedMemory& memory,
+                 PlanProblem& problem) {
   set_image(input, trained.network, problem);
   ConcurrentRun& run = problem.concurrent;
   run.network = file_name(trained.network.word);
   std::vector<PlanVariant> both;
-  for (const PlanVariant& step : variants_of(trained, run.runtime, problem)) {
+  const std::vector<PlanVariant> steps = variants_of(trained, run.runtime, memory, problem);
+  const std::array runtimes{problem.conditions.runtime, run.runtime};
+  memory.forget();
+  for (const PlanVariant& step : steps) {
     run.dtype = step.dtype;
     if (run.input) set_tensors(step, static_cast<double>(step.batch), *run.input);
     for (PlanVariant variant : problem.variants) {
       variant.trained = step.load;
       variant.minibatch = step.batch;
+      if (variant.memory && step.memory) {
+        const RunMemory serving = variant.memory->network;
+        const auto fit_of = [&problem, serving, runtimes](RunMemory bytes,
+                                                          const MemoryAmount& usable) {
+          return memory_fit(problem.model, bytes += serving, runtimes, usable);
+        };
+        variant.memory = fit_of(step.memory->network, variant.memory->usable);
+        if (!memory.holds(variant.memory,
+                          {.network = trained.network,
+                           .training = trained.training,
+                           .runtime = run.runtime,
+                           .batch = step.batch,
+                           .dtype = step.dtype,
+                           .batch_option = "--minibatch",
+                           .beside = problem.network,
+                           .fit_of = fit_of},
+                          text_of(variant), problem.notes))
+          continue;
+      }
       both.push_back(variant);
     }
   }
+  if (both.empty()) throw memory.refusal(trained.network.word);
   problem.variants = std::move(both);
   if (run.input)
     add_all(problem.notes, run.input->sources.assumed);
@@ -350,10 +430,11 @@ PlanSetup plan_setup(const PlanRequest& request) {
   if (request.scenario == Scenario::training) set_training(request, machine, planned, problem);
   if (request.scenario == Scenario::concurrent)
     problem.concurrent = concurrent_run(request, machine);
-  problem.variants = variants_of(planned, runtime, problem);
+  PlannedMemory memory(request, machine);
+  problem.variants = variants_of(planned, runtime, memory, problem);
   const PlanVariant& some = problem.variants.front();
   set_tensors(some, static_cast<double>(some.batch), problem.training);
-  if (request.trained) add_trained(request.input, *request.trained, problem);
+  if (request.trained) add_trained(request.input, *request.trained, memory, problem);
   if (!request.why.empty())
     setup.options.why = index_of_why(request.why, machine, problem.candidates);
   return setup;

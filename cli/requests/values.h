@@ -15,6 +15,13 @@
 
 namespace ridgeline::cli {
 
+// A value with the words that gave it, for people: "--free-memory 4GB".
+template <class Value>
+struct Given {
+  Value value{};
+  std::string text;
+};
+
 // "--latency 10ms": for errors, and for people.
 std::string as_typed(const char* name, const std::string& value);
 

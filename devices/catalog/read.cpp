@@ -162,8 +162,10 @@ Dla read_dla(const JsonCursor& cursor, const Reader& reader) {
 }
 
 Memory read_memory(const JsonCursor& cursor, const Reader& reader) {
-  return {optional_text(cursor, "technology"), reader.optional_fact(cursor, "bytes"),
-          reader.optional_fact(cursor, "visible_bytes"), reader.optional_fact(cursor, "bus_bits"),
+  return {optional_text(cursor, "technology"),
+          reader.optional_fact(cursor, "bytes"),
+          reader.optional_fact(cursor, "visible_bytes"),
+          reader.optional_fact(cursor, "bus_bits"),
           reader.optional_fact(cursor, "transfers_per_clock"),
           reader.optional_fact(cursor, "page_cache_bytes")};
 }

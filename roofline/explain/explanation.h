@@ -20,6 +20,7 @@
 #include "base/runtime.h"
 #include "base/tokens.h"
 #include "roofline/explain/advice.h"
+#include "roofline/model/memory.h"
 
 namespace ridgeline {
 
@@ -71,7 +72,8 @@ struct Explanation {
   Estimate time_s;
   std::optional<Estimate> energy_j;
   std::optional<Estimate> power_w;
-  std::vector<Term> terms;  // of all layers together, plus the overheads by name
+  std::optional<MemoryFit> memory;  // absent if the size of the machine's memory is unknown
+  std::vector<Term> terms;          // of all layers together, plus the overheads by name
   std::vector<Overhead> overheads;
   std::vector<ExplainedLayer> layers;  // in execution order
   Ceilings ceilings;                   // that the layers are compared with; not in the JSON
@@ -79,7 +81,7 @@ struct Explanation {
 };
 
 // The prediction's rows must match the demands in order; `ceilings` must be those of its operating
-// point. The caller adds the advice.
+// point. The caller adds memory and advice.
 Explanation explain(const Prediction& prediction, std::span<const Demand> demands,
                     const Ceilings& ceilings, ExplainedRun run);
 

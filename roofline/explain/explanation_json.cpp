@@ -78,6 +78,7 @@ Json to_json(const Explanation& explanation) {
           {"time_s", to_json(explanation.time_s)},
           {"energy_j", nullable(explanation.energy_j)},
           {"power_w", nullable(explanation.power_w)},
+          {"memory", explanation.memory ? to_json(*explanation.memory) : Json()},
           {"terms", terms_to_json(explanation.terms)},
           {"overheads",
            array_of(explanation.overheads,

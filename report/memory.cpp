@@ -1,0 +1,19 @@
+// The sum, its parts, and what they are compared with.
+#include "report/memory.h"
+
+#include <fmt/format.h>
+
+#include "base/wrap.h"
+
+namespace ridgeline {
+
+std::string memory_line(const std::optional<MemoryFit>& fit, int width) {
+  if (!fit) return "";
+  return wrap(fmt::format("memory: {}: {}; usable: {}, {}", memory_range_text(fit->needed),
+                          parts_text(*fit), memory_range_text(fit->usable.bytes),
+                          fit->usable.origin),
+              width, 2) +
+         "\n";
+}
+
+}  // namespace ridgeline

@@ -1,0 +1,96 @@
+// Needed and usable memory: the rule of the verdict, and what the catalog makes of its devices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/units.h"
+#include "devices/catalog/catalog.h"
+#include "devices/catalog/model.h"
+#include "roofline/model/memory.h"
+#include "roofline/model/priors.h"
+
+namespace ridgeline {
+namespace {
+
+using ::testing::HasSubstr;
+
+MachineModel catalog_model(std::string_view device) {
+  return with_priors(catalog::machine_model(catalog::load(device)));
+}
+
+MemoryFit fit_with(double needed_bytes, const MemoryAmount& usable,
+                   Runtime runtime = Runtime::ideal) {
+  RunMemory network;
+  network.weights = needed_bytes;
+  return memory_fit(catalog_model("jetson-nano"), network, std::array{runtime}, usable);
+}
+
+TEST(MemoryFit, OverlappingIntervalsAreTight) {
+  const MemoryAmount usable{{3e9, 2e9, 4e9, Source::assumed}, "test"};
+  EXPECT_EQ(fit_with(1.9e9, usable).verdict(), MemoryVerdict::fits);
+  EXPECT_EQ(fit_with(2.1e9, usable).verdict(), MemoryVerdict::tight);
+  EXPECT_EQ(fit_with(3.9e9, usable).verdict(), MemoryVerdict::tight);
+  EXPECT_EQ(fit_with(4.1e9, usable).verdict(), MemoryVerdict::exceeds);
+  EXPECT_TRUE(fit_with(2.9e9, usable).is_expected());
+  EXPECT_FALSE(fit_with(3.1e9, usable).is_expected());
+  // What the user measured has no interval.
+  EXPECT_EQ(fit_with(2.1e9, given_memory(2.14e9, "--free-memory 2.14GB")).verdict(),
+            MemoryVerdict::fits);
+  EXPECT_EQ(fit_with(2.2e9, given_memory(2.14e9, "--free-memory 2.14GB")).verdict(),
+            MemoryVerdict::exceeds);
+}
+
+TEST(MemoryFit, NeedIsTheSumOfItsParts) {
+  RunMemory network;
+  network.weights = 1e9;
+  network.caches = 2e9;
+  network.activations = 4e9;
+  const MachineModel model = catalog_model("jetson-agx-orin-64gb");
+  const std::array runtimes{Runtime::tensorrt, Runtime::torch_eager};
+  const MemoryFit fit = memory_fit(model, network, runtimes, *usable_memory(model));
+  double runtime = 0;
+  for (const Runtime each : runtimes) runtime += runtime_memory(model, each).bytes.value;
+  EXPECT_DOUBLE_EQ(fit.runtime.bytes.value, runtime);
+  // The allocator holds some more than the activations.
+  EXPECT_GE(fit.needed.value, 7e9 + runtime);
+  EXPECT_LE(fit.needed.value, 7.4e9 + runtime);
+  EXPECT_LT(fit.needed.low, fit.needed.value);
+  EXPECT_GT(fit.needed.high, fit.needed.value);
+  EXPECT_THAT(parts_text(fit), HasSubstr("weights 1.00 GB, activations 4.00 GB, caches 2.00 GB"));
+}
+
+TEST(MemoryFit, EveryDeviceLeavesMostOfItsMemory) {
+  int known = 0;
+  for (const catalog::IndexRow& row : catalog::index()) {
+    const catalog::Device device = catalog::load(row.id);
+    if (!device.memory || !device.memory->bytes) continue;
+    const double nominal = device.memory->bytes->value;
+    const auto usable = usable_memory(catalog_model(row.id));
+    ASSERT_TRUE(usable) << row.id;
+    EXPECT_LT(usable->bytes.low, usable->bytes.value) << row.id;
+    EXPECT_LT(usable->bytes.value, usable->bytes.high) << row.id;
+    EXPECT_LT(usable->bytes.high, nominal) << row.id;
+    EXPECT_GT(usable->bytes.value, 0.65 * nominal) << row.id;
+    if (!device.memory->visible_bytes) continue;
+    ++known;
+    EXPECT_LT(usable->bytes.high, device.memory->visible_bytes->value + 1) << row.id;
+    EXPECT_GT(device.memory->visible_bytes->value / nominal, 0.92) << row.id;
+    EXPECT_LT(device.memory->visible_bytes->value / nominal, 0.99) << row.id;
+  }
+  EXPECT_GE(known, 11);
+}
+
+TEST(MemoryFit, RuntimesTakeMoreWhereTheProcessSharesTheMemory) {
+  const MachineModel jetson = catalog_model("jetson-nano"), card = catalog_model("rtx-3090-24gb");
+  for (const auto& [runtime, name] : TokenTable<Runtime>::rows) {
+    const Estimate shared = runtime_memory(jetson, runtime).bytes;
+    const Estimate own = runtime_memory(card, runtime).bytes;
+    EXPECT_GE(shared.value, own.value) << name;
+    EXPECT_EQ(shared.value > 0, runtime != Runtime::ideal) << name;
+    EXPECT_EQ(shared.source, Source::assumed);
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline
