@@ -9,6 +9,7 @@
 
 #include "analyzer/lowering/lowering.h"
 #include "analyzer/training/training.h"
+#include "base/error.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
 #include "devices/catalog/model.h"
@@ -138,6 +139,16 @@ Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile)
     return ApplicableCeilings(ceilings).least_time_s(loads->of(row), cache_bytes(model));
   };
   predictor.is_shared = is_shared;
+  return predictor;
+}
+
+Predictor with_model(Predictor predictor, MachineModel model) {
+  predictor.prior = [model = std::move(model)](const Observation& row) {
+    if (row.device != model.device)
+      throw Error(
+          {}, fmt::format("was measured on {}, and the model is of {}", row.device, model.device));
+    return model;
+  };
   return predictor;
 }
 

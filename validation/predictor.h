@@ -59,4 +59,8 @@ class NetworkLoads {
 // empty: the newest profile of this machine.
 Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile = {});
 
+// Predicts with this model instead of the priors. A row of another device has none: an Error says
+// so.
+Predictor with_model(Predictor predictor, MachineModel model);
+
 }  // namespace ridgeline

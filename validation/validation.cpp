@@ -20,6 +20,24 @@
 namespace ridgeline {
 namespace {
 
+bool is_used(const Observation& kept) { return kept.refused.empty(); }
+
+// Values go through a table and a model's file, which may round them.
+bool is_same_value(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+// Whether a kept observation is this row, whatever its mode is called and whoever measured it.
+bool is_same_run(const Observation& kept, const Observation& row) {
+  OperatingPoint a = kept.conditions.point, b = row.conditions.point;
+  a.label = b.label = "";
+  return a == b && kept.network == row.network && kept.options == row.options &&
+         kept.batch == row.batch && kept.dtype == row.dtype && kept.task == row.task &&
+         kept.conditions.runtime == row.conditions.runtime &&
+         kept.conditions.locked == row.conditions.locked &&
+         is_same_value(kept.time_s, row.time_s) &&
+         kept.power_w.has_value() == row.power_w.has_value() &&
+         (!kept.power_w || is_same_value(*kept.power_w, *row.power_w));
+}
+
 class Validator {
  public:
   Validator(MeasurementTable table, const Predictor& predictor, const ValidationOptions& options)
@@ -37,6 +55,7 @@ class Validator {
     result_.skipped.insert(result_.skipped.end(), chosen_.skipped.begin(), chosen_.skipped.end());
     Folds folds(rows_, priors_, predictor_, options_.cross_validate);
     for (const ProbeTrial& trial : chosen_.trials) predict_trial(trial, folds, modes);
+    predict_fitted();
     report_offsets();
     note_refits(folds.fits());
     if (refused_ > 0)
@@ -57,6 +76,10 @@ class Validator {
         const Forecast forecast = predictor_.forecast(prior, row, Detail::value);
         Plausibility checked =
             check_plausibility(row, forecast, predictor_.least_time_s(prior, row));
+        if (checked.fault == Fault::none && is_fitted(row)) {
+          fitted_.push_back(std::move(row));
+          continue;
+        }
         if (checked.fault == Fault::none) {
           times_s_.push_back(forecast.time_s.value);
           rows_.push_back(std::move(row));
@@ -74,6 +97,27 @@ class Validator {
       throw Error(fmt::format("{}:{}", result_.file, first_suspicion->line),
                   first_suspicion->reason,
                   fmt::format("{} of {} rows look so", suspected, rows.size()));
+  }
+
+  bool is_fitted(const Observation& row) const {
+    if (!options_.on) return false;
+    const auto& kept = options_.on->model.observations;
+    return std::any_of(kept.begin(), kept.end(), [&](const Observation& observation) {
+      return is_used(observation) && is_same_run(observation, row);
+    });
+  }
+
+  // Rows that the model knows, beside the score: how well the fit followed them.
+  void predict_fitted() {
+    const std::vector<std::string> modes = mode_names(fitted_);
+    std::vector<const ScoredRow*> all;
+    for (std::size_t i = 0; i < fitted_.size(); ++i)
+      result_.fitted.push_back(
+          {fitted_[i], modes[i],
+           predictor_.forecast(options_.on->model, fitted_[i], Detail::interval), false});
+    for (const ScoredRow& row : result_.fitted) all.push_back(&row);
+    result_.fitted_total = score_rows(all);
+    for (ScoredRow& row : result_.fitted) row.probed = true;
   }
 
   std::vector<const Observation*> at(const Indices& indices) const {
@@ -102,6 +146,8 @@ class Validator {
   const MachineModel& model_for(const Observation& row, Folds& folds) {
     const MachineModel& bare = folds.model_for(row);
     if (row.conditions.power_kind == PowerKind::board) return bare;
+    // A fitted model knows the offset of its rig; one from the scored rows would replace it.
+    if (options_.on && options_.on->fitted_to() > 0) return bare;
     const std::string name = fmt::format("{}\n{}\n{}", folds.fold_name(row), row.source,
                                          to_string(row.conditions.power_kind));
     const auto known = with_offset_.find(name);
@@ -146,6 +192,24 @@ class Validator {
   }
 
   void note_refits(int refits) {
+    if (options_.on) {
+      const std::size_t rows = options_.on->fitted_to();
+      result_.notes.push_back(
+          rows == 0 ? fmt::format("predicted with the model of {}", options_.on->name)
+                    : fmt::format("predicted with {}, a model of {} that was fitted to {} row{}",
+                                  options_.on->name, options_.on->model.device, rows,
+                                  rows == 1 ? "" : "s"));
+      if (rows == 0) return;
+      const Score& known = result_.fitted_total;
+      result_.notes.push_back(
+          known.rows == 0
+              ? "none of these rows is in the table"
+              : fmt::format(
+                    "{} of these rows {} in the table and not scored (MAPE of time {:.1f} % "
+                    "there)",
+                    known.rows, known.rows == 1 ? "is" : "are", *known.time_mape * 100));
+      return;
+    }
     if (options_.cross_validate.empty()) {
       result_.notes.emplace_back(
           "priors as they are: rows that they were fitted on are scored too "
@@ -167,6 +231,7 @@ class Validator {
     std::vector<const ScoredRow*> all;
     for (const ScoredRow& row : result_.rows) all.push_back(&row);
     for (const ScoredRow& row : result_.probes) all.push_back(&row);
+    for (const ScoredRow& row : result_.fitted) all.push_back(&row);
     result_.rankings = rank_groups(all);
     result_.total = score_rows(all, result_.rankings);
     for (const std::string_view key : score_keys())
@@ -177,7 +242,8 @@ class Validator {
   const ValidationOptions& options_;
   MachinePriors priors_;
   std::vector<Observation> rows_;
-  std::vector<double> times_s_;  // predicted
+  std::vector<Observation> fitted_;  // that options_.on was fitted to
+  std::vector<double> times_s_;      // predicted
   ChosenProbes chosen_;
   std::map<std::string, MachineModel> with_offset_;
   std::map<std::pair<std::string, std::string>, std::vector<EstimatedOffset>> offsets_;
@@ -250,6 +316,10 @@ Json to_json(const BoardOffset& offset) {
           {"from", offset.from_probes ? "probes" : "scored rows"}};
 }
 
+Json to_json(const ScoredModel& on) {
+  return {{"name", on.name}, {"device", on.model.device}, {"fitted_to", on.fitted_to()}};
+}
+
 Json to_json(const SkippedRow& row) { return {{"line", row.line}, {"reason", row.reason}}; }
 
 Json scores_to_json(const std::vector<std::pair<std::string, Score>>& scores) {
@@ -259,6 +329,11 @@ Json scores_to_json(const std::vector<std::pair<std::string, Score>>& scores) {
 }
 
 }  // namespace
+
+std::size_t ScoredModel::fitted_to() const {
+  return static_cast<std::size_t>(
+      std::count_if(model.observations.begin(), model.observations.end(), is_used));
+}
 
 Validation validate(MeasurementTable table, const Predictor& predictor,
                     const ValidationOptions& options) {
@@ -283,9 +358,13 @@ Json to_json(const Validation& validation) {
       {"probes", options.probes},
       {"probe_modes", options.probe_modes},
       {"cross_validate", options.cross_validate.empty() ? Json() : Json(options.cross_validate)},
+      {"on", options.on ? to_json(*options.on) : Json()},
       {"where", validation.filter}};
   json.update(to_json(validation.total));
   json["probe_rows"] = validation.probes.size();
+  json["fitted"] = {
+      {"time_mape", nullable(validation.fitted_total.time_mape)},
+      {"rows", array_of(validation.fitted, [](const ScoredRow& row) { return to_json(row); })}};
   json["replicates"] = {{"sets", validation.noise.sets},
                         {"time", nullable(validation.noise.time)},
                         {"power", nullable(validation.noise.power)}};

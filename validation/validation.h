@@ -2,6 +2,8 @@
 // fitted, the other rows predicted and scored.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,10 +24,20 @@ struct BoardOffset {
   bool from_probes = false;
 };
 
+// A model that is scored instead of the priors.
+struct ScoredModel {
+  std::string name;  // as given: a path, or a device
+  MachineModel model;
+
+  // Rows that it was fitted to.
+  std::size_t fitted_to() const;
+};
+
 struct ValidationOptions {
   int probes = 0;
   std::vector<std::string> probe_modes{};  // instead of a number
   std::string cross_validate{};            // "", "model" or "device"
+  std::optional<ScoredModel> on{};         // that `predictor` predicts with: see with_model()
 };
 
 struct Validation {
@@ -35,6 +47,8 @@ struct Validation {
   std::vector<std::string> filter;  // "device=a10-24gb"
   std::vector<ScoredRow> rows;      // in the order of the file
   std::vector<ScoredRow> probes;    // as the model predicts them after the fit
+  std::vector<ScoredRow> fitted;    // rows that options.on was fitted to; not in the total
+  Score fitted_total;               // of these
   std::vector<SkippedRow> skipped;
   Score total;
   ReplicateNoise noise;
@@ -46,7 +60,8 @@ struct Validation {
 };
 
 // A table whose times are all in a wrong unit is an Error. A row that is faster than the roofline
-// allows, or that the model cannot predict, is skipped with the reason.
+// allows, or that the model cannot predict, is skipped with the reason. A row that options.on was
+// fitted to is recognised by its network, options, conditions and measured values, and only ranked.
 Validation validate(MeasurementTable table, const Predictor& predictor,
                     const ValidationOptions& options);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "cli/requests/values.h"
 #include "plots/figures/validation.h"
 #include "report/validation.h"
+#include "roofline/model/machine.h"
 #include "validation/predictor.h"
 #include "validation/validation.h"
 
@@ -19,6 +21,9 @@ namespace ridgeline::cli {
 namespace {
 
 void declare_validate(OptionsDescription& options) {
+  options.add_text("on", "DEVICE|FILE",
+                   "score this model, a fitted one ('ridgeline calibrate') or a device's, on the "
+                   "rows of its device; default: catalog and priors of every row's device");
   options.add_text("probes", "K",
                    "fit the model to K modes of each group and score the others; default: 0");
   options.add_text("probe-modes", "MODES", "fit to these modes instead: 15W,MAXN");
@@ -52,7 +57,23 @@ ValidationOptions validation_options(const Options& options) {
     if (chosen.cross_validate != "model" && chosen.cross_validate != "device")
       throw usage_error("--cross-validate " + chosen.cross_validate, "is neither model nor device");
   }
+  if (!chosen.cross_validate.empty())
+    refuse(options, "on", "cannot be combined with --cross-validate",
+           "a model that is given is not refitted");
   return chosen;
+}
+
+// The model of --on. A profile has rates and no rows of its own: CPUs are scored with --profile.
+std::optional<ScoredModel> scored_model(const Options& options) {
+  if (!options.has("on")) return std::nullopt;
+  const std::string word = options.text("on");
+  if (word.empty()) throw usage_error("--on", "is empty");
+  MachineSource source = machine_source({.on = word, .mode = {}, .jetpack = {}, .threads = {}});
+  if (!source.known && source.model.observations.empty())
+    throw usage_error(as_typed("on", word), "is a profile, and profiles predict the rows of a CPU",
+                      "write --profile " + word);
+  return ScoredModel{source.known && catalog::names_device(word) ? source.name : word,
+                     std::move(source.model)};
 }
 
 MeasurementOptions measurement_options(const std::vector<std::string>& filter) {
@@ -82,11 +103,15 @@ Figure figure_of(const Validation& validation) {
 ExitCode run_validate(const Options& options, Console& console) {
   const std::string path =
       required_word(options, "'validate' needs a table of measurements", "validate table.csv");
-  const ValidationOptions chosen = validation_options(options);
+  ValidationOptions chosen = validation_options(options);
   check_answer_files(options, picture_options());
+  chosen.on = scored_model(options);
   const std::vector<std::string> filter = comma_words(options, "where");
-  MeasurementTable table = read_measurement_table(path, measurement_options(filter));
-  const Predictor predictor = model_predictor(table.devices, options.text_or_empty("profile"));
+  MeasurementOptions reading = measurement_options(filter);
+  if (chosen.on) reading.device = chosen.on->model.device;
+  MeasurementTable table = read_measurement_table(path, reading);
+  Predictor predictor = model_predictor(table.devices, options.text_or_empty("profile"));
+  if (chosen.on) predictor = with_model(std::move(predictor), chosen.on->model);
   Validation validation = validate(std::move(table), predictor, chosen);
   validation.filter = filter;
   Answer answer;
@@ -94,6 +119,7 @@ ExitCode run_validate(const Options& options, Console& console) {
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(validation)); };
   answer.csv = [&](std::ostream& out) { out << validation_csv(validation); };
   answer.files = picture_files([&] { return figure_of(validation); });
+  if (chosen.on) answer.beside_csv = as_notes(validation.notes);
   write_answer(answer, options, console);
   return ExitCode::ok;
 }
@@ -113,11 +139,14 @@ Command validate_command() {
           "(Kendall's τ), and the cost of choosing the mode with the least predicted energy. Rows "
           "that differ only in mode form a group. With --probes, some modes of each group are "
           "treated as measured and the others are scored; a network with one mode is probed at "
-          "several batch sizes. Rows that cannot be compared are listed with the reason.",
+          "several batch sizes. With --on, a calibrated model is scored: rows that it was fitted "
+          "to are recognised and left out, rows of other devices are skipped. Rows that cannot be "
+          "compared are listed with the reason.",
       .examples = {{"validate table.csv", "from the catalog and priors alone"},
                    {"validate table.csv --probes 2",
                     "with two modes of each group treated as measured"},
                    {"validate table.csv --probe-modes 15W,MAXN", "these two modes"},
+                   {"validate table.csv --on my-board.json", "a calibrated board, on other rows"},
                    {"validate table.csv --cross-validate model --json",
                     "with priors refitted without the network being scored"},
                    {"validate table.csv --where device=a10-24gb --svg errors.svg",
