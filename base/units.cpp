@@ -249,9 +249,12 @@ double parse_quantity(std::string_view text, const std::string& where, std::stri
 std::uint64_t whole(double number, std::string_view text, const std::string& where) {
   constexpr double limit = 1152921504606846976.0;  // 2^60
   if (number > limit) throw usage_error(where, fmt::format("{} is too large", quote(text)));
-  if (number != std::floor(number))
+  // 2.14 × 10^9 is not quite whole in doubles.
+  constexpr double rounding = 1e-12;
+  const double rounded = std::round(number);
+  if (std::abs(number - rounded) > rounding * number)
     throw usage_error(where, fmt::format("{} is not a whole number", quote(text)));
-  return static_cast<std::uint64_t>(number);
+  return static_cast<std::uint64_t>(rounded);
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ TEST(Units, Parse) {
   EXPECT_EQ(parse_bytes("4 mib"), 4194304u);
   EXPECT_EQ(parse_bytes("1GB"), 1000000000u);
   EXPECT_EQ(parse_bytes("1.5KiB"), 1536u);
+  EXPECT_EQ(parse_bytes("2.14GB"), 2140000000u);
   EXPECT_EQ(parse_bytes("1e3"), 1000u);
   EXPECT_EQ(parse_hz("612MHz"), 612e6);
   EXPECT_EQ(parse_hz("1.2ghz"), 1.2e9);
