@@ -1,5 +1,4 @@
-// Assumed amounts are tables with their sources. Intervals of needed and usable memory add up end
-// to end: the parts are few, and what is unknown about them (a desktop, an old CUDA) is not random.
+// Assumed amounts are tables with their sources.
 #include "roofline/model/memory.h"
 
 #include <fmt/format.h>
@@ -128,9 +127,15 @@ MemoryAmount runtime_memory(const MachineModel& model, Runtime runtime) {
   return {{share.value, share.low, share.high, Source::assumed}, std::string(share.origin)};
 }
 
+// What a runtime takes and what a system leaves are independent, so their errors add as squares.
 MemoryVerdict MemoryFit::verdict() const {
-  if (needed.low > usable.bytes.high) return MemoryVerdict::exceeds;
-  return needed.high > usable.bytes.low ? MemoryVerdict::tight : MemoryVerdict::fits;
+  const Estimate& given = usable.bytes;
+  const double missing = needed.value - given.value;
+  if (missing > std::hypot(needed.value - needed.low, given.high - given.value))
+    return MemoryVerdict::exceeds;
+  return missing > -std::hypot(needed.high - needed.value, given.value - given.low)
+             ? MemoryVerdict::tight
+             : MemoryVerdict::fits;
 }
 
 MemoryFit memory_fit(const MachineModel& model, const RunMemory& network,

@@ -19,7 +19,7 @@
 
 namespace ridgeline {
 
-// fits: even if all assumptions are at their worst; exceeds: even if all are at their best.
+// tight: needed and usable memory differ by less than the uncertainty of what is assumed of both.
 enum class MemoryVerdict { fits, tight, exceeds };
 
 template <>

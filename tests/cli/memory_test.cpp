@@ -138,7 +138,7 @@ TEST(Memory, FreeMemoryWins) {
   refusal({"plan", "resnet50", "--on", "jetson-orin-nano-8gb", "--free-memory", "300MB"});
   // With --train it is left for the page cache, beside the run.
   EXPECT_EQ(run_ridgeline({"plan", "--train", "resnet18", "--on", "jetson-xavier-nx",
-                           "--free-memory", "300MB"})
+                           "--free-memory", "2.14GB"})
                 .exit_code,
             0);
 }

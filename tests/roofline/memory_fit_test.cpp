@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
 #include "base/units.h"
 #include "devices/catalog/catalog.h"
@@ -26,7 +27,7 @@ MemoryFit fit_with(double needed_bytes, const MemoryAmount& usable,
   return memory_fit(catalog_model("jetson-nano"), network, std::array{runtime}, usable);
 }
 
-TEST(MemoryFit, OverlappingIntervalsAreTight) {
+TEST(MemoryFit, WithinTheUncertaintyIsTight) {
   const MemoryAmount usable{{3e9, 2e9, 4e9, Source::assumed}, "test"};
   EXPECT_EQ(fit_with(1.9e9, usable).verdict(), MemoryVerdict::fits);
   EXPECT_EQ(fit_with(2.1e9, usable).verdict(), MemoryVerdict::tight);
@@ -34,6 +35,16 @@ TEST(MemoryFit, OverlappingIntervalsAreTight) {
   EXPECT_EQ(fit_with(4.1e9, usable).verdict(), MemoryVerdict::exceeds);
   EXPECT_TRUE(fit_with(2.9e9, usable).is_expected());
   EXPECT_FALSE(fit_with(3.1e9, usable).is_expected());
+  // A runtime adds its own uncertainty, as a square: 0.5 GB below its value, 1 GB above.
+  const MemoryAmount runtime = runtime_memory(catalog_model("jetson-nano"), Runtime::torch_eager);
+  const double below = runtime.bytes.value - runtime.bytes.low;
+  const double above = runtime.bytes.high - runtime.bytes.value;
+  const double most = 3e9 + std::sqrt(1e18 + below * below) - runtime.bytes.value;
+  const double least = 3e9 - std::sqrt(1e18 + above * above) - runtime.bytes.value;
+  EXPECT_EQ(fit_with(0.99 * most, usable, Runtime::torch_eager).verdict(), MemoryVerdict::tight);
+  EXPECT_EQ(fit_with(1.01 * most, usable, Runtime::torch_eager).verdict(), MemoryVerdict::exceeds);
+  EXPECT_EQ(fit_with(1.01 * least, usable, Runtime::torch_eager).verdict(), MemoryVerdict::tight);
+  EXPECT_EQ(fit_with(0.99 * least, usable, Runtime::torch_eager).verdict(), MemoryVerdict::fits);
   // What the user measured has no interval.
   EXPECT_EQ(fit_with(2.1e9, given_memory(2.14e9, "--free-memory 2.14GB")).verdict(),
             MemoryVerdict::fits);
