@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace ridgeline {
 
@@ -17,17 +15,17 @@ struct Dataset {
 };
 
 struct KnownDataset {
-  std::string name;
+  std::string_view name;
   Dataset dataset;
   int width = 0, height = 0;  // of the images as stored; typical, if they differ
   // The network's image, if samples are not cropped or resized; 0: they are, to what it takes.
   std::int64_t image = 0;
   double decode_clocks = 0;  // of one core, to decode and transform a sample
-  std::string origin;        // of its sizes
-  std::string decode_origin;
+  std::string_view origin;   // of its sizes
+  std::string_view decode_origin;
 };
 
-const std::vector<KnownDataset>& known_datasets();
+std::span<const KnownDataset> known_datasets();
 
 // An unknown name is a usage error that lists the names; `where` names the option.
 const KnownDataset& known_dataset(std::string_view name, std::string_view where = "--dataset");

@@ -63,6 +63,8 @@ constexpr PriorRow rows[] = {
   {"jetson", "gpu_pool_taps_per_sm_clock",    2.7,  0.2, assumed, "as AGX Orin"},
   {"jetson", "gpu_normalize_elements_per_sm_clock", 1.75, 0.2, assumed, "as AGX Orin"},
   {"jetson", "gpu_broadcast_elements_per_sm_clock", 1.46, 0.2, assumed, "as AGX Orin"},
+  {"jetson", "gpu_depthwise_gradient_taps_per_sm_clock", 0.6, 0.4, assumed, "as RTX 3090, less as AGX Orin's forward pass"},
+  {"jetson", "gpu_gradient_efficiency",       0.68, 0.15, assumed, "as RTX 3090"},
   {"jetson", "gpu_kernel_overlap",            1e-3, 0, fitted, "AGX Orin: arithmetic and traffic add up"},
   {"jetson", "gpu_convolution_padding",       50,   0, fitted, "AGX Orin: whole tiles"},
   {"jetson", "gpu_matmul_padding",            1.2,  0.1, assumed, "libraries choose tiles that fit"},
