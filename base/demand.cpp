@@ -69,6 +69,7 @@ Json to_json(const Demand& demand) {
             {"taps", demand.gemm->taps}};
   return {{"name", demand.name},
           {"kind", to_string(demand.kind)},
+          {"trait", to_string(demand.trait)},
           {"op_class", to_string(op_class(demand.kind))},
           {"work", to_json(demand.work)},
           {"gemm", std::move(gemm)},
@@ -84,6 +85,7 @@ Demand demand_from_json(const JsonCursor& cursor) {
   Demand demand;
   demand.name = cursor.at("name").text();
   demand.kind = cursor.at("kind").token<KernelKind>();
+  demand.trait = cursor.at("trait").token<KernelTrait>();
   demand.work = work_from_json(cursor.at("work"));
   if (const auto gemm = cursor.find("gemm"))
     demand.gemm = Gemm{bounded_bytes(gemm->at("m")), bounded_bytes(gemm->at("n")),

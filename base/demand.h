@@ -66,6 +66,40 @@ struct TokenTable<KernelKind> {
 };
 inline constexpr std::size_t kernel_kinds = TokenTable<KernelKind>::rows.size();
 
+// What sets a kernel apart from others of its kind: libraries have separate code for it, so its
+// rate must be measured separately. roofline/model/familiarity.cpp lists what was measured.
+enum class KernelTrait {
+  plain,
+  window_attention,  // within parts of an image or text, many short sequences at once
+  grid_sample,       // interpolated at positions that are data
+  region_align,      // interpolated regions of interest
+  deformable,        // convolution whose taps are interpolated
+  volumetric,        // convolution over three spatial axes
+  grouped,           // convolution with several channels per group
+  transposed,        // convolution that scatters
+  sort,
+  fourier,
+  scatter
+};
+
+template <>
+struct TokenTable<KernelTrait> {
+  static constexpr std::string_view noun = "kernel trait";
+  static constexpr std::array<std::pair<KernelTrait, std::string_view>, 11> rows{
+      {{KernelTrait::plain, "plain"},
+       {KernelTrait::window_attention, "window_attention"},
+       {KernelTrait::grid_sample, "grid_sample"},
+       {KernelTrait::region_align, "region_align"},
+       {KernelTrait::deformable, "deformable"},
+       {KernelTrait::volumetric, "volumetric"},
+       {KernelTrait::grouped, "grouped"},
+       {KernelTrait::transposed, "transposed"},
+       {KernelTrait::sort, "sort"},
+       {KernelTrait::fourier, "fourier"},
+       {KernelTrait::scatter, "scatter"}}};
+};
+inline constexpr std::size_t kernel_traits = TokenTable<KernelTrait>::rows.size();
+
 // The class of operation that a kind belongs to: the word that tables and documents print, for
 // layers as for kernels.
 enum class OpClass {
@@ -135,6 +169,7 @@ struct HostCalls {
 struct Demand {
   std::string name;
   KernelKind kind = KernelKind::other;
+  KernelTrait trait = KernelTrait::plain;
   Work work;
   std::optional<Gemm> gemm;
   std::vector<TensorUse> reads;

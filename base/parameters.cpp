@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/runtime.h"
+#include "base/subject.h"
 #include "base/text.h"
 
 namespace ridgeline {
@@ -115,6 +116,7 @@ constexpr ParameterRow table[] = {
   {"{runtime}_time_error",       "1", log_normal, runtime, required, "the same of one runtime"},
   {"kernel_time_scale",          "1", log_normal, network, 1, "kernels of one network against the formulas"},
   {"{runtime}_kernel_time_scale", "1", log_normal, network, required, "the same of one runtime"},
+  {"unfamiliar_{subject}_time_scale", "1", log_normal, runtime, 1, "kernels that no measurement taught, against the formulas"},
   {"host_time_scale",            "1", log_normal, network, 1, "the host's work for one network against the formulas"},
   {"{runtime}_host_time_scale",  "1", log_normal, network, required, "the same of one runtime"},
 };
@@ -185,6 +187,7 @@ const std::vector<Placeholder>& placeholders() {
         {"mhz", {}},
         {"dtype", token_words<DType>()},
         {"runtime", token_words<Runtime>()},
+        {"subject", token_words<Subject>()},
         {"rate", rate_words(true)},
         {"peak", rate_words(false)},
         {"cache", {"l1", "shared", "l2", "l3"}},

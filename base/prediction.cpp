@@ -33,6 +33,12 @@ Overhead overhead_from_json(const JsonCursor& cursor) {
           bounded(cursor.at("energy_j"), max_energy_j)};
 }
 
+Unfamiliar unfamiliar_from_json(const JsonCursor& cursor) {
+  constexpr double most = 1e6;
+  return {cursor.at("what").text(), bounded(cursor.at("time_share"), 1),
+          bounded(cursor.at("factor"), most)};
+}
+
 Json demand_to_json(const PredictedDemand& row) {
   return {{"demand", row.demand},
           {"time_s", to_json(row.time_s)},
@@ -81,6 +87,12 @@ void check_totals(const JsonCursor& cursor, const Prediction& prediction) {
 
 }  // namespace
 
+Json to_json(const Unfamiliar& unfamiliar) {
+  return {{"what", unfamiliar.what},
+          {"time_share", unfamiliar.time_share},
+          {"factor", unfamiliar.factor}};
+}
+
 Json to_json(const Prediction& prediction) {
   return {{"schema", Prediction::schema},
           {"device", prediction.device},
@@ -91,7 +103,9 @@ Json to_json(const Prediction& prediction) {
           {"time_s", to_json(prediction.time_s)},
           {"energy_j", nullable(prediction.energy_j)},
           {"power_w", nullable(prediction.power_w)},
-          {"bound", to_string(prediction.bound)}};
+          {"bound", to_string(prediction.bound)},
+          {"unfamiliar",
+           array_of(prediction.unfamiliar, [](const Unfamiliar& each) { return to_json(each); })}};
 }
 
 Prediction prediction_from_json(const JsonCursor& cursor) {
@@ -106,6 +120,7 @@ Prediction prediction_from_json(const JsonCursor& cursor) {
   prediction.energy_j = optional_estimate(cursor, "energy_j", max_energy_j);
   prediction.power_w = optional_estimate(cursor, "power_w", max_power_w);
   prediction.bound = cursor.at("bound").token<BoundBy>();
+  prediction.unfamiliar = vector_of(cursor.at("unfamiliar"), unfamiliar_from_json);
   check_totals(cursor, prediction);
   return prediction;
 }

@@ -60,6 +60,15 @@ struct Overhead {
   friend bool operator==(const Overhead&, const Overhead&) = default;
 };
 
+// Time that no measurement taught: the interval allows for it.
+struct Unfamiliar {
+  std::string what;       // "window attention with torch-eager on Jetson boards"
+  double time_share = 0;  // of the total
+  double factor = 1;      // its time is within 1/factor and factor times the predicted (90 %)
+
+  friend bool operator==(const Unfamiliar&, const Unfamiliar&) = default;
+};
+
 struct Prediction {
   static constexpr std::string_view schema = "ridgeline.prediction/1";
   std::string device;
@@ -71,10 +80,12 @@ struct Prediction {
   std::optional<Estimate> energy_j;
   std::optional<Estimate> power_w;
   BoundBy bound = BoundBy::memory;
+  std::vector<Unfamiliar> unfamiliar;  // the largest share first
 
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
 
+Json to_json(const Unfamiliar& unfamiliar);
 Json to_json(const Prediction& prediction);
 Prediction prediction_from_json(const JsonCursor& cursor);  // checks that the totals are the sums
 

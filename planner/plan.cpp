@@ -133,6 +133,7 @@ Json to_json(const Plan& plan) {
           {"why", plan.why ? to_json(*plan.why) : Json()},
           {"training", plan.training ? to_json(*plan.training) : Json()},
           {"concurrent", plan.concurrent ? to_json(*plan.concurrent) : Json()},
+          {"unfamiliar", list_of(plan.chosen.unfamiliar)},
           {"warnings", plan.warnings}};
 }
 

@@ -70,6 +70,7 @@ struct PlannedMode {
   std::optional<Estimate> energy_j;
   BoundBy bound = BoundBy::memory;
   double probability = 1;  // that all limits hold
+  std::vector<Unfamiliar> unfamiliar;
   std::optional<PlannedPeriod> period;
   std::optional<PlannedService> service;  // absent for inference alone
 };

@@ -17,6 +17,7 @@
 #include "planner/periodic.h"
 #include "planner/reasons.h"
 #include "roofline/model/predict.h"
+#include "roofline/model/unfamiliar_time.h"
 
 namespace ridgeline {
 namespace {
@@ -106,6 +107,7 @@ PlannedMode planned_mode(const PlanProblem& problem, const Sweep& sweep,
   planned.energy_j = prediction.energy_j;
   planned.bound = prediction.bound;
   planned.probability = probability;
+  planned.unfamiliar = prediction.unfamiliar;
   if (problem.scenario != Scenario::inference)
     planned.service = planned_service(problem, sweep, row, objective);
   else if (objective.arrivals)
@@ -263,6 +265,7 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
   if (plan.chosen.point.cpu_cores == 1 && problem.scenario != Scenario::training)
     plan.warnings.emplace_back(
         "one core is enough for this network alone; other work on the machine is not counted");
+  append(plan.warnings, texts(plan.chosen.unfamiliar));
   append(plan.warnings, close_calls(chooser, objective, choice));
   if (plan.memory && plan.memory->verdict() == MemoryVerdict::tight)
     plan.warnings.push_back("memory may not be enough: the run " + comparison_text(*plan.memory));

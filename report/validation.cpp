@@ -93,8 +93,10 @@ class ValidationText {
                              "half-width {}",
                              percent(total.time_mape), signed_percent(total.time_bias),
                              percent(total.time_coverage), percent(total.time_half_width)));
-    quantity("power", total.power_mape, total.power_bias, total.power_coverage);
-    quantity("energy", total.energy_mape, total.energy_bias, total.energy_coverage);
+    quantity("power", total.power_mape, total.power_bias, total.power_coverage,
+             total.power_half_width);
+    quantity("energy", total.energy_mape, total.energy_bias, total.energy_coverage,
+             total.energy_half_width);
     if (total.kendall_tau)
       fact("modes",
            fmt::format("Kendall τ of their order by time {}, over {}", number(total.kendall_tau),
@@ -126,11 +128,14 @@ class ValidationText {
   }
 
   void quantity(const char* name, const std::optional<double>& mape,
-                const std::optional<double>& bias, const std::optional<double>& coverage) {
+                const std::optional<double>& bias, const std::optional<double>& coverage,
+                const std::optional<double>& half_width) {
     if (!mape) return;
-    fact(name, fmt::format("MAPE {}, bias {}; the 90 % interval holds {} of {}", percent(mape),
-                           signed_percent(bias), percent(coverage),
-                           counted(validation_.total.power_rows, "row", "rows")));
+    fact(name,
+         fmt::format("MAPE {}, bias {}; the 90 % interval holds {} of {}, median half-width "
+                     "{}",
+                     percent(mape), signed_percent(bias), percent(coverage),
+                     counted(validation_.total.power_rows, "row", "rows"), percent(half_width)));
   }
 
   void table_by(const std::string& key, const std::vector<std::pair<std::string, Score>>& scores) {

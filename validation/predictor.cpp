@@ -15,6 +15,7 @@
 #include "devices/catalog/model.h"
 #include "roofline/ceilings/applicable_ceilings.h"
 #include "roofline/ceilings/datasheet.h"
+#include "roofline/model/host_cpu.h"
 #include "roofline/model/predict.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/profile_model.h"
@@ -60,13 +61,18 @@ class ProfiledCpu {
 // Where a row ran: a device of the catalog, or a CPU as its profile has it.
 class Machines {
  public:
-  Machines(LoadedDevices devices, std::string cpu_profile)
-      : devices_(std::move(devices)), profiled_(std::move(cpu_profile)) {}
+  Machines(LoadedDevices devices, std::string cpu_profile, std::string host_cpu)
+      : devices_(std::move(devices)),
+        profiled_(std::move(cpu_profile)),
+        host_cpu_(std::move(host_cpu)) {}
 
   MachineModel prior(const Observation& row) {
     if (is_cpu(row.device))
       return with_priors(profiled_.with(row.conditions.point.cpu_cores.value_or(0)).model);
-    return with_priors(catalog::machine_model(devices_.at(row.device)));
+    const catalog::Device& device = devices_.at(row.device);
+    MachineModel model = with_priors(catalog::machine_model(device));
+    if (!host_cpu_.empty() && device.kind == catalog::Kind::gpu) set_host_cpu(model, host_cpu_);
+    return model;
   }
 
   // A CPU runs at the clock of the profile unless the row states one.
@@ -88,6 +94,7 @@ class Machines {
 
   LoadedDevices devices_;
   ProfiledCpu profiled_;
+  std::string host_cpu_;
 };
 
 }  // namespace
@@ -110,9 +117,10 @@ const NetworkLoad& NetworkLoads::of(const Observation& row) {
   return loads_.emplace(key, network_load(lower(graph, runtime), runtime)).first->second;
 }
 
-Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile) {
+Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile,
+                          const std::string& host_cpu) {
   const auto loads = std::make_shared<NetworkLoads>();
-  const auto machines = std::make_shared<Machines>(std::move(devices), cpu_profile);
+  const auto machines = std::make_shared<Machines>(std::move(devices), cpu_profile, host_cpu);
   Predictor predictor;
   predictor.prior = [machines](const Observation& row) { return machines->prior(row); };
   predictor.forecast = [=](const MachineModel& model, const Observation& row, Detail detail) {

@@ -57,7 +57,8 @@ class NetworkLoads {
 
 // `devices` are those of the rows. CPUs are predicted from `cpu_profile`, the path of a profile;
 // empty: the newest profile of this machine.
-Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile = {});
+Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile = {},
+                          const std::string& host_cpu = {});
 
 // Predicts with this model instead of the priors. A row of another device has none: an Error says
 // so.

@@ -206,9 +206,11 @@ Score score_rows(std::span<const ScoredRow* const> rows, std::span<const Ranking
   score.power_mape = power.mape();
   score.power_bias = power.bias();
   score.power_coverage = power.coverage();
+  score.power_half_width = power.half_width();
   score.energy_mape = energy.mape();
   score.energy_bias = energy.bias();
   score.energy_coverage = energy.coverage();
+  score.energy_half_width = energy.half_width();
   score.ranked_groups = static_cast<int>(taus.size());
   score.kendall_tau = optional_mean(taus);
   score.choice_groups = static_cast<int>(regrets.size());

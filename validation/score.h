@@ -30,8 +30,8 @@ struct Score {
   std::optional<double> time_mape, time_bias, time_coverage;
   std::optional<double> time_half_width;  // median of (high − low) / 2 over the value
   int power_rows = 0;
-  std::optional<double> power_mape, power_bias, power_coverage;
-  std::optional<double> energy_mape, energy_bias, energy_coverage;
+  std::optional<double> power_mape, power_bias, power_coverage, power_half_width;
+  std::optional<double> energy_mape, energy_bias, energy_coverage, energy_half_width;
   int ranked_groups = 0;  // with two modes or more
   std::optional<double> kendall_tau;
   int choice_groups = 0;  // of these, with power in every row

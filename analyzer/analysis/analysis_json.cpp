@@ -166,6 +166,7 @@ Json dtype_json(const Work& work) {
 Json demand_row(const Demand& demand) {
   Json json = {{"name", demand.name},
                {"class", to_string(op_class(demand.kind))},
+               {"trait", to_string(demand.trait)},
                {"dtype", dtype_json(demand.work)}};
   add_amounts(json, demand.work, Rules::ridgeline);
   const auto extent = [&](std::uint64_t Gemm::*member) {

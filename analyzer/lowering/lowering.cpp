@@ -9,6 +9,7 @@
 #include "analyzer/count/count.h"
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/fusion/rules.h"
+#include "analyzer/lowering/kernel_trait.h"
 
 namespace ridgeline {
 namespace {
@@ -269,6 +270,7 @@ void absorb(Demand& into, Demand more) {
     if (more.kind == KernelKind::attention || more.kind == KernelKind::softmax)
       into.kind = KernelKind::attention;
   }
+  if (into.trait == KernelTrait::plain) into.trait = more.trait;
   into.work += more.work;
   into.launches += more.launches;
   into.host_calls.functions += more.host_calls.functions;
@@ -285,6 +287,7 @@ class Lowering {
       : graph_(graph),
         runtime_(runtime),
         counts_(counts),
+        batch_(batch_extent(graph)),
         producer_(graph.tensors.size(), no_index) {
     demands_.reserve(graph.layers.size());
   }
@@ -320,6 +323,7 @@ class Lowering {
     Demand result;
     result.name = name;
     result.kind = kernel_kind(graph_, layer, count);
+    result.trait = kernel_trait(graph_, layer, batch_);
     result.work = count.work;
     result.gemm = gemm_of(layer);
     result.reads.reserve(layer.inputs.size());
@@ -342,6 +346,7 @@ class Lowering {
   const Graph& graph_;
   Runtime runtime_;
   const std::vector<LayerCount>& counts_;
+  std::int64_t batch_;
   std::vector<std::size_t> producer_;  // by tensor: index of the Demand that writes it
   std::vector<Demand> demands_;
 };

@@ -7,6 +7,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "base/json.h"
 #include "base/units.h"
@@ -23,6 +24,7 @@
 #include "roofline/model/memory.h"
 #include "roofline/model/network_load.h"
 #include "roofline/model/predict.h"
+#include "roofline/model/unfamiliar_time.h"
 #include "workloads/network_variants.h"
 #include "workloads/registry.h"
 
@@ -39,6 +41,7 @@ void declare_explain(OptionsDescription& options) {
   add_free_memory_option(options);
   options.add_flag("unlocked", "clocks are left to the governor; default: locked");
   add_board_offset_option(options);
+  add_host_cpu_option(options);
   options.add_flag("allow-unknown",
                    "accept unknown operators: count their tensors as moved, no FLOP");
   options.add_flag("all", "show every layer, not only the slowest");
@@ -185,6 +188,7 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
   const Prediction prediction = network.predicted(variant);
   if (!prediction.energy_j) run.notes.push_back("time only: no power data for " + machine.name);
   note_clock(request, machine, prediction, run.notes);
+  for (std::string& text : texts(prediction.unfamiliar)) run.notes.push_back(std::move(text));
   Explanation explanation =
       explain(prediction, variant.demands,
               model_ceilings(machine.model, prediction.point, request.runtime), std::move(run));

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "cli/answer.h"
+#include "cli/requests/machine.h"
 #include "cli/requests/values.h"
 #include "plots/figures/validation.h"
 #include "report/validation.h"
@@ -35,6 +36,7 @@ void declare_validate(OptionsDescription& options) {
   options.add_text(
       "profile", "FILE",
       "profile of the CPU, for rows measured on one; default: the newest of this machine");
+  add_host_cpu_option(options);
   add_picture_options(options, "plot predicted against measured times; - is standard output");
 }
 
@@ -110,7 +112,8 @@ ExitCode run_validate(const Options& options, Console& console) {
   MeasurementOptions reading = measurement_options(filter);
   if (chosen.on) reading.device = chosen.on->model.device;
   MeasurementTable table = read_measurement_table(path, reading);
-  Predictor predictor = model_predictor(table.devices, options.text_or_empty("profile"));
+  Predictor predictor = model_predictor(table.devices, options.text_or_empty("profile"),
+                                        options.text_or_empty("host-cpu"));
   if (chosen.on) predictor = with_model(std::move(predictor), chosen.on->model);
   Validation validation = validate(std::move(table), predictor, chosen);
   validation.filter = filter;

@@ -21,11 +21,18 @@ void add_board_offset_option(OptionsDescription& options) {
   options.add_text("board-offset", "WATT", "carrier-board power to add, for example 5.5W");
 }
 
+void add_host_cpu_option(OptionsDescription& options) {
+  options.add_text("host-cpu", "NAME|FACTOR",
+                   "graphics cards only: CPU of the server, for example 'Xeon 8480', or the speed "
+                   "of one thread (1: EPYC 7742); default: unknown by 50 %");
+}
+
 MachineRequest machine_request(const Options& options) {
   MachineRequest request;
   request.on = options.text_or_empty("on");
   request.mode = options.text_or_empty("mode");
   request.jetpack = options.text_or_empty("jetpack");
+  request.host_cpu = options.text_or_empty("host-cpu");
   if (options.has("threads")) request.threads = options.integer("threads");
   if (const auto watts = options.word("board-offset"))
     request.board_offset_w = parse_watts(*watts, "--board-offset");

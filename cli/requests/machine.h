@@ -1,5 +1,5 @@
-// The options --on, --mode, --jetpack, --threads and --board-offset as a MachineRequest.
-// Which machine they name is decided in roofline/model/machine.h.
+// The options --on, --mode, --jetpack, --threads, --board-offset and --host-cpu as a
+// MachineRequest. Which machine they name is decided in roofline/model/machine.h.
 #pragma once
 
 #include "cli/options.h"
@@ -9,6 +9,7 @@ namespace ridgeline::cli {
 
 void add_machine_options(OptionsDescription& options);
 void add_board_offset_option(OptionsDescription& options);
+void add_host_cpu_option(OptionsDescription& options);
 
 MachineRequest machine_request(const Options& options);
 

@@ -368,6 +368,7 @@ void add_plan_options(OptionsDescription& options) {
                    "with the best live one shown too");
   options.add_text("risk", "P", "probability with which all limits must hold (default: 0.9)");
   add_board_offset_option(options);
+  add_host_cpu_option(options);
   options.add_flag("allow-unknown",
                    "accept unknown operators: count their tensors as moved, no FLOP");
   options.add_text("train", "MODEL", "plan training of this network instead");

@@ -94,6 +94,7 @@ Explanation explain(const Prediction& prediction, std::span<const Demand> demand
   explanation.energy_j = prediction.energy_j;
   explanation.power_w = prediction.power_w;
   explanation.overheads = prediction.overheads;
+  explanation.unfamiliar = prediction.unfamiliar;
   const ApplicableCeilings applicable(ceilings);
   for (std::size_t i = 0; i < demands.size(); ++i) {
     explanation.layers.push_back(

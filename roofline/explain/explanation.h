@@ -78,6 +78,7 @@ struct Explanation {
   std::vector<ExplainedLayer> layers;  // in execution order
   Ceilings ceilings;                   // that the layers are compared with; not in the JSON
   std::vector<Advice> advice;
+  std::vector<Unfamiliar> unfamiliar;  // also in the notes
 };
 
 // The prediction's rows must match the demands in order; `ceilings` must be those of its operating

@@ -73,6 +73,8 @@ Json to_json(const Explanation& explanation) {
           {"locked", explanation.run.locked},
           {"board_offset_w", explanation.run.board_offset_w},
           {"notes", explanation.run.notes},
+          {"unfamiliar",
+           array_of(explanation.unfamiliar, [](const Unfamiliar& each) { return to_json(each); })},
           {"bound", to_string(explanation.bound)},
           {"bound_shares", shares_to_json(explanation.bound_shares)},
           {"time_s", to_json(explanation.time_s)},

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "roofline/model/familiarity.h"
 
 namespace ridgeline {
 namespace {
@@ -263,6 +264,20 @@ void read_power(const Values& values, Power& power) {
   power.cap_w = values.find("power_cap_w");
 }
 
+// A chip or runtime that is unfamiliar as a whole scales every kernel.
+void read_unfamiliar(const Values& values, Coefficients& result) {
+  const Familiarity& here = familiarity(values.names().device(), values.runtime());
+  const auto scale = [&](Subject subject) {
+    return values.find(unfamiliar_parameter(subject)).value_or(1);
+  };
+  for (std::size_t i = 0; i < subject_count; ++i)
+    if (here.unfamiliar[i]) result.unfamiliar.subject[i] = scale(static_cast<Subject>(i));
+  for (std::size_t i = 0; i < dtype_count; ++i)
+    if (here.unfamiliar_dtype[i]) result.unfamiliar.dtype[i] = scale(Subject::dtype);
+  result.kernel_scale *= result.unfamiliar.subject[index_of(Subject::runtime)] *
+                         result.unfamiliar.subject[index_of(Subject::device)];
+}
+
 }  // namespace
 
 std::string_view library_of(Runtime runtime) {
@@ -326,6 +341,7 @@ Coefficients coefficients(const ParameterIndex& names, std::span<const double> m
   if (runtime != Runtime::ideal) {
     result.kernel_scale = values.of_runtime("kernel_time_scale");
     result.host_scale = values.of_runtime("host_time_scale");
+    read_unfamiliar(values, result);
   }
   result.time_error = values.of_runtime("time_error");
   result.power_error = values.get("power_error");

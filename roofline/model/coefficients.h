@@ -94,6 +94,16 @@ struct Power {
   std::optional<double> cap_w;  // enforced by the board itself
 };
 
+// Factors on the time of kernels that no measurement taught; 1 for all others.
+struct UnfamiliarScales {
+  std::array<double, subject_count> subject;
+  std::array<double, dtype_count> dtype;  // of products
+  UnfamiliarScales() {
+    subject.fill(1);
+    dtype.fill(1);
+  }
+};
+
 struct Coefficients {
   Processor processor = Processor::gpu;  // runs the network
   Engine engine;
@@ -106,6 +116,7 @@ struct Coefficients {
   // Deviation of one network from the formulas: its kernels and its host work.
   double kernel_scale = 1;
   double host_scale = 1;
+  UnfamiliarScales unfamiliar;
   double time_error = 0;  // from run to run, one sigma of the logarithm
   double power_error = 0;
 };

@@ -18,6 +18,12 @@ bool is_product(KernelKind kind) {
          kind == KernelKind::attention || kind == KernelKind::recurrent;
 }
 
+double unfamiliar_scale(const KernelLoad& kernel, const Coefficients& coefficients) {
+  const UnfamiliarScales& scales = coefficients.unfamiliar;
+  return (kernel.subject ? scales.subject[index_of(*kernel.subject)] : 1.0) *
+         (is_product(kernel.kind) ? scales.dtype[index_of(kernel.dtype)] : 1.0);
+}
+
 // Products are computed in tiles of this size, each by one SM (NVIDIA's matrix product guide).
 constexpr double tile_m = 128;
 constexpr double convolution_tile_n = 64;
@@ -140,10 +146,11 @@ KernelTime kernel_time(const KernelLoad& kernel, const Coefficients& coefficient
   time.fixed_s = (engine.kernel_clocks[index_of(kernel.kind)] +
                   engine.further_kernel_clocks * std::max(0, kernel.launches - 1)) /
                  point.hz;
-  time.compute_s *= coefficients.kernel_scale;
-  time.memory_s *= coefficients.kernel_scale;
-  time.fixed_s *= coefficients.kernel_scale;
-  time.helper_s *= coefficients.kernel_scale;
+  const double scale = coefficients.kernel_scale * unfamiliar_scale(kernel, coefficients);
+  time.compute_s *= scale;
+  time.memory_s *= scale;
+  time.fixed_s *= scale;
+  time.helper_s *= scale;
   time.total_s = std::max(time.compute_s, time.memory_s) +
                  (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.helper_s +
                  time.fixed_s;

@@ -10,6 +10,7 @@
 #include "devices/catalog/model.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_space.h"
+#include "roofline/model/host_cpu.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/profile_model.h"
 
@@ -134,6 +135,7 @@ MachineSource found_source(const MachineRequest& request) {
 
 MachineSource machine_source(const MachineRequest& request) {
   MachineSource source = found_source(request);
+  if (!request.host_cpu.empty()) set_host_cpu(source.model, request.host_cpu);
   if (request.board_offset_w)
     set_parameter(source.model, {"board_offset_w", *request.board_offset_w, Source::assumed});
   return source;

@@ -20,6 +20,7 @@ struct MachineRequest {
   std::string mode;                        // a label or caps
   std::string jetpack;                     // a release
   std::optional<int> threads;              // of a profile's rows
+  std::string host_cpu{};                  // of a graphics card's server: a name or a factor
   std::optional<double> board_offset_w{};  // power of the carrier board, added to the prediction
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "roofline/model/familiarity.h"
+
 namespace ridgeline {
 namespace {
 
@@ -103,6 +105,8 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
   load.reformat_bytes = reformat_bytes(demand, load.dtype, load.activation_bytes, runtime);
   load.gemm = demand.gemm;
   load.launches = demand.launches;
+  if (load.kind != KernelKind::none)
+    load.subject = subject_of(load.kind, demand.trait, load.dtype, demand.gemm, runtime);
   // A view that is a node of its own (flatten) goes through the dispatcher like a module;
   // bookkeeping beside a kernel (shape checks, unpacking) does not.
   const bool alone = demand.launches == 0;

@@ -10,6 +10,7 @@
 
 #include "base/demand.h"
 #include "base/runtime.h"
+#include "base/subject.h"
 #include "base/tokens.h"
 
 namespace ridgeline {
@@ -17,6 +18,7 @@ namespace ridgeline {
 struct KernelLoad {
   std::string name;
   KernelKind kind = KernelKind::none;  // also none in a loop without trips
+  std::optional<Subject> subject;      // the kind as measurements teach it
   DType dtype = DType::fp32;           // of most of its arithmetic
   double matrix_ops = 0;               // FLOP or OP of products, two per MAC
   double vector_ops = 0;               // the rest

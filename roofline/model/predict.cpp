@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "roofline/model/step.h"
+#include "roofline/model/unfamiliar_time.h"
 
 namespace ridgeline {
 namespace {
@@ -91,6 +92,7 @@ Prediction predict(const MachineModel& model, const NetworkLoad& load, const Con
   if (means.processor == Processor::gpu) prediction.point.gpu_hz = step.gpu_hz;
   prediction.runtime = conditions.runtime;
   prediction.bound = bound_of(step);
+  prediction.unfamiliar = unfamiliar_time(model, load, conditions, step);
   for (std::size_t i = 0; rows != RowDetail::none && i < step.rows.size(); ++i) {
     const StepRow& row = step.rows[i];
     std::vector<double> none;

@@ -11,6 +11,7 @@
 
 #include "devices/catalog/catalog.h"
 #include "devices/modes/mode_space.h"
+#include "roofline/model/familiarity.h"
 
 namespace ridgeline {
 namespace {
@@ -92,7 +93,7 @@ constexpr PriorRow rows[] = {
   {"gpu", "torch_host_matrix_clocks",      80e3, 0.18, assumed, "A100 servers"},
   {"gpu", "torch_host_attention_clocks",   180e3, 0.18, assumed, "A100 servers"},
   {"gpu", "torch_host_further_launch",     0.4,  0.18, assumed, "A100 servers"},
-  {"gpu", "host_hz",                       3.0e9, 0, assumed, "server CPUs under load"},
+  {"gpu", "host_hz",                       3.0e9, 0.25, assumed, "unknown server CPU: 90 % within ±50 %; --host-cpu names it"},
   {"gpu", "gpu_dram_efficiency",           0.92, 0.05, fitted, "A100"},
   {"gpu", "gpu_convolution_tf32_efficiency", 0.9, 0.12, fitted, "A100, ResNet-101, MobileViT"},
   {"gpu", "gpu_convolution_fp16_efficiency", 0.70, 0.12, fitted, "A100, ResNet-101, MobileViT"},
@@ -252,12 +253,15 @@ std::span<const PriorRow> prior_rows() { return rows; }
 MachineModel with_priors(MachineModel model) {
   std::optional<catalog::Device> device;
   if (catalog::find(model.device)) device = catalog::load(model.device);
+  const std::vector<UnfamiliarRow> unfamiliar = unfamiliar_on(model.device);
   Priors priors(std::move(model));
   // Zero on a rig that measures power as the model counts it; calibration moves it.
   priors.add("board_offset_w", 0, 1.0, Source::assumed);
   for (const PriorRow& row : rows)
     if (holds_for(row, device)) priors.add(row.name, row.mean, row.sigma, row.source);
   if (device) add_derived(priors, *device);
+  for (const UnfamiliarRow& row : unfamiliar)
+    priors.add(unfamiliar_parameter(row.subject), 1, row.sigma, Source::assumed);
   return priors.take();
 }
 

@@ -50,6 +50,7 @@ inline Demand sample_demand() {
   Demand demand;
   demand.name = "conv1+relu";
   demand.kind = KernelKind::depthwise;
+  demand.trait = KernelTrait::deformable;
   add_flop(demand.work, Unit::matrix, DType::fp16, 2e9);
   add_flop(demand.work, Unit::vector, DType::fp16, 1e6);
   demand.work.macs = 3;

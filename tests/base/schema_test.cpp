@@ -42,6 +42,7 @@ TEST(Schema, EnumWordsAreTheTokenTables) {
   expect_same_words<Runtime>("runtime");
   expect_same_words<Reach>("reach");
   expect_same_words<KernelKind>("kernel_kind");
+  expect_same_words<KernelTrait>("kernel_trait");
   expect_same_words<OpClass>("op_class");
   expect_same_words<BoundBy>("bound_by");
   EXPECT_EQ(schema_enum("profile.schema.json#/$defs/run_state"), token_words<RunState>());
