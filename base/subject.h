@@ -11,7 +11,8 @@
 
 namespace ridgeline {
 
-// Kinds of kernels first; the last three hold for all kernels of a type, a runtime or a chip.
+// Kinds of kernels first, then the host that launches them; the last three hold for all kernels of
+// a type, a runtime or a chip.
 enum class Subject {
   depthwise,
   attention,
@@ -30,6 +31,7 @@ enum class Subject {
   fourier,
   scatter,
   small_int8,
+  host,
   dtype,
   runtime,
   device
@@ -38,7 +40,7 @@ enum class Subject {
 template <>
 struct TokenTable<Subject> {
   static constexpr std::string_view noun = "subject";
-  static constexpr std::array<std::pair<Subject, std::string_view>, 20> rows{
+  static constexpr std::array<std::pair<Subject, std::string_view>, 21> rows{
       {{Subject::depthwise, "depthwise"},
        {Subject::attention, "attention"},
        {Subject::recurrent, "recurrent"},
@@ -56,6 +58,7 @@ struct TokenTable<Subject> {
        {Subject::fourier, "fourier"},
        {Subject::scatter, "scatter"},
        {Subject::small_int8, "small_int8"},
+       {Subject::host, "host"},
        {Subject::dtype, "dtype"},
        {Subject::runtime, "runtime"},
        {Subject::device, "device"}}};

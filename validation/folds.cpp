@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/parameters.h"
 #include "roofline/model/fit.h"
 #include "validation/board_offset.h"
 
@@ -39,10 +40,14 @@ void add_without_offset(const MachineModel& prior, Observations rows, const Pred
   }
 }
 
-// With `factor` times the standard deviations, so that rows outweigh the prior.
+// With `factor` times the standard deviations, so that rows outweigh the prior. Scales of what no
+// row has taught were not chosen with any row in view.
 MachineModel widened(MachineModel model, double factor) {
   const std::size_t n = model.parameters.size();
-  const auto stays = [&](std::size_t i) { return is_of_network(model.parameters[i]); };
+  const auto stays = [&](std::size_t i) {
+    const Parameter& parameter = model.parameters[i];
+    return is_of_network(parameter) || family_words(families::unfamiliar, parameter.name);
+  };
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
       if (!stays(i) && !stays(j)) model.covariance[i * n + j] *= factor * factor;

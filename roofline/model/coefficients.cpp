@@ -276,6 +276,7 @@ void read_unfamiliar(const Values& values, Coefficients& result) {
     if (here.unfamiliar_dtype[i]) result.unfamiliar.dtype[i] = scale(Subject::dtype);
   result.kernel_scale *= result.unfamiliar.subject[index_of(Subject::runtime)] *
                          result.unfamiliar.subject[index_of(Subject::device)];
+  result.host_scale *= result.unfamiliar.subject[index_of(Subject::host)];
 }
 
 }  // namespace

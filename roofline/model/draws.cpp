@@ -26,36 +26,55 @@ double normal(Random& random) {
 
 ParameterDraws::ParameterDraws(const MachineModel& model) {
   const std::size_t n = model.parameters.size();
+  std::vector<std::size_t> known, unfamiliar;
   for (std::size_t i = 0; i < n; ++i) {
     means_.push_back(model.parameters[i].mean);
-    const double variance = model.covariance[i * n + i];
-    if (variance <= 0) continue;
-    free_.push_back(i);
-    logarithmic_.push_back(is_log_normal(model.parameters[i]));
+    if (model.covariance[i * n + i] <= 0) continue;
+    bool apart = family_words(families::unfamiliar, model.parameters[i].name).has_value();
+    for (std::size_t j = 0; apart && j < n; ++j) apart = j == i || model.covariance[i * n + j] == 0;
+    (apart ? unfamiliar : known).push_back(i);
   }
+  known_ = block(model, std::move(known));
+  unfamiliar_ = block(model, std::move(unfamiliar));
+}
+
+ParameterDraws::Block ParameterDraws::block(const MachineModel& model,
+                                            std::vector<std::size_t> free) const {
+  Block result;
+  for (const std::size_t i : free) result.logarithmic.push_back(is_log_normal(model.parameters[i]));
   // Covariance of the logarithm, to first order: relative to the mean.
-  const auto scale = [&](std::size_t i) { return logarithmic_[i] ? means_[free_[i]] : 1; };
-  Matrix covariance(free_.size(), free_.size());
-  for (std::size_t i = 0; i < free_.size(); ++i)
-    for (std::size_t j = 0; j < free_.size(); ++j)
-      covariance(i, j) = model.covariance[free_[i] * n + free_[j]] / (scale(i) * scale(j));
+  const auto scale = [&](std::size_t i) { return result.logarithmic[i] ? means_[free[i]] : 1; };
+  const std::size_t n = model.parameters.size();
+  Matrix covariance(free.size(), free.size());
+  for (std::size_t i = 0; i < free.size(); ++i)
+    for (std::size_t j = 0; j < free.size(); ++j)
+      covariance(i, j) = model.covariance[free[i] * n + free[j]] / (scale(i) * scale(j));
   const std::optional<Matrix> spread = root(covariance);
   if (!spread)
     throw Error(model.device, "the covariance of the model's parameters is not positive");
-  root_ = spread->values();  // column by column
+  result.root = spread->values();  // column by column
+  result.free = std::move(free);
+  return result;
 }
 
-std::vector<double> ParameterDraws::draw(Random& random) const {
-  std::vector<double> values = means_;
-  const std::size_t size = free_.size();
+void ParameterDraws::draw(const Block& block, Random& random, std::vector<double>& values) {
+  const std::size_t size = block.free.size();
   std::vector<double> shocks(size);
   for (double& shock : shocks) shock = normal(random);
   for (std::size_t i = 0; i < size; ++i) {
     double sum = 0;
-    for (std::size_t j = 0; j < size; ++j) sum += root_[j * size + i] * shocks[j];
-    double& value = values[free_[i]];
-    value = logarithmic_[i] ? value * std::exp(sum) : value + sum;
+    for (std::size_t j = 0; j < size; ++j) sum += block.root[j * size + i] * shocks[j];
+    double& value = values[block.free[i]];
+    value = block.logarithmic[i] ? value * std::exp(sum) : value + sum;
   }
+}
+
+std::vector<double> ParameterDraws::draw(Random& random) const {
+  std::vector<double> values = means_;
+  constexpr std::uint64_t other_numbers = 0x756e66616d696c69u;
+  Random apart{random.state ^ other_numbers};
+  draw(known_, random, values);
+  draw(unfamiliar_, apart, values);
   return values;
 }
 

@@ -30,11 +30,21 @@ class ParameterDraws {
   std::vector<double> draw(Random& random) const;
 
  private:
+  // Parameters that are drawn together.
+  struct Block {
+    std::vector<std::size_t> free;  // parameters with a variance
+    std::vector<bool> logarithmic;  // of these
+    // Square root of their covariance, column by column; of logarithms if log-normal.
+    std::vector<double> root;
+  };
+
+  Block block(const MachineModel& model, std::vector<std::size_t> free) const;
+  static void draw(const Block& block, Random& random, std::vector<double>& values);
+
   std::vector<double> means_;
-  std::vector<std::size_t> free_;  // parameters with a variance
-  std::vector<bool> logarithmic_;  // of these
-  // Square root of the covariance of the free ones, column by column; of logarithms if log-normal.
-  std::vector<double> root_;
+  // Scales of unfamiliar kernels that depend on nothing else are drawn from random numbers of their
+  // own: where they do not count, intervals are the same as without them.
+  Block known_, unfamiliar_;
 };
 
 struct CoefficientDraw {

@@ -54,7 +54,8 @@ constexpr TaughtRow taught_table[] = {
 // Sigmas are judgements. Kernels that stream their data are known within a third by their bytes;
 // those that gather, sort or transform may be off by a factor of two. Small int8 layers of YOLOv8n
 // took 2.4 times the time that was predicted before they were measured, and a chip of another
-// generation is off by 10 to 20 % (docs/accuracy.md, devices left out).
+// generation is off by 10 to 20 % (docs/accuracy.md, devices left out). Servers' CPUs differ by ±50 %
+// in the speed of one thread (roofline/model/host_cpu.cpp), which 90 % of the draws cover.
 constexpr UnfamiliarRow unfamiliar_table[] = {
   {Subject::depthwise,        0.5,  "depthwise convolutions"},
   {Subject::attention,        0.5,  "fused attention"},
@@ -73,6 +74,7 @@ constexpr UnfamiliarRow unfamiliar_table[] = {
   {Subject::fourier,          0.6,  "Fourier transforms"},
   {Subject::scatter,          0.5,  "scattered updates"},
   {Subject::small_int8,       0.6,  "int8 layers with few channels"},
+  {Subject::host,             0.25, "the server's host CPU (give --host-cpu)"},
   {Subject::dtype,            0.2,  "products in this type"},
   {Subject::runtime,          0.2,  "this runtime's kernels"},
   {Subject::device,           0.15, "this chip"},
@@ -86,6 +88,9 @@ class Lessons {
  public:
   Lessons(TaughtDevice device, Runtime runtime)
       : device_(std::move(device)), library_(library_of(runtime)) {}
+
+  // A card's server is not part of its catalog entry; boards and CPUs are their own host.
+  bool has_host() const { return device_.kind != to_string(catalog::Kind::gpu); }
 
   bool has_runtime() const {
     return any([&](const TaughtRow& row) { return is_own(row) && row.library == library_; });
@@ -131,6 +136,7 @@ Familiarity make_familiarity(const std::string& device, Runtime runtime) {
   // TF32 is what fp32 products become.
   result.unfamiliar_dtype[index_of(DType::tf32)] = result.unfamiliar_dtype[index_of(DType::fp32)];
   result.unfamiliar[index_of(Subject::dtype)] = false;  // by type, above
+  result.unfamiliar[index_of(Subject::host)] = !lessons.has_host();
   result.unfamiliar[index_of(Subject::runtime)] = !lessons.has_runtime();
   result.unfamiliar[index_of(Subject::device)] = !lessons.has_chip();
   return result;

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "devices/catalog/catalog.h"
+#include "roofline/model/familiarity.h"
 
 namespace ridgeline {
 namespace {
@@ -62,7 +63,7 @@ constexpr HostCpu table_of_hosts[] = {
 // the measured A100 had is not published.
 constexpr double reference = 3.4 * zen2;
 // Turbo of a loaded server, memory and software differ between servers with the same CPU.
-constexpr double spread_of_named_host = 0.12;
+constexpr double spread_of_named_host = 0.1;
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -119,8 +120,9 @@ void set_host_cpu(MachineModel& model, const std::string& text) {
   if (!catalog::find(model.device) || catalog::load(model.device).kind != catalog::Kind::gpu)
     throw usage_error("--host-cpu", "only graphics cards have a host of their own",
                       "set the CPU clock of a board with --mode cpu=…GHz");
-  const double host_hz = mean_of(model, "host_hz") * factor;
-  set_parameter(model, {"host_hz", host_hz, Source::assumed}, spread_of_named_host * host_hz);
+  set_parameter(model, {"host_hz", mean_of(model, "host_hz") * factor, Source::assumed});
+  set_parameter(model, {unfamiliar_parameter(Subject::host), 1, Source::assumed},
+                spread_of_named_host);
 }
 
 }  // namespace ridgeline

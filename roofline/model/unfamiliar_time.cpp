@@ -1,4 +1,5 @@
-// Sums the time of unfamiliar kernels by subject, and the host's where its CPU is not known.
+// Sums the time of unfamiliar kernels by subject, and the time in which the device waits for a host
+// whose CPU is not known.
 #include "roofline/model/unfamiliar_time.h"
 
 #include <fmt/format.h>
@@ -31,16 +32,12 @@ class UnfamiliarParts {
  public:
   UnfamiliarParts(const MachineModel& model, const Step& step) : model_(model), step_(step) {}
 
-  // `name`: what the text names; `time_s`: of its kernels.
+  // `name`: what the text names; `time_s`: the time that depends on it.
   void add(const UnfamiliarRow& row, std::string name, double time_s) {
     const auto sigma = spread_of(model_, unfamiliar_parameter(row.subject));
-    if (sigma && *sigma > still_unfamiliar * row.sigma) add(std::move(name), time_s, *sigma);
-  }
-
-  void add(std::string name, double time_s, double sigma) {
     const double share = step_.time_s > 0 ? std::min(1.0, time_s / step_.time_s) : 0;
-    if (share < least_share) return;
-    parts_.push_back({std::move(name), share, std::exp(sigmas_of_interval * sigma)});
+    if (!sigma || *sigma <= still_unfamiliar * row.sigma || share < least_share) return;
+    parts_.push_back({std::move(name), share, std::exp(sigmas_of_interval * *sigma)});
   }
 
   std::vector<Unfamiliar> take() {
@@ -89,15 +86,13 @@ std::vector<Unfamiliar> unfamiliar_time(const MachineModel& model, const Network
       parts.add(row, fmt::format("kernels of {} on {}", runtime, device.plural), kernels_s);
     } else if (row.subject == Subject::device && here.unfamiliar[index_of(row.subject)]) {
       parts.add(row, "kernels on " + device.chip, kernels_s);
+    } else if (row.subject == Subject::host && here.unfamiliar[index_of(row.subject)]) {
+      parts.add(row, std::string(row.text), waiting_s);
     } else if (const auto found = by_subject.find(row.subject); found != by_subject.end()) {
       parts.add(row, fmt::format("{} with {} on {}", row.text, runtime, device.plural),
                 found->second);
     }
   }
-  // A card's server is not part of its catalog entry; boards state their CPU clock.
-  const auto host = spread_of(model, "host_hz");
-  if (device.kind == "gpu" && conditions.point.cpu_hz.empty() && host && *host > 0.2)
-    parts.add("the server's host CPU (give --host-cpu)", waiting_s, *host);
   return parts.take();
 }
 
