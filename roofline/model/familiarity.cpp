@@ -4,7 +4,10 @@
 #include "roofline/model/familiarity.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "devices/catalog/catalog.h"

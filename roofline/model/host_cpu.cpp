@@ -12,6 +12,9 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"

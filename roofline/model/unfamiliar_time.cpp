@@ -8,6 +8,9 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/units.h"
 #include "roofline/model/coefficients.h"
