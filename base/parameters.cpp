@@ -52,12 +52,14 @@ constexpr ParameterRow table[] = {
   {"power_cap_w",                "W", log_normal, machine, required, "cap that the board keeps by itself"},
 
   // Power and energy, at the highest voltage.
-  {"soc_static_w",               "W", log_normal, machine, required, "of the chip; with it the three parts count, else idle readings"},
+  {"soc_static_w",               "W", log_normal, machine, required, "of the chip at the top memory clock; with it the three parts count, else idle readings"},
   {"memory_static_w",            "W", log_normal, machine, 0, "of the memory at any clock"},
   {"board_w",                    "W", log_normal, machine, 0, "of everything else on the module"},
   {"idle_w",                     "W", log_normal, machine, 0, "idle power at any clock"},
   {families::idle_at_clock,      "W", log_normal, machine, required, "idle power at a GPU clock"},
-  {"memory_static_joule_per_peak_byte", "J/B", log_normal, machine, 0, "background of the memory clock"},
+  {"memory_static_joule_per_peak_byte", "J/B", log_normal, machine, 0, "background of the memory clock, at its top"},
+  {"soc_voltage_floor_ratio",    "1", log_normal, machine, 1, "voltage of the SoC rail at low memory clocks over that at the top"},
+  {"memory_top_hz",              "Hz", log_normal, machine, 0, "memory clock of the highest voltage of the SoC rail"},
   {"cpu_idle_joule_per_core_clock", "J/clock", log_normal, machine, 0, "of a core that is on"},
   {"cpu_busy_joule_per_core_clock", "J/clock", log_normal, machine, 0, "more, of a core that works"},
   {"cpu_voltage_floor_ratio",    "1", log_normal, machine, 1, "lowest voltage over that of the top clock"},
@@ -72,7 +74,8 @@ constexpr ParameterRow table[] = {
   {"gpu_voltage_top_hz",         "Hz", log_normal, machine, 0, "clock of the highest voltage"},
   {"gpu_voltage_top_v",          "V", log_normal, machine, required, "voltage there; no formula needs it"},
   {"board_offset_w",             "W", normal, machine, 0, "of this rig beside what the model counts"},
-  {"wall_offset_w",              "W", normal, machine, 0, "supply and fans, where power is read at the wall"},
+  {"wall_offset_w",              "W", normal, machine, 0, "carrier board and fan, where power is read at the wall"},
+  {"wall_loss_share",            "1", log_normal, machine, 0, "loss of the supply there, as a share of what it delivers"},
   {"power_error",                "1", log_normal, machine, 0, "of power from run to run, one sigma of the logarithm"},
 
   // Kernels: a runtime's own value goes before that of all runtimes on the processor.

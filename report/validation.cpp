@@ -119,12 +119,9 @@ class ValidationText {
       fact("noise", text);
     }
     for (const BoardOffset& offset : validation_.board_offsets)
-      fact("board",
-           fmt::format(
-               "{} adds {} W to {}, estimated from {}", offset.source,
-               format_number(offset.power_w), offset.device,
-               counted(offset.rows, offset.from_probes ? "probe" : "row, which is scored too",
-                       offset.from_probes ? "probes" : "rows, which are scored too")));
+      fact("board", fmt::format("{} adds {} W to {}, estimated from {}", offset.source,
+                                format_number(offset.power_w), offset.device,
+                                counted(offset.probes, "probe", "probes")));
   }
 
   void quantity(const char* name, const std::optional<double>& mape,

@@ -30,11 +30,11 @@ bool needs_board_offset(const Observation& row) {
   return row.power_w && row.conditions.power_kind != PowerKind::board;
 }
 
-EstimatedOffset estimate_board_offset(const MachineModel& model, Observations rows,
+EstimatedOffset estimate_board_offset(const MachineModel& model, Observations probes,
                                       const Predictor& predictor) {
-  const MachineModel bare = without_board_offset(model);
+  const MachineModel bare = with_board_offset(model, {});
   std::vector<double> above;
-  for (const Observation* row : rows) {
+  for (const Observation* row : probes) {
     if (!needs_board_offset(*row)) continue;
     const Forecast forecast = predictor.forecast(bare, *row, Detail::value);
     if (forecast.power_w) above.push_back(*row->power_w - forecast.power_w->value);
@@ -43,17 +43,18 @@ EstimatedOffset estimate_board_offset(const MachineModel& model, Observations ro
   // Of a normal sample: σ = 1.4826 MAD, and the median's own error is 1.2533 σ/√n.
   const double sigma = 1.2533 * 1.4826 * median_absolute_deviation(above) /
                        std::sqrt(static_cast<double>(above.size()));
-  return {std::max(0.0, median(above)), sigma, static_cast<int>(above.size())};
-}
-
-MachineModel without_board_offset(MachineModel model) {
-  return with_board_offset(std::move(model), {});
+  return {median(above), sigma, static_cast<int>(above.size())};
 }
 
 MachineModel with_board_offset(MachineModel model, const EstimatedOffset& offset) {
   set_independent(model, board_parameter, offset.power_w, offset.sigma_w);
   set_independent(model, wall_parameter, 0, 0);
   return model;
+}
+
+bool is_of_rig(const Parameter& parameter) {
+  return parameter.name == board_parameter || parameter.name == wall_parameter ||
+         parameter.name == "wall_loss_share";
 }
 
 }  // namespace ridgeline

@@ -1,6 +1,6 @@
 // The power that a measuring rig adds to a module: carrier board, supply, whatever its sensor
-// includes. One number per source and device, estimated from the rows of that source; the sensor of
-// a graphics card needs none.
+// includes. One number per source and device, estimated from probes of that source; without probes
+// the priors of offset and loss count. The sensor of a graphics card needs none.
 #pragma once
 
 #include "validation/predictor.h"
@@ -15,12 +15,15 @@ struct EstimatedOffset {
   int rows = 0;  // with power
 };
 
-// Median of measured power above the power predicted without an offset; not below zero.
-EstimatedOffset estimate_board_offset(const MachineModel& model, Observations rows,
+// Median of measured power above the power predicted without an offset. Below zero if the model
+// predicts too much: the rig then reads less than the module, or the model is wrong by that.
+EstimatedOffset estimate_board_offset(const MachineModel& model, Observations probes,
                                       const Predictor& predictor);
 
-// Also zeroes the wall offset.
+// Replaces the wall offset too, but not the loss of the supply.
 MachineModel with_board_offset(MachineModel model, const EstimatedOffset& offset);
-MachineModel without_board_offset(MachineModel model);
+
+// The parameters that say what a rig adds.
+bool is_of_rig(const Parameter& parameter);
 
 }  // namespace ridgeline

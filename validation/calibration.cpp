@@ -80,7 +80,7 @@ Calibration calibrate(const MachineModel& model, const std::vector<Observation>&
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Forecast forecast = predictor.forecast(prior, all[i], Detail::value);
     all[i].refused =
-        check_plausibility(all[i], forecast, predictor.least_time_s(prior, all[i])).reason;
+        check_plausibility(all[i], forecast, limits_for(all[i], prior, predictor)).reason;
     if (all[i].refused.empty()) {
       plausible.push_back(&all[i]);
       places.push_back(i);

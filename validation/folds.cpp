@@ -28,18 +28,6 @@ double relative_sigma(const MachineModel& model, std::size_t i) {
   return sigma_of(model, i) / (mean != 0 ? std::abs(mean) : 1);
 }
 
-// A model has one offset and a table has many rigs, so power goes into the fit without it.
-void add_without_offset(const MachineModel& prior, Observations rows, const Predictor& predictor,
-                        std::vector<Observation>& added) {
-  const EstimatedOffset offset = estimate_board_offset(prior, rows, predictor);
-  for (const Observation* row : rows) {
-    added.push_back(*row);
-    if (!needs_board_offset(*row)) continue;
-    const double power_w = *row->power_w - offset.power_w;
-    added.back().power_w = power_w > 0 ? std::optional(power_w) : std::nullopt;
-  }
-}
-
 // With `factor` times the standard deviations, so that rows outweigh the prior. Scales of what no
 // row has taught were not chosen with any row in view.
 MachineModel widened(MachineModel model, double factor) {
@@ -119,35 +107,30 @@ const MachineModel& Folds::wide_fit(const Observation& row, const std::string& w
   const std::string machine = machine_key(row);
   const auto known = wide_fits_.find({machine, without});
   if (known != wide_fits_.end()) return known->second;
-  std::map<std::string, std::vector<const Observation*>> by_source;
+  std::vector<const Observation*> others;
   for (const Observation& other : rows_)
-    if (other.network != without && machine_key(other) == machine)
-      by_source[other.source].push_back(&other);
-  if (by_source.empty())
+    if (other.network != without && machine_key(other) == machine) others.push_back(&other);
+  if (others.empty())
     throw Error({}, fmt::format("no other net on {} to refit the priors with", machine));
   const MachineModel& prior = priors_.of(row);
-  std::vector<Observation> rows;
-  for (const auto& [source, own] : by_source) add_without_offset(prior, own, predictor_, rows);
-  std::vector<const Observation*> others;
-  for (const Observation& other : rows) others.push_back(&other);
-  const MachineModel bare = without_board_offset(prior);
-  const MachineModel start = with_facts(widened(bare, widening), unused_parameters(machine, bare));
+  const MachineModel start =
+      with_facts(widened(prior, widening), untaught_parameters(machine, prior));
   return wide_fits_.emplace(std::pair(machine, without), predictor_.fit(start, others).model)
       .first->second;
 }
 
 MachineModel Folds::refit_without_network(const Observation& row, const std::string& network) {
-  const MachineModel prior = without_board_offset(priors_.of(row));
+  const MachineModel& prior = priors_.of(row);
   const MachineModel& fitted = wide_fit(row, network);
   const MachineModel& all = wide_fit(row, {});
   return with_prior_variance(with_limited_variance(fitted, prior, all),
-                             unused_parameters(machine_key(row), prior), prior);
+                             untaught_parameters(machine_key(row), prior), prior);
 }
 
-const std::vector<bool>& Folds::unused_parameters(const std::string& machine,
-                                                  const MachineModel& model) {
-  const auto known = unused_.find(machine);
-  if (known != unused_.end()) return known->second;
+const std::vector<bool>& Folds::untaught_parameters(const std::string& machine,
+                                                    const MachineModel& model) {
+  const auto known = untaught_.find(machine);
+  if (known != untaught_.end()) return known->second;
   std::vector<std::pair<const Observation*, Forecast>> forecasts;
   for (const Observation& row : rows_)
     if (machine_key(row) == machine)
@@ -163,10 +146,12 @@ const std::vector<bool>& Folds::unused_parameters(const std::string& machine,
              (now.power_w && before.power_w && now.power_w->value != before.power_w->value);
     });
   };
-  std::vector<bool> unused;
+  std::vector<bool> untaught;
   for (std::size_t i = 0; i < model.parameters.size(); ++i)
-    unused.push_back(sigma_of(model, i) > 0 && !moves_a_row(i, 1.5) && !moves_a_row(i, 1 / 1.5));
-  return unused_.emplace(machine, std::move(unused)).first->second;
+    untaught.push_back(
+        sigma_of(model, i) > 0 &&
+        (is_of_rig(model.parameters[i]) || (!moves_a_row(i, 1.5) && !moves_a_row(i, 1 / 1.5))));
+  return untaught_.emplace(machine, std::move(untaught)).first->second;
 }
 
 // Means of the shared parameters as the other devices teach them, each weighted by its precision;

@@ -45,8 +45,10 @@ class Folds {
   MachineModel refit_without_network(const Observation& row, const std::string& network);
   // The same before uncertainty is limited to that of the prior.
   const MachineModel& wide_fit(const Observation& row, const std::string& without);
-  // Parameters that no row of the machine depends on: a refit need not try them.
-  const std::vector<bool>& unused_parameters(const std::string& machine, const MachineModel& model);
+  // Parameters that a refit leaves as the prior has them: those that no row of the machine depends
+  // on, and what a rig adds, since the rows of a table come from many rigs.
+  const std::vector<bool>& untaught_parameters(const std::string& machine,
+                                               const MachineModel& model);
 
   std::span<const Observation> rows_;
   MachinePriors& priors_;
@@ -54,7 +56,7 @@ class Folds {
   std::string held_out_;
   std::map<std::string, MachineModel> models_;    // by name of the fold
   std::map<std::string, MachineModel> teachers_;  // machines, fitted to all their rows
-  std::map<std::string, std::vector<bool>> unused_;
+  std::map<std::string, std::vector<bool>> untaught_;
   std::map<std::pair<std::string, std::string>, MachineModel> wide_fits_;  // by machine and network
   int fits_ = 0;
 };

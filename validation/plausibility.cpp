@@ -12,18 +12,33 @@ namespace {
 constexpr double unit_factor = 250;
 // Clocks are averages and ceilings are fitted: a row a few percent faster proves nothing.
 constexpr double roof_tolerance = 0.9;
+// A board's regulator lets short peaks through, and its sensor is off by a few percent.
+constexpr double cap_tolerance = 1.1;
 
 }  // namespace
 
+// Cards read their own power, the power that the cap holds. A meter at the plug reads more, and the
+// budget of a Jetson is the name of a mode, not a cap.
+DeviceLimits limits_for(const Observation& row, const MachineModel& model,
+                        const Predictor& predictor) {
+  DeviceLimits limits{predictor.least_time_s(model, row)};
+  const auto cap = find_parameter(model, "power_cap_w");
+  if (cap && row.conditions.power_kind == PowerKind::board)
+    limits.cap_w = model.parameters[*cap].mean;
+  return limits;
+}
+
 Plausibility check_plausibility(const Observation& row, const Forecast& forecast,
-                                double least_time_s) {
+                                const DeviceLimits& limits) {
   const double ratio = row.time_s / forecast.time_s.value;
-  if (row.time_s < roof_tolerance * least_time_s) {
-    const std::string roof =
-        fmt::format("{} is {} times faster than the roof allows ({})", format_seconds(row.time_s),
-                    format_number(least_time_s / row.time_s), format_seconds(least_time_s));
+  const std::string other_device =
+      fmt::format("; was it measured on another device than {}?", row.device);
+  if (row.time_s < roof_tolerance * limits.least_time_s) {
+    const std::string roof = fmt::format(
+        "{} is {} times faster than the roof allows ({})", format_seconds(row.time_s),
+        format_number(limits.least_time_s / row.time_s), format_seconds(limits.least_time_s));
     if (ratio < 1 / unit_factor) return {Fault::wrong_unit, "time_ms looks like seconds: " + roof};
-    return {Fault::contradiction, "contradiction: " + roof};
+    return {Fault::other_device, "contradiction: " + roof + other_device};
   }
   if (ratio > unit_factor || ratio < 1 / unit_factor)
     return {Fault::wrong_unit,
@@ -39,6 +54,10 @@ Plausibility check_plausibility(const Observation& row, const Forecast& forecast
                           power_ratio > 1 ? "milliwatts" : "kilowatts", format_number(*row.power_w),
                           format_number(power_ratio), format_number(forecast.power_w->value))};
   }
+  if (row.power_w && limits.cap_w && *row.power_w > cap_tolerance * *limits.cap_w)
+    return {Fault::other_device,
+            fmt::format("contradiction: {} W is above the power cap ({} W){}",
+                        format_number(*row.power_w), format_number(*limits.cap_w), other_device)};
   return {};
 }
 

@@ -75,7 +75,7 @@ class Validator {
         const MachineModel& prior = priors_.of(row);
         const Forecast forecast = predictor_.forecast(prior, row, Detail::value);
         Plausibility checked =
-            check_plausibility(row, forecast, predictor_.least_time_s(prior, row));
+            check_plausibility(row, forecast, limits_for(row, prior, predictor_));
         if (checked.fault == Fault::none && is_fitted(row)) {
           fitted_.push_back(std::move(row));
           continue;
@@ -126,35 +126,29 @@ class Validator {
     return rows;
   }
 
-  // The rows from which the offset of a rig is estimated: its probes, or all if none is probed.
-  std::vector<const Observation*> offset_rows(const Observation& of) const {
-    std::vector<const Observation*> rows;
-    const auto collect = [&](const Indices& indices) {
-      for (const std::size_t i : indices)
-        if (rows_[i].source == of.source && rows_[i].device == of.device &&
-            rows_[i].conditions.power_kind == of.conditions.power_kind)
-          rows.push_back(&rows_[i]);
-    };
+  std::vector<const Observation*> probes_of_rig(const Observation& row) const {
+    std::vector<const Observation*> probes;
     for (const ProbeTrial& trial : chosen_.trials)
-      collect(has_probes() ? trial.probes : trial.scored);
-    return rows;
+      for (const std::size_t i : trial.probes)
+        if (rows_[i].source == row.source && rows_[i].device == row.device &&
+            rows_[i].conditions.power_kind == row.conditions.power_kind)
+          probes.push_back(&rows_[i]);
+    return probes;
   }
 
-  bool has_probes() const { return options_.probes > 0 || !options_.probe_modes.empty(); }
-
-  // The model of a fold with the offset of the row's rig, made once.
+  // The model of a fold; if the row's rig was probed, with its offset, made once.
   const MachineModel& model_for(const Observation& row, Folds& folds) {
-    const MachineModel& bare = folds.model_for(row);
-    if (row.conditions.power_kind == PowerKind::board) return bare;
-    // A fitted model knows the offset of its rig; one from the scored rows would replace it.
-    if (options_.on && options_.on->fitted_to() > 0) return bare;
+    const MachineModel& prior = folds.model_for(row);
+    if (row.conditions.power_kind == PowerKind::board) return prior;
+    // A fitted model knows the offset of its rig.
+    if (options_.on && options_.on->fitted_to() > 0) return prior;
     const std::string name = fmt::format("{}\n{}\n{}", folds.fold_name(row), row.source,
                                          to_string(row.conditions.power_kind));
     const auto known = with_offset_.find(name);
     if (known != with_offset_.end()) return known->second;
-    const EstimatedOffset offset = estimate_board_offset(bare, offset_rows(row), predictor_);
+    const EstimatedOffset offset = estimate_board_offset(prior, probes_of_rig(row), predictor_);
     if (offset.rows > 0) offsets_[{row.source, row.device}].push_back(offset);
-    return with_offset_.emplace(name, offset.rows > 0 ? with_board_offset(bare, offset) : bare)
+    return with_offset_.emplace(name, offset.rows > 0 ? with_board_offset(prior, offset) : prior)
         .first->second;
   }
 
@@ -184,7 +178,7 @@ class Validator {
   // A rig has one offset per fold; the mean is reported.
   void report_offsets() {
     for (const auto& [rig, offsets] : offsets_) {
-      BoardOffset mean{rig.first, rig.second, 0, offsets.front().rows, has_probes()};
+      BoardOffset mean{rig.first, rig.second, 0, offsets.front().rows};
       for (const EstimatedOffset& offset : offsets)
         mean.power_w += offset.power_w / static_cast<double>(offsets.size());
       result_.board_offsets.push_back(std::move(mean));
@@ -314,8 +308,7 @@ Json to_json(const BoardOffset& offset) {
   return {{"source", offset.source},
           {"device", offset.device},
           {"power_w", offset.power_w},
-          {"rows", offset.rows},
-          {"from", offset.from_probes ? "probes" : "scored rows"}};
+          {"probes", offset.probes}};
 }
 
 Json to_json(const ScoredModel& on) {

@@ -16,12 +16,12 @@
 
 namespace ridgeline {
 
-// Power that a measuring rig adds to the module, estimated from rows of the table.
+// Power that a measuring rig adds to the module, estimated from its probes. Rows that are scored
+// never teach it: without probes the prior of the offset counts.
 struct BoardOffset {
   std::string source, device;
   double power_w = 0;
-  int rows = 0;  // that it was estimated from
-  bool from_probes = false;
+  int probes = 0;  // that it was estimated from
 };
 
 // A model that is scored instead of the priors.

@@ -123,16 +123,15 @@ TEST(Validate, WithoutProbesTheErrorIsThatOfThePrior) {
   EXPECT_THAT(result.skipped, IsEmpty());
 }
 
-TEST(Validate, TheBoardOffsetComesFromTheRowsOfItsSource) {
-  const Validation result = validate(table_of(both_nets()), made_up(), {});
-  ASSERT_THAT(result.board_offsets, SizeIs(1));
-  EXPECT_NEAR(result.board_offsets[0].power_w, board_w, 1e-9);
-  EXPECT_EQ(result.board_offsets[0].rows, 8);
-  EXPECT_FALSE(result.board_offsets[0].from_probes);
-  EXPECT_NEAR(*result.total.power_mape, 0, 1e-9);
-  EXPECT_NEAR(*result.total.energy_mape, 0.2, 1e-9);
-  EXPECT_EQ(result.total.energy_regret_mean, 0);
-  EXPECT_EQ(result.total.best_mode_hit, 1);
+TEST(Validate, RowsThatAreScoredDoNotTeachTheBoardOffset) {
+  const std::vector<Observation> rows = both_nets();
+  const Validation result = validate(table_of(rows), made_up(), {});
+  EXPECT_THAT(result.board_offsets, IsEmpty());
+  double expected = 0;
+  for (const Observation& row : rows)
+    expected += (board_w - 1) / *row.power_w / static_cast<double>(rows.size());
+  EXPECT_NEAR(*result.total.power_mape, expected, 1e-9);  // the prior has an offset of 1 W
+  EXPECT_NEAR(*result.total.power_bias, -expected, 1e-9);
 }
 
 TEST(Validate, ACardsOwnSensorNeedsNoOffset) {
@@ -150,8 +149,9 @@ TEST(Validate, TwoProbesRemoveTheErrorOnModesThatWereNotProbed) {
   EXPECT_NEAR(*result.total.time_mape, 0, 1e-9);
   for (const ScoredRow& row : result.rows) EXPECT_THAT(row.mode, AnyOf("700", "900"));
   ASSERT_THAT(result.board_offsets, SizeIs(1));
-  EXPECT_TRUE(result.board_offsets[0].from_probes);
-  EXPECT_EQ(result.board_offsets[0].rows, 4);
+  EXPECT_NEAR(result.board_offsets[0].power_w, board_w, 1e-9);
+  EXPECT_EQ(result.board_offsets[0].probes, 4);
+  EXPECT_NEAR(*result.total.power_mape, 0, 1e-9);
 }
 
 TEST(Validate, GroupsThatAreTooSmallAreSkipped) {
@@ -171,7 +171,7 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
     EXPECT_DOUBLE_EQ(prior.covariance[0], 4);  // ten times wider
     for (const Observation* row : rows) {
       ++fitted[row->network];
-      EXPECT_NEAR(*row->power_w, 1e-8 * *row->conditions.point.gpu_hz, 1e-9);
+      EXPECT_NEAR(*row->power_w, board_w + 1e-8 * *row->conditions.point.gpu_hz, 1e-9);
     }
     return fit(prior, rows);
   };
@@ -181,8 +181,7 @@ TEST(Validate, CrossValidationFitsTheOtherNets) {
   // Each net is fitted once without the other and once together with it, to see what each adds.
   EXPECT_EQ(fitted, (std::map<std::string, int>{{"large", 8}, {"small", 8}}));
   EXPECT_THAT(result.notes, ElementsAre(HasSubstr("2 times, each without the net")));
-  ASSERT_THAT(result.board_offsets, SizeIs(1));
-  EXPECT_NEAR(result.board_offsets[0].power_w, board_w, 1e-9);
+  EXPECT_THAT(result.board_offsets, IsEmpty());
 }
 
 TEST(Validate, RefitsLeaveAloneWhatNoRowDependsOn) {
@@ -234,6 +233,23 @@ TEST(Validate, RowsThatContradictTheRoofAreSkipped) {
   ASSERT_THAT(result.skipped, SizeIs(1));
   EXPECT_EQ(result.skipped[0].line, rows[1].line);
   EXPECT_THAT(result.skipped[0].reason, HasSubstr("contradiction"));
+  EXPECT_THAT(result.skipped[0].reason, HasSubstr("another device than board?"));
+}
+
+TEST(Validate, CardsThatDrawMoreThanTheirCapAreOtherDevices) {
+  Predictor predictor = made_up();
+  predictor.prior = [](const Observation&) {
+    MachineModel model = prior_model();
+    set_parameter(model, {"power_cap_w", 14, Source::datasheet});
+    return model;
+  };
+  std::vector<Observation> rows = both_nets();  // 11 to 17 W
+  const auto skipped = [&] { return validate(table_of(rows), predictor, {}).skipped; };
+  EXPECT_THAT(skipped(), IsEmpty());  // the budget of a module is not a cap
+  for (Observation& row : rows) row.conditions.power_kind = PowerKind::board;
+  ASSERT_THAT(skipped(), SizeIs(2));
+  EXPECT_THAT(skipped()[0].reason, HasSubstr("17.0 W is above the power cap (14.0 W)"));
+  EXPECT_THAT(skipped()[0].reason, HasSubstr("another device than board?"));
 }
 
 TEST(Validate, OneRowInAnotherUnitIsSkippedAndMostOfThemAreAnError) {
@@ -315,7 +331,7 @@ TEST(BoardOffset, IsTheMedianAboveThePrediction) {
   EXPECT_NEAR(offset.power_w, board_w, 1e-9);
   EXPECT_EQ(offset.rows, 4);
   for (Observation& row : rows) *row.power_w -= 2 * board_w;
-  EXPECT_EQ(estimate_board_offset(prior_model(), all, made_up()).power_w, 0);
+  EXPECT_NEAR(estimate_board_offset(prior_model(), all, made_up()).power_w, -board_w, 1e-9);
 }
 
 }  // namespace
