@@ -125,9 +125,12 @@ BatchCost CostModel::at(const Conditions& conditions) const {
   if (!step.power_w) return cost;
   cost.power_w = *step.power_w;
   const DevicePoint device = device_point(coefficients_, conditions.point);
-  cost.idle_w = constant_power(coefficients_, device, conditions.point, 0, 0);
-  cost.core_w = constant_power(coefficients_, device, conditions.point, 0, 1) - cost.idle_w;
-  if (conditions.power_kind == PowerKind::wall) cost.idle_w += coefficients_.power.wall_offset_w;
+  const auto waiting_w = [&](double busy_cores) {
+    const double watt = constant_power(coefficients_, device, conditions.point, 0, busy_cores);
+    return conditions.power_kind == PowerKind::wall ? wall_power(coefficients_.power, watt) : watt;
+  };
+  cost.idle_w = waiting_w(0);
+  cost.core_w = waiting_w(1) - cost.idle_w;
   return cost;
 }
 

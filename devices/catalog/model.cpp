@@ -53,8 +53,13 @@ class Facts {
     double knee_hz = curve.points.front().hz;
     for (const VoltagePoint& point : curve.points)
       if (point.volt == floor) knee_hz = point.hz;
-    add("gpu_voltage_floor_ratio", floor / top.volt, curve.source);
-    add("gpu_voltage_knee_hz", knee_hz, curve.source);
+    // A published curve is a fact. One that explains power readings has no volts of its own, and
+    // one that holds for a middle chip differs from chip to chip.
+    const Confidence confidence = reference(device_, curve.source).confidence;
+    const bool published = confidence == Confidence::vendor || confidence == Confidence::measured;
+    const double floor_ratio = floor / top.volt;
+    add("gpu_voltage_floor_ratio", floor_ratio, curve.source, published ? 0 : 0.05 * floor_ratio);
+    add("gpu_voltage_knee_hz", knee_hz, curve.source, published ? 0 : 0.15 * knee_hz);
     add("gpu_voltage_top_hz", top.hz, curve.source);
     if (!curve.relative) add("gpu_voltage_top_v", top.volt, curve.source);
   }

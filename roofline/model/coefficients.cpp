@@ -234,14 +234,17 @@ void read_idle_table(const Values& values, Power& power) {
 void read_power(const Values& values, Power& power) {
   power.known = values.has("gpu_busy_joule_per_sm_clock");
   if (!power.known) return;
-  if (values.has("soc_static_w"))
-    power.static_w =
-        values.get("soc_static_w") + values.get("memory_static_w") + values.get("board_w");
-  else
+  if (values.has("soc_static_w")) {
+    power.soc_w = values.get("soc_static_w");
+    power.static_w = values.get("memory_static_w") + values.get("board_w");
+  } else {
     read_idle_table(values, power);
+  }
   if (!values.has("soc_static_w") && power.idle_by_clock.empty())
     power.static_w = values.get("idle_w");
   power.joule_per_peak_byte = values.get("memory_static_joule_per_peak_byte");
+  power.soc_voltage_floor = values.get("soc_voltage_floor_ratio");
+  power.memory_top_hz = values.get("memory_top_hz");
   power.cpu_idle_joule = values.get("cpu_idle_joule_per_core_clock");
   power.cpu_busy_joule = values.get("cpu_busy_joule_per_core_clock");
   power.cpu_voltage_floor = values.get("cpu_voltage_floor_ratio");
@@ -261,6 +264,7 @@ void read_power(const Values& values, Power& power) {
   power.top_hz = values.get("gpu_voltage_top_hz");
   power.offset_w = values.get("board_offset_w");
   power.wall_offset_w = values.get("wall_offset_w");
+  power.wall_loss = values.get("wall_loss_share");
   power.cap_w = values.find("power_cap_w");
 }
 
@@ -361,6 +365,17 @@ double relative_voltage(const Power& power, double hz) {
   if (power.top_hz <= power.knee_hz) return 1;
   return power.voltage_floor +
          (1 - power.voltage_floor) * (hz - power.knee_hz) / (power.top_hz - power.knee_hz);
+}
+
+// The memory clock sets the voltage of the rail that feeds controller, fabric and caches of the
+// chip: on Tegra X1 1.0 V up to 1.2 GHz and 1.225 V at 1.8 GHz (the "emc" row of NVIDIA's
+// tegra21_dvfs.c).
+double soc_voltage(const Power& power, double memory_hz) {
+  constexpr double knee_share = 2.0 / 3;
+  const double share = power.memory_top_hz > 0 ? memory_hz / power.memory_top_hz : 1;
+  if (share >= 1) return 1;
+  const double above_knee = std::max(0.0, share - knee_share) / (1 - knee_share);
+  return power.soc_voltage_floor + (1 - power.soc_voltage_floor) * above_knee;
 }
 
 }  // namespace ridgeline

@@ -75,7 +75,10 @@ struct Host {
 struct Power {
   bool known = false;
   double static_w = 0;
-  double joule_per_peak_byte = 0;                        // background of the memory clock
+  double soc_w = 0;                // on the rail whose voltage follows the memory clock, at its top
+  double joule_per_peak_byte = 0;  // background of the memory clock, on the same rail
+  double soc_voltage_floor = 1;    // relative to the voltage at the top memory clock
+  double memory_top_hz = 0;
   std::vector<std::pair<double, double>> idle_by_clock;  // (hz, W), ascending; else static_w
   double cpu_idle_joule = 0;                             // per core and clock
   double cpu_busy_joule = 0;
@@ -91,6 +94,7 @@ struct Power {
   double top_hz = 0;
   double offset_w = 0;
   double wall_offset_w = 0;
+  double wall_loss = 0;         // of the supply, as a share of what it delivers
   std::optional<double> cap_w;  // enforced by the board itself
 };
 
@@ -150,5 +154,9 @@ Coefficients coefficients(const MachineModel& model, Runtime runtime);
 
 // Relative voltage of the GPU at a clock: flat up to the knee, then a line to 1 at the top.
 double relative_voltage(const Power& power, double hz);
+
+// Relative voltage of the SoC rail at a memory clock: flat up to two thirds of the top clock, then
+// a line to 1.
+double soc_voltage(const Power& power, double memory_hz);
 
 }  // namespace ridgeline

@@ -23,17 +23,35 @@ constexpr PriorRow rows[] = {
   // NVIDIA A100 (GA100, TSMC 7 nm): fitted on A100-40GB-PCIe at 510 to 1410 MHz, seven networks.
   {"GA100", "gpu_busy_joule_per_sm_clock",  0.395e-9, 0.2, fitted, "A100 power over clocks"},
   {"GA100", "gpu_fp16_joule_per_flop",      1.06e-12, 0.2, fitted, "A100 power over clocks"},
+  {"GA100", "gpu_int8_joule_per_flop",      0.32e-12, 0.5, assumed, "0.3 of fp16: 0.17 by arithmetic (Dally, Hot Chips 2023), 0.5 by operand bytes"},
   {"GA100", "gpu_tf32_joule_per_flop",      2.9e-12,  0.4, fitted, "A100 power over clocks, ResNet-101 only"},
   {"GA100", "gpu_fp32_joule_per_flop",      9.3e-12,  0.2, fitted, "A100 power over clocks"},
   {"GA100", "gpu_batch_norm_elements_per_sm_clock", 0.75, 0.24, fitted, "A100, ResNet-101, MobileViT in bf16 and fp32"},
   {"GA100", "gpu_depthwise_taps_per_sm_clock", 8, 0.24, fitted, "A100, MobileViT"},
+  {"GA100", "gpu_other_joule_per_flop",     250e-12,  0.3, fitted, "A100: element-wise work with its instructions and cache traffic"},
   {"GA100", "dram_joule_per_byte",          67e-12,   0.2, fitted, "A100 power over clocks (HBM2)"},
 
-  // GA102: same process as Orin's GA10B (Samsung 8 nm), so Orin's energies.
-  {"GA102", "gpu_busy_joule_per_sm_clock",  0.9e-9,   0.3, assumed, "as AGX Orin, same process"},
-  {"GA102", "gpu_fp16_joule_per_flop",      0.9e-12,  0.3, assumed, "as AGX Orin, same process"},
-  {"GA102", "gpu_tf32_joule_per_flop",      5.3e-12,  0.4, assumed, "as AGX Orin, same process"},
-  {"GA102", "gpu_fp32_joule_per_flop",      5.3e-12,  0.4, assumed, "as AGX Orin, same process"},
+  // AGX Orin (GA10B, Samsung 8 nm); the catalog has the values of each module.
+  {"GA10B", "gpu_busy_joule_per_sm_clock",  0.9e-9,   0.3, fitted, "AGX Orin, eager networks and rails of LLMs"},
+  {"GA10B", "gpu_fp16_joule_per_flop",      0.9e-12,  0.4, fitted, "AGX Orin, a long prefill"},
+  {"GA10B", "gpu_int8_joule_per_flop",      0.45e-12, 0.5, assumed, "half of fp16"},
+  {"GA10B", "gpu_tf32_joule_per_flop",      5.3e-12,  0.3, fitted, "AGX Orin, eager networks"},
+  {"GA10B", "gpu_fp32_joule_per_flop",      5.3e-12,  0.3, fitted, "AGX Orin, eager networks"},
+
+  // Without tensor cores, half precision is two numbers in a register of 32 bits.
+  {"GP10B", "gpu_fp16_joule_per_flop",      4.8e-12,  0.4, assumed, "half of fp32"},
+  {"GM20B", "gpu_fp16_joule_per_flop",      8e-12,    0.4, assumed, "half of fp32"},
+
+  // Voltage of Jetson chips without a curve in the catalog. The top clock is the chip's own, not
+  // that of a module which stops below it. NVIDIA's most efficient clocks sit at the knee: MaxQ of
+  // TX2 ("optimal perf/Watt", DRIVE OS 5.0 guide, power profiles), MaxQ submissions to MLPerf 1.1
+  // on AGX Xavier (829 to 1033 MHz).
+  {"GP10B", "gpu_voltage_top_hz",           1300.5e6, 0,   datasheet, "top clock of TX2"},
+  {"GP10B", "gpu_voltage_knee_hz",          850e6,    0.2, assumed, "MaxQ of TX2"},
+  {"GP10B", "gpu_voltage_floor_ratio",      0.77,     0.1, assumed, "A100 0.776, Tegra X1 0.78, Orin 0.73"},
+  {"GV11B", "gpu_voltage_top_hz",           1377e6,   0,   datasheet, "top clock of AGX Xavier"},
+  {"GV11B", "gpu_voltage_knee_hz",          829e6,    0.2, assumed, "MaxQ submissions to MLPerf 1.1"},
+  {"GV11B", "gpu_voltage_floor_ratio",      0.77,     0.1, assumed, "A100 0.776, Tegra X1 0.78, Orin 0.73"},
 
   // Jetson: fitted on AGX Orin, one node at a time; host costs are clocks of a Cortex-A78AE.
   {"jetson", "torch_host_function_clocks",    3e3, 0.3, fitted, "AGX Orin, torch.fx nodes"},
@@ -69,16 +87,13 @@ constexpr PriorRow rows[] = {
   {"jetson", "gpu_kernel_overlap",            1e-3, 0, fitted, "AGX Orin: arithmetic and traffic add up"},
   {"jetson", "gpu_convolution_padding",       50,   0, fitted, "AGX Orin: whole tiles"},
   {"jetson", "gpu_matmul_padding",            1.2,  0.1, assumed, "libraries choose tiles that fit"},
-  {"jetson", "gpu_busy_joule_per_sm_clock",   0.9e-9, 0.3, assumed, "as AGX Orin"},
   {"jetson", "gpu_idle_joule_per_sm_clock",   0.1e-9, 0.5, assumed, "as AGX Orin"},
-  {"jetson", "gpu_fp32_joule_per_flop",       5.3e-12, 0.3, assumed, "as AGX Orin"},
-  {"jetson", "gpu_tf32_joule_per_flop",       5.3e-12, 0.3, assumed, "as AGX Orin"},
-  {"jetson", "gpu_fp16_joule_per_flop",       0.9e-12, 0.4, assumed, "as AGX Orin"},
-  {"jetson", "gpu_int8_joule_per_flop",       0.45e-12, 0.5, assumed, "as AGX Orin"},
   {"jetson", "dram_joule_per_byte",           50e-12, 0.3, assumed, "as AGX Orin"},
   {"jetson", "soc_static_w",                  2.0,  0.5, assumed, "less than AGX Orin's 2.85"},
   {"jetson", "memory_static_w",               0.8,  0.5, assumed, "less than AGX Orin's 1.5"},
   {"jetson", "memory_static_joule_per_peak_byte", 14.6e-12, 0.5, assumed, "as AGX Orin"},
+  {"jetson", "soc_voltage_floor_ratio",       0.82, 0.06, assumed, "as Tegra X1: 1.0 of 1.225 V"},
+  {"jetson", "wall_loss_share",               0.12, 0.25, assumed, "the plug reads 10 to 15 % above the rails (10.5281/zenodo.21848837)"},
   {"jetson", "cpu_idle_joule_per_core_clock", 60e-12, 0.5, assumed, "as AGX Orin"},
   {"jetson", "cpu_busy_joule_per_core_clock", 540e-12, 0.4, assumed, "as AGX Orin"},
   {"jetson", "cpu_voltage_floor_ratio",       0.55, 0.1, fitted, "AGX Orin stress rails"},
@@ -123,14 +138,7 @@ constexpr PriorRow rows[] = {
   {"gpu", "gpu_cached_traffic",            0.35, 0.12, fitted, "A100"},
   {"gpu", "gpu_convolution_padding",       8,    0, fitted, "A100"},
   {"gpu", "gpu_matmul_padding",            1.2,  0.05, fitted, "A100"},
-  {"gpu", "gpu_busy_joule_per_sm_clock",   0.5e-9, 0.4, assumed, "as A100, older or newer process"},
-  {"gpu", "gpu_fp16_joule_per_flop",       1.0e-12, 0.4, assumed, "as A100"},
-  {"gpu", "gpu_tf32_joule_per_flop",       3.0e-12, 0.4, assumed, "as A100"},
-  {"gpu", "gpu_fp32_joule_per_flop",       8e-12, 0.4, assumed, "as A100"},
-  {"gpu", "gpu_int8_joule_per_flop",       0.5e-12, 0.5, assumed, "half of fp16"},
-  {"gpu", "gpu_other_joule_per_flop",      250e-12, 0.3, fitted, "A100: element-wise work with its instructions and cache traffic"},
   {"gpu", "dram_joule_per_byte",           70e-12, 0.4, assumed, "as A100"},
-  {"gpu", "gpu_voltage_floor_ratio",       0.776, 0.05, assumed, "as A100"},
 
   // Processors: host work and kernels take turns on the same cores.
   {"cpu", "torch_host_function_clocks",    6e3,  0.4, assumed, "a few microseconds per call"},
@@ -183,7 +191,6 @@ constexpr PriorRow rows[] = {
   {"", "torch_compiled_step_clocks",         100e3, 0.5, assumed, "guards"},
   {"", "cuda_graph_s",                       15e-6, 0.3, measured, "RTX 5070 Ti laptop: 15 µs and 0.58 µs per node"},
   {"", "cuda_graph_node_s",                  0.6e-6, 0.3, measured, "RTX 5070 Ti laptop: 15 µs and 0.58 µs per node"},
-  {"", "wall_offset_w",                      8,    0.4, fitted, "MLPerf rigs: 5.5 and 11.4 W above the module"},
   {"", "torch_eager_hooks_kernel_time_scale", 1, 0.10, fitted, "networks left out of the fit"},
   {"", "torch_eager_hooks_host_time_scale",   1, 0.06, fitted, "networks left out of the fit"},
   {"", "torch_eager_hooks_time_error",       0.06, 0, measured, "repeated runs differ by 10 %"},
@@ -210,6 +217,95 @@ class Priors {
   ParameterCollector parameters_;
 };
 
+// Energies of chips that nobody measured: those of the measured chip of their kind (A100 for
+// graphics cards, AGX Orin for Jetsons) times these ratios, which follow from the process.
+// Foundries publish power at equal speed: TSMC N5 0.7 of N7, N7 0.38 of 16FF+, 12FFN about 0.8 of
+// 16FF+, 16FF+ 0.4 of 20SoC, Samsung 8LPP 0.9 of its 10 nm, which is 1 / 0.6 of N7. Wider products
+// (wgmma of Hopper, tcgen05 of Blackwell) fetch fewer operands per FLOP. Each card is checked
+// against its board power (tests/roofline/card_power_test.cpp).
+struct Process {
+  std::string_view architecture;  // part of its name in the catalog
+  std::string_view node;
+  double sm;       // energy per SM and clock, relative to the measured chip
+  double product;  // energy per FLOP
+  double sigma;    // of both, relative
+};
+
+constexpr Process processes[] = {
+    {"Turing", "TSMC 12FFN", 1.8, 1.8, 0.3},
+    {"GA102", "Samsung 8N", 1.5, 1.5, 0.3},
+    {"GA106", "Samsung 8N", 1.5, 1.5, 0.3},
+    {"Ada", "TSMC 4N", 0.65, 0.65, 0.35},
+    {"Hopper", "TSMC 4N", 0.65, 0.65, 0.35},
+    {"GB100", "TSMC 4NP", 0.65, 0.4, 0.4},
+    {"GB202", "TSMC 4N", 0.65, 0.65, 0.4},
+    // Jetsons, relative to Samsung 8N.
+    {"GM20B", "TSMC 20SoC", 3.0, 3.0, 0.5},
+    {"GP10B", "TSMC 16FF", 1.8, 1.8, 0.4},
+    {"GV11B", "TSMC 12FFN", 1.2, 1.2, 0.4},
+    {"GB10B", "TSMC 4N", 0.6, 0.43, 0.5},
+};
+
+Process process_of(const catalog::GpuSpec& gpu) {
+  for (const Process& row : processes)
+    if (gpu.architecture.find(row.architecture) != std::string::npos) return row;
+  return {"", "unknown", 1, 1, 0.6};
+}
+
+void add_energies(Priors& priors, const catalog::Device& device) {
+  if (!device.gpu || device.kind == catalog::Kind::cpu) return;
+  const std::string_view measured = device.kind == catalog::Kind::jetson ? "GA10B" : "GA100";
+  const Process process = process_of(*device.gpu);
+  constexpr double idle_of_busy = 1.0 / 6;  // of an SM that waits; AGX Orin 1/9
+  for (const PriorRow& row : rows) {
+    if (row.device != measured) continue;
+    const bool per_product =
+        row.name.ends_with("_joule_per_flop") && row.name != "gpu_other_joule_per_flop";
+    const bool per_sm = row.name.starts_with("gpu_") && !per_product;
+    if (per_product || per_sm)
+      priors.add(row.name, row.mean * (per_product ? process.product : process.sm),
+                 std::hypot(row.sigma, process.sigma), Source::assumed);
+    if (row.name == "gpu_busy_joule_per_sm_clock" && device.idle.empty())
+      priors.add("gpu_idle_joule_per_sm_clock", idle_of_busy * row.mean * process.sm, 0.5,
+                 Source::assumed);
+  }
+}
+
+// Power of a card that waits with its clocks up: a share of the board power, SMs that toggle
+// without work, and the interfaces of GDDR memory, which never rest at full clock. Readings at P0
+// without load: T4 25 to 30 W, L4 27 to 28 W, A10 42 to 64 W (nvidia-smi in public logs), A40 110 W
+// (NVIDIA/open-gpu-kernel-modules#874), GA102 with 50 SMs 53 to 85 W (xrip/cmp50hx-unlock#11),
+// RTX 3090 Ti above 100 W (xor2k/gpu_undervolt#2). A100 and H100 have idle tables in the catalog.
+void add_card_power(Priors& priors, const catalog::Device& device) {
+  if (device.kind != catalog::Kind::gpu) return;
+  if (!device.power_caps.empty())
+    priors.add("power_cap_w", device.power_caps.front().value.value, 0, Source::datasheet);
+  if (!device.idle.empty()) return;
+  constexpr double idle_share = 0.15, gddr_joule_per_byte = 24e-12;
+  if (!device.power_caps.empty())
+    priors.add("idle_w", idle_share * device.power_caps.front().value.value, 0.3, Source::assumed);
+  if (device.memory && device.memory->technology.starts_with("GDDR"))
+    priors.add("memory_static_joule_per_peak_byte", gddr_joule_per_byte, 0.5, Source::assumed);
+}
+
+// Developer kits: network, USB and fan take a watt and more on boards that are built for more.
+void add_carrier_power(Priors& priors, const catalog::Device& device) {
+  if (device.kind != catalog::Kind::jetson || device.power_caps.empty()) return;
+  constexpr double least_w = 1, share_of_cap = 0.05;
+  priors.add("wall_offset_w", least_w + share_of_cap * device.power_caps.front().value.value, 0.5,
+             Source::assumed);
+}
+
+double top_memory_hz(const catalog::Device& device) {
+  double top = 0;
+  for (const catalog::Configuration& configuration : device.configurations) {
+    const catalog::ClockDomain& memory = configuration.memory;
+    if (memory.ceiling_hz) top = std::max(top, memory.ceiling_hz->value);
+    for (const catalog::ClockStep& step : memory.steps) top = std::max(top, step.hz);
+  }
+  return top;
+}
+
 std::optional<double> top_gpu_hz(const catalog::Device& device) {
   const OperatingPoint point = default_mode(device, device.configurations.front()).point;
   std::optional<double> top = point.gpu_hz;
@@ -220,19 +316,19 @@ std::optional<double> top_gpu_hz(const catalog::Device& device) {
 
 // Values that follow from the device's own facts.
 void add_derived(Priors& priors, const catalog::Device& device) {
-  constexpr double idle_share = 0.2;  // of the power cap, with clocks up: A100 0.19, H100 0.21
-  for (const catalog::Cap& cap : device.power_caps) {
-    if (device.kind != catalog::Kind::gpu) break;
-    priors.add("power_cap_w", cap.value.value, 0, Source::datasheet);
-    priors.add("idle_w", idle_share * cap.value.value, 0.25, Source::assumed);
-    break;
-  }
+  add_energies(priors, device);
+  add_card_power(priors, device);
+  add_carrier_power(priors, device);
   if (const auto top = top_gpu_hz(device)) {
     priors.add("gpu_voltage_top_hz", *top, 0, Source::datasheet);
-    constexpr double knee_share = 0.6;  // A100 0.72, AGX Orin 0.47
-    priors.add("gpu_voltage_knee_hz", knee_share * *top, 0.15, Source::assumed);
-    priors.add("gpu_voltage_floor_ratio", 0.75, 0.05, Source::assumed);  // A100 0.776, Orin 0.73
+    // Known curves: knee at 0.72 (A100), 0.55 (Tegra X1), 0.47 (AGX Orin); floor at 0.776, 0.78,
+    // 0.73.
+    constexpr double knee_share = 0.6, floor_ratio = 0.77;
+    priors.add("gpu_voltage_knee_hz", knee_share * *top, 0.2, Source::assumed);
+    priors.add("gpu_voltage_floor_ratio", floor_ratio, 0.07, Source::assumed);
   }
+  if (const double top = top_memory_hz(device); top > 0)
+    priors.add("memory_top_hz", top, 0, Source::datasheet);
   double cpu_top = 0;
   for (const DeviceMode& mode : stock_modes(device, device.configurations.front()))
     for (const double hz : mode.point.cpu_hz) cpu_top = std::max(cpu_top, hz);
@@ -255,8 +351,12 @@ MachineModel with_priors(MachineModel model) {
   if (catalog::find(model.device)) device = catalog::load(model.device);
   const std::vector<UnfamiliarRow> unfamiliar = unfamiliar_on(model.device);
   Priors priors(std::move(model));
-  // Zero on a rig that measures power as the model counts it; calibration moves it.
-  priors.add("board_offset_w", 0, 1.0, Source::assumed);
+  // Zero on a rig that measures power as the model counts it; calibration moves it. On Jetsons
+  // tools sum different rails: some count the memory's twice, an eighth of the total.
+  const bool rails = device && device->kind == catalog::Kind::jetson && !device->power_caps.empty();
+  constexpr double least_w = 1, share_of_cap = 0.05;
+  const double rig_w = rails ? share_of_cap * device->power_caps.front().value.value : 0;
+  priors.add("board_offset_w", 0, std::max(least_w, rig_w), Source::assumed);
   for (const PriorRow& row : rows)
     if (holds_for(row, device)) priors.add(row.name, row.mean, row.sigma, row.source);
   if (device) add_derived(priors, *device);

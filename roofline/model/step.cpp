@@ -97,13 +97,20 @@ double constant_power(const Coefficients& coefficients, const DevicePoint& devic
   const double volt = relative_voltage(power, device.hz);
   const double host_hz = host_hz_of(point, coefficients.host);
   const double cpu_volt = cpu_voltage(power, host_hz);
-  double watt = idle_at(power, device.hz) + power.offset_w +
-                power.joule_per_peak_byte * device.peak_bytes_per_s;
+  const double soc_volt = point.memory_hz ? soc_voltage(power, *point.memory_hz) : 1;
+  double watt =
+      idle_at(power, device.hz) + power.offset_w +
+      (power.soc_w + power.joule_per_peak_byte * device.peak_bytes_per_s) * soc_volt * soc_volt;
   watt += (power.cpu_idle_joule * point.cpu_cores.value_or(1) + power.cpu_busy_joule * host_busy) *
           host_hz * cpu_volt * cpu_volt;
   watt +=
       device.units * device.hz * volt * volt * (power.idle_joule + power.busy_joule * device_busy);
   return std::max(0.0, watt);
+}
+
+double wall_power(const Power& power, double module_w) {
+  return module_w + power.wall_loss * std::max(0.0, module_w - power.offset_w) +
+         power.wall_offset_w;
 }
 
 StepModel::StepModel(const NetworkLoad& load, const Coefficients& coefficients)
@@ -247,10 +254,13 @@ double StepModel::power(const Step& step, const DevicePoint& point, const Device
   const double busy = step.time_s > 0 ? std::min(1.0, device.sum_s / step.time_s) : 0;
   const double host_busy = step.time_s > 0 ? std::min(1.0, step.host_s / step.time_s) : 0;
   *constant_w = constant_power(coefficients_, point, conditions.point, busy, host_busy);
-  if (conditions.power_kind == PowerKind::wall) *constant_w += power.wall_offset_w;
   const double volt = relative_voltage(power, point.hz);
   const double dynamic_j = device.dynamic_j * volt * volt + device.bytes * power.byte_joule;
-  return *constant_w + (step.time_s > 0 ? dynamic_j / step.time_s : 0);
+  const double dynamic_w = step.time_s > 0 ? dynamic_j / step.time_s : 0;
+  // What a plug meter reads beside the kernels counts as constant, so that energies add up.
+  if (conditions.power_kind == PowerKind::wall)
+    *constant_w = wall_power(power, *constant_w + dynamic_w) - dynamic_w;
+  return *constant_w + dynamic_w;
 }
 
 Step StepModel::run(const Conditions& conditions, const DevicePoint& point,

@@ -80,9 +80,13 @@ DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint&
 double host_hz_of(const OperatingPoint& point, const Host& host);
 
 // Power independent of the kernels, with the device and one host core busy for these shares of the
-// time; without the wall offset.
+// time; without what a plug meter adds.
 double constant_power(const Coefficients& coefficients, const DevicePoint& device,
                       const OperatingPoint& point, double device_busy, double host_busy);
+
+// What a meter at the plug reads if the module draws `module_w`: the loss of the supply and the
+// carrier board come on top. A calibrated offset of the rig was read behind the supply's loss.
+double wall_power(const Power& power, double module_w);
 
 // The bound of one row, and of the step as a whole.
 BoundBy bound_of(const StepRow& row);
