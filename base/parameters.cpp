@@ -50,6 +50,7 @@ constexpr ParameterRow table[] = {
   {"gpu_governor_floor_hz",      "Hz", log_normal, machine, 0, "clock of the governor when idle"},
   {"host_hz",                    "Hz", log_normal, machine, 0, "CPU clock where a mode states none"},
   {"power_cap_w",                "W", log_normal, machine, required, "cap that the board keeps by itself"},
+  {"power_cap_share",            "1", log_normal, machine, 1, "mean power that the control of a cap settles at, over the cap"},
 
   // Power and energy, at the highest voltage.
   {"soc_static_w",               "W", log_normal, machine, required, "of the chip at the top memory clock; with it the three parts count, else idle readings"},
@@ -57,6 +58,7 @@ constexpr ParameterRow table[] = {
   {"board_w",                    "W", log_normal, machine, 0, "of everything else on the module"},
   {"idle_w",                     "W", log_normal, machine, 0, "idle power at any clock"},
   {families::idle_at_clock,      "W", log_normal, machine, required, "idle power at a GPU clock"},
+  {"gpu_leakage_heating",        "1", log_normal, machine, 0, "growth of the clock's share of idle power from idle to the power cap"},
   {"memory_static_joule_per_peak_byte", "J/B", log_normal, machine, 0, "background of the memory clock, at its top"},
   {"soc_voltage_floor_ratio",    "1", log_normal, machine, 1, "voltage of the SoC rail at low memory clocks over that at the top"},
   {"memory_top_hz",              "Hz", log_normal, machine, 0, "memory clock of the highest voltage of the SoC rail"},
@@ -113,10 +115,13 @@ constexpr ParameterRow table[] = {
   {"cuda_graph_s",               "s", log_normal, runtime, 0, "launch of a captured graph"},
   {"cuda_graph_node_s",          "s", log_normal, runtime, 0, "of each of its nodes"},
   {"pipeline_exponent",          "1", log_normal, runtime, 0, "p-norm of host and device; 0: they hide each other in full"},
+  {"host_slow_share",            "1", fixed, machine, 0, "share of the runs in which the host is slow, in every mode alike"},
+  {"host_slow_factor",           "1", fixed, machine, 1, "time of the host in such a run over that in the others"},
 
   // What the formulas do not know: of all runtimes, or of one.
   {"time_error",                 "1", log_normal, runtime, 0, "of time from run to run, one sigma of the logarithm"},
   {"{runtime}_time_error",       "1", log_normal, runtime, required, "the same of one runtime"},
+  {"mode_time_error",            "1", log_normal, machine, 0, "of the ratio of times in two modes, one sigma of the logarithm"},
   {"kernel_time_scale",          "1", log_normal, network, 1, "kernels of one network against the formulas"},
   {"{runtime}_kernel_time_scale", "1", log_normal, network, required, "the same of one runtime"},
   {families::unfamiliar,         "1", log_normal, runtime, 1, "kernels that no measurement taught, against the formulas"},

@@ -195,6 +195,8 @@ void read_torch_host(const Values& values, Host& host) {
 void read_host(const Values& values, Host& host) {
   host.default_hz = values.get("host_hz");
   host.pipeline_exponent = values.get("pipeline_exponent");
+  host.slow_share = values.get("host_slow_share");
+  host.slow_factor = values.get("host_slow_factor");
   switch (values.runtime()) {
     case Runtime::ideal:
       return;
@@ -266,6 +268,8 @@ void read_power(const Values& values, Power& power) {
   power.wall_offset_w = values.get("wall_offset_w");
   power.wall_loss = values.get("wall_loss_share");
   power.cap_w = values.find("power_cap_w");
+  power.cap_share = values.get("power_cap_share");
+  power.leakage_heating = values.get("gpu_leakage_heating");
 }
 
 // A chip or runtime that is unfamiliar as a whole scales every kernel.
@@ -349,6 +353,7 @@ Coefficients coefficients(const ParameterIndex& names, std::span<const double> m
     read_unfamiliar(values, result);
   }
   result.time_error = values.of_runtime("time_error");
+  result.mode_error = values.get("mode_time_error");
   result.power_error = values.get("power_error");
   return result;
 }

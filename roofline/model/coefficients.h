@@ -59,6 +59,9 @@ struct Host {
   // If host and device take about equally long, neither hides the other fully: the p-norm replaces
   // the larger of the two.
   double pipeline_exponent = 0;  // 0: fully hidden
+  // From run to run the host is either fast or slow; its clocks above are the geometric mean.
+  double slow_share = 0;   // of the runs
+  double slow_factor = 1;  // time of a slow run over that of a fast one
   // One node at a time: share of the host's work before the launch, the stall if the GPU waits
   // longer than `stall_gap_s`, and how sharply it sets in.
   double before_launch = 1;
@@ -96,6 +99,10 @@ struct Power {
   double wall_offset_w = 0;
   double wall_loss = 0;         // of the supply, as a share of what it delivers
   std::optional<double> cap_w;  // enforced by the board itself
+  double cap_share = 1;         // mean power that the control of a cap settles at
+  // Leakage grows with temperature: by this share from idle to the cap, as far as idle power
+  // depends on the clock, that is on the voltage.
+  double leakage_heating = 0;
 };
 
 // Factors on the time of kernels that no measurement taught; 1 for all others.
@@ -122,6 +129,7 @@ struct Coefficients {
   double host_scale = 1;
   UnfamiliarScales unfamiliar;
   double time_error = 0;  // from run to run, one sigma of the logarithm
+  double mode_error = 0;  // of the ratio of times in two modes
   double power_error = 0;
 };
 

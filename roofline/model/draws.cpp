@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/parameters.h"
 #include "roofline/model/linear_algebra.h"
+#include "roofline/model/step.h"
 
 namespace ridgeline {
 
@@ -90,9 +91,14 @@ std::vector<CoefficientDraw> coefficient_draws(const MachineModel& model, Runtim
   Random random{seed};
   result.reserve(static_cast<std::size_t>(draws));
   for (int i = 0; i < draws; ++i) {
-    CoefficientDraw draw{coefficients(names, parameters.draw(random), runtime), 1, 1};
+    CoefficientDraw draw{coefficients(names, parameters.draw(random), runtime), 1, 1, 1};
+    // One run: the same in every mode, so it cancels where modes are compared with each other.
+    if (const Host& host = draw.values.host; host.slow_share > 0)
+      draw.values.host_scale *= host_run_factor(host, random.unit() < host.slow_share);
     draw.time_scale = std::exp(draw.values.time_error * normal(random));
     draw.power_scale = std::exp(draw.values.power_error * normal(random));
+    if (draw.values.mode_error > 0)
+      draw.mode_scale = std::exp(draw.values.mode_error * normal(random));
     result.push_back(std::move(draw));
   }
   return result;

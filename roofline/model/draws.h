@@ -52,6 +52,8 @@ struct CoefficientDraw {
   // Remaining error of a run against the formulas, for the whole step, not for each row.
   double time_scale = 1;
   double power_scale = 1;
+  // Error of the time of any mode relative to the fastest one, which the scales above leave out.
+  double mode_scale = 1;
 };
 
 std::vector<CoefficientDraw> coefficient_draws(const MachineModel& model, Runtime runtime,

@@ -53,7 +53,7 @@ Drawn drawn_steps(const NetworkLoad& load, const Conditions& conditions,
   drawn.row_time.resize(rows);
   drawn.row_energy.resize(rows);
   drawn.row_power.resize(rows);
-  for (const auto& [values, time_scale, power_scale] : draws) {
+  for (const auto& [values, time_scale, power_scale, ignored] : draws) {
     const Step step = StepModel(load, values).at(conditions, detail != RowDetail::none);
     drawn.time.push_back(step.time_s * time_scale);
     for (std::size_t row = 0; row < rows; ++row)

@@ -30,6 +30,7 @@ constexpr PriorRow rows[] = {
   {"GA100", "gpu_depthwise_taps_per_sm_clock", 8, 0.24, fitted, "A100, MobileViT"},
   {"GA100", "gpu_other_joule_per_flop",     250e-12,  0.3, fitted, "A100: element-wise work with its instructions and cache traffic"},
   {"GA100", "dram_joule_per_byte",          67e-12,   0.2, fitted, "A100 power over clocks (HBM2)"},
+  {"GA100", "gpu_leakage_heating",          1.25,     0.3, fitted, "A100 power above 1 GHz, beyond that of idle clocks"},
 
   // AGX Orin (GA10B, Samsung 8 nm); the catalog has the values of each module.
   {"GA10B", "gpu_busy_joule_per_sm_clock",  0.9e-9,   0.3, fitted, "AGX Orin, eager networks and rails of LLMs"},
@@ -109,6 +110,10 @@ constexpr PriorRow rows[] = {
   {"gpu", "torch_host_attention_clocks",   180e3, 0.18, assumed, "A100 servers"},
   {"gpu", "torch_host_further_launch",     0.4,  0.18, assumed, "A100 servers"},
   {"gpu", "host_hz",                       3.0e9, 0, assumed, "server CPUs under load"},
+  {"gpu", "host_slow_share",               0.25, 0, fitted, "A100 servers: 10 of 40 runs that wait for the host"},
+  {"gpu", "host_slow_factor",              1.22, 0, fitted, "A100 servers: 9.9 against 7.9 ms, 15.8 against 13.2 ms, 16.2 against 13.2 ms"},
+  {"gpu", "mode_time_error",               0.015, 0, fitted, "A100: slowdown between two of 11 clocks, after a fit to the lowest and the highest"},
+  {"gpu", "power_cap_share",               0.964, 0.01, fitted, "A100: capped runs take 238 to 243 W of 250"},
   {"gpu", "gpu_dram_efficiency",           0.92, 0.05, fitted, "A100"},
   {"gpu", "gpu_convolution_tf32_efficiency", 0.9, 0.12, fitted, "A100, ResNet-101, MobileViT"},
   {"gpu", "gpu_convolution_fp16_efficiency", 0.70, 0.12, fitted, "A100, ResNet-101, MobileViT"},

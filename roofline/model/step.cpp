@@ -41,6 +41,15 @@ double idle_at(const Power& power, double hz) {
   return below->second + share * (above->second - below->second);
 }
 
+// Leakage of a warm chip above that of an idle one. The temperature follows the power, so the power
+// with it is the solution of P = cool + heating · P / cap.
+double warm_leakage(const Power& power, double hz, double cool_w) {
+  if (!(power.leakage_heating > 0) || !power.cap_w || power.idle_by_clock.empty()) return 0;
+  const double by_voltage = std::max(0.0, idle_at(power, hz) - idle_at(power, power.knee_hz));
+  const double share = power.leakage_heating * by_voltage / *power.cap_w;
+  return share < 1 ? cool_w * share / (1 - share) : 0;
+}
+
 // Time lost when host and device are nearly balanced and sometimes wait for each other: the excess
 // of their p-norm over the longer of the two.
 double jitter(double host_s, double device_s, double exponent) {
@@ -89,6 +98,20 @@ DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint&
 double host_hz_of(const OperatingPoint& point, const Host& host) {
   if (point.cpu_hz.empty()) return host.default_hz;
   return *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end());
+}
+
+double host_share(const Step& step, const Host& host) {
+  if (!(step.host_s > 0) || !(step.kernel_s > 0)) return step.host_s > 0 ? 1 : 0;
+  if (host.pipeline_exponent <= 1) return step.host_s > step.kernel_s ? 1 : 0;
+  return 1 / (1 + std::pow(step.kernel_s / step.host_s, host.pipeline_exponent));
+}
+
+double host_run_error(const Host& host) {
+  return std::abs(std::log(host.slow_factor)) * std::sqrt(host.slow_share * (1 - host.slow_share));
+}
+
+double host_run_factor(const Host& host, bool slow) {
+  return std::pow(host.slow_factor, (slow ? 1 : 0) - host.slow_share);
 }
 
 double constant_power(const Coefficients& coefficients, const DevicePoint& device,
@@ -257,6 +280,7 @@ double StepModel::power(const Step& step, const DevicePoint& point, const Device
   const double volt = relative_voltage(power, point.hz);
   const double dynamic_j = device.dynamic_j * volt * volt + device.bytes * power.byte_joule;
   const double dynamic_w = step.time_s > 0 ? dynamic_j / step.time_s : 0;
+  *constant_w += warm_leakage(power, point.hz, *constant_w + dynamic_w);
   // What a plug meter reads beside the kernels counts as constant, so that energies add up.
   if (conditions.power_kind == PowerKind::wall)
     *constant_w = wall_power(power, *constant_w + dynamic_w) - dynamic_w;
@@ -307,6 +331,7 @@ Step StepModel::at(const Conditions& conditions, bool rows) const {
   std::optional<double> cap = coefficients_.power.cap_w;
   if (conditions.point.cap_w)
     cap = std::min(cap.value_or(*conditions.point.cap_w), *conditions.point.cap_w);
+  if (cap) *cap *= coefficients_.power.cap_share;
   if (!cap || !step.power_w || *step.power_w <= *cap) return step;
 
   // Fixed point of power and clock: the highest clock that keeps the power within the cap.

@@ -79,6 +79,14 @@ DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint&
 // Clock of the core that runs the runtime's thread: one of the fastest cluster.
 double host_hz_of(const OperatingPoint& point, const Host& host);
 
+// How much the host counts in the time of an asynchronous step: d log(time) / d log(host's time).
+double host_share(const Step& step, const Host& host);
+
+// How the host's time differs from run to run: one sigma of the logarithm, and the factor of a slow
+// or a fast run to the mean.
+double host_run_error(const Host& host);
+double host_run_factor(const Host& host, bool slow);
+
 // Power independent of the kernels, with the device and one host core busy for these shares of the
 // time; without what a plug meter adds.
 double constant_power(const Coefficients& coefficients, const DevicePoint& device,
