@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -16,6 +17,8 @@ namespace {
 
 // Rounding of a printed matrix, not of a fit.
 constexpr double tolerance = 1e-9;
+// The same, of a matrix that another one was subtracted from.
+constexpr double rounding = 1e-6;
 
 // Symmetric, with no correlation beyond ±1. Draws check that it is semi-definite.
 std::vector<double> covariance_from_json(const JsonCursor& cursor, std::size_t n) {
@@ -55,6 +58,12 @@ std::string spread_fault(const Parameter& parameter, double sigma) {
   return {};
 }
 
+// Offsets belong to the rig, and are the same for every network.
+bool is_transferred(const Parameter& parameter) {
+  const ParameterRow* row = find_parameter_row(parameter.name);
+  return row && row->distribution == Distribution::log_normal && row->scope != Scope::network;
+}
+
 Json parameter_to_json(const Parameter& parameter) {
   Json json = {
       {"name", parameter.name}, {"mean", parameter.mean}, {"source", to_string(parameter.source)}};
@@ -75,6 +84,68 @@ Parameter parameter_from_json(const JsonCursor& cursor) {
   return parameter;
 }
 
+Json rows_of(const std::vector<double>& matrix, std::size_t n) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < n; ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < n; ++j) row.push_back(matrix.at(i * n + j));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json scales_to_json(const NetworkScales& own) {
+  return {{"network", own.network},
+          {"options", own.options},
+          {"task", to_string(own.task)},
+          {"runtime", to_string(own.runtime)},
+          {"scales", array_of(own.scales, parameter_to_json)},
+          {"covariance", rows_of(own.covariance, own.scales.size())},
+          {"with_parameters", own.with_parameters}};
+}
+
+Transfer transfer_from_json(const JsonCursor& cursor) {
+  const Transfer transfer{cursor.at("share").number(), cursor.at("prior_variance").non_negative()};
+  if (!(transfer.share > 0) || transfer.share > 1) cursor.at("share").fail("is not within 0 and 1");
+  return transfer;
+}
+
+// `model`: as fitted.
+NetworkScales scales_from_json(const JsonCursor& cursor, const MachineModel& model) {
+  NetworkScales own;
+  own.network = cursor.at("network").text();
+  own.options = cursor.at("options").text();
+  own.task = cursor.at("task").token<Task>();
+  own.runtime = cursor.at("runtime").token<Runtime>();
+  for (const JsonCursor& row : cursor.at("scales").items()) {
+    own.scales.push_back(parameter_from_json(row));
+    const ParameterRow* declared = find_parameter_row(own.scales.back().name);
+    if (!declared || declared->scope != Scope::network)
+      row.at("name").fail(quote(own.scales.back().name) + " is not a scale of a network");
+    if (!(own.scales.back().mean > 0)) row.at("mean").fail("is not positive");
+  }
+  const std::size_t scales = own.scales.size();
+  own.covariance = covariance_from_json(cursor.at("covariance"), scales);
+  const auto rows = cursor.at("with_parameters").items();
+  if (rows.size() != scales)
+    cursor.at("with_parameters")
+        .fail(fmt::format("has {} rows for {} scales", rows.size(), scales));
+  for (std::size_t i = 0; i < scales; ++i) {
+    const auto cells = rows[i].items();
+    if (cells.size() > model.parameters.size())
+      rows[i].fail(
+          fmt::format("has {} numbers for {} parameters", cells.size(), model.parameters.size()));
+    std::vector<double>& row = own.with_parameters.emplace_back();
+    for (std::size_t j = 0; j < cells.size(); ++j) {
+      row.push_back(cells[j].number());
+      const double bound = std::sqrt(own.covariance[i * scales + i]) * sigma_of(model, j);
+      if (std::abs(row.back()) > bound * (1 + rounding))
+        cells[j].fail("larger than the variances allow");
+    }
+  }
+  return own;
+}
+
 }  // namespace
 
 std::optional<std::size_t> find_parameter(const MachineModel& model, std::string_view name) {
@@ -91,6 +162,10 @@ double mean_of(const MachineModel& model, std::string_view name) {
 
 double sigma_of(const MachineModel& model, std::size_t index) {
   return std::sqrt(model.covariance.at(index * model.parameters.size() + index));
+}
+
+double sigma_of_scale(const NetworkScales& own, std::size_t index) {
+  return std::sqrt(own.covariance.at(index * own.scales.size() + index));
 }
 
 void ParameterCollector::add(Parameter parameter, double sigma) {
@@ -131,12 +206,17 @@ void set_parameter(MachineModel& model, Parameter parameter, double sigma) {
   for (std::size_t j = 0; j < n; ++j)
     model.covariance[index * n + j] = model.covariance[j * n + index] = 0;
   model.covariance[index * n + index] = sigma * sigma;
+  for (NetworkScales& own : model.networks)
+    for (std::vector<double>& row : own.with_parameters)
+      if (index < row.size()) row[index] = 0;
 }
 
 // Priors are independent of each other; what a fit left alone has nothing beside its variance.
 MachineModel before_fit(const MachineModel& model) {
   MachineModel prior = model;
   prior.observations.clear();
+  prior.networks.clear();
+  prior.transfer = {};
   const std::size_t n = model.parameters.size();
   for (std::size_t i = 0; i < n; ++i) {
     const auto& belief = model.parameters[i].prior;
@@ -149,21 +229,77 @@ MachineModel before_fit(const MachineModel& model) {
   return prior;
 }
 
-Json to_json(const MachineModel& model) {
-  Json covariance = Json::array();
+MachineModel as_fitted(const MachineModel& model) {
+  MachineModel result = model;
+  result.transfer = {};
+  const auto [share, prior_variance] = model.transfer;
+  if (share == 1 && prior_variance == 0) return result;
   const std::size_t n = model.parameters.size();
+  std::vector<double> shares(n, 1), ratio(n, 1);  // of the new to the old mean
+  std::vector<double> added(n, 0);                // relative variances
   for (std::size_t i = 0; i < n; ++i) {
-    Json row = Json::array();
-    for (std::size_t j = 0; j < n; ++j) row.push_back(model.covariance.at(i * n + j));
-    covariance.push_back(std::move(row));
+    Parameter& parameter = result.parameters[i];
+    const auto& prior = parameter.prior;
+    if (!prior || !is_transferred(parameter)) continue;
+    shares[i] = share;
+    ratio[i] = std::pow(parameter.mean / prior->mean, 1 / share - 1);
+    added[i] = prior_variance * prior->sigma * prior->sigma / (prior->mean * prior->mean) *
+               parameter.mean * parameter.mean;
+    parameter.mean *= ratio[i];
   }
-  return {{"schema", MachineModel::schema},
-          {"device", model.device},
-          {"parameters", array_of(model.parameters, parameter_to_json)},
-          {"covariance", std::move(covariance)},
-          {"observations", array_of(model.observations, [](const Observation& observation) {
-             return to_json(observation);
-           })}};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double& value = result.covariance[i * n + j];
+      if (i == j) value = std::max(0.0, value - added[i]);
+      value *= ratio[i] * ratio[j] / (shares[i] * shares[j]);
+    }
+  return result;
+}
+
+MachineModel for_network(const MachineModel& model, const std::string& network,
+                         const std::string& options, Task task, Runtime runtime) {
+  MachineModel result = model;
+  for (const NetworkScales& own : model.networks) {
+    if (own.network != network || own.options != options || own.task != task ||
+        own.runtime != runtime)
+      continue;
+    result = as_fitted(result);
+    std::vector<std::size_t> at;  // of the scales in the model
+    for (std::size_t i = 0; i < own.scales.size(); ++i) {
+      const std::size_t count = own.scales.size();
+      set_parameter(result, own.scales[i], std::sqrt(own.covariance[i * count + i]));
+      at.push_back(*find_parameter(result, own.scales[i].name));
+    }
+    const std::size_t n = result.parameters.size();
+    const auto set = [&](std::size_t i, std::size_t j, double value) {
+      result.covariance[i * n + j] = result.covariance[j * n + i] = value;
+    };
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      for (std::size_t j = 0; j < own.with_parameters[i].size(); ++j)
+        if (own.with_parameters[i][j] != 0) set(at[i], j, own.with_parameters[i][j]);
+      for (std::size_t j = 0; j < i; ++j) set(at[i], at[j], own.covariance[i * at.size() + j]);
+    }
+  }
+  return result;
+}
+
+MachineModel for_network(const MachineModel& model, const Observation& run) {
+  return for_network(model, run.network, run.options, run.task, run.conditions.runtime);
+}
+
+Json to_json(const MachineModel& model) {
+  Json json = {{"schema", MachineModel::schema},
+               {"device", model.device},
+               {"parameters", array_of(model.parameters, parameter_to_json)},
+               {"covariance", rows_of(model.covariance, model.parameters.size())},
+               {"observations", array_of(model.observations, [](const Observation& observation) {
+                  return to_json(observation);
+                })}};
+  if (model.networks.empty()) return json;
+  json["networks"] = array_of(model.networks, scales_to_json);
+  json["transfer"] = {{"share", model.transfer.share},
+                      {"prior_variance", model.transfer.prior_variance}};
+  return json;
 }
 
 MachineModel machine_model_from_json(const JsonCursor& cursor) {
@@ -190,6 +326,12 @@ MachineModel machine_model_from_json(const JsonCursor& cursor) {
     model.observations = vector_of(*observations, [&](const JsonCursor& observation) {
       return observation_from_json(observation, model.device);
     });
+  if (const auto transfer = cursor.find("transfer")) model.transfer = transfer_from_json(*transfer);
+  if (const auto networks = cursor.find("networks")) {
+    const MachineModel fitted = as_fitted(model);
+    model.networks = vector_of(
+        *networks, [&](const JsonCursor& network) { return scales_from_json(network, fitted); });
+  }
   return model;
 }
 

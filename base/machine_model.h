@@ -34,12 +34,40 @@ struct Parameter {
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
+// What a fit learned about one network alone: how far its kernels and its host work are from the
+// formulas. No other network is predicted with it.
+struct NetworkScales {
+  std::string network, options;  // as in an Observation
+  Task task = Task::inference;
+  Runtime runtime = Runtime::ideal;
+  std::vector<Parameter> scales;   // of Scope::network, named for the runtime
+  std::vector<double> covariance;  // of the scales, row by row
+  // Of each scale with the model's parameters, row by row. Parameters that were added to the model
+  // later are independent of the scales.
+  std::vector<std::vector<double>> with_parameters;
+
+  friend bool operator==(const NetworkScales&, const NetworkScales&) = default;
+};
+
+// How a fit to few networks holds for others. A machine does not treat all networks alike: part of
+// a parameter's variance is between networks, so others take over only a share of what the rows of
+// one network moved, and keep a part of the prior's variance.
+struct Transfer {
+  double share = 1;           // of the change of the logarithm
+  double prior_variance = 0;  // share of the prior's variance that is added
+
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+// Its parameters hold for networks that were not measured; as_fitted() has those of the rows.
 struct MachineModel {
   static constexpr std::string_view schema = "ridgeline.machine_model/1";
   std::string device;
   std::vector<Parameter> parameters;        // names are unique
   std::vector<double> covariance;           // row by row, in the order of the parameters
   std::vector<Observation> observations{};  // that the fit was given
+  std::vector<NetworkScales> networks{};    // one for each network that the fit was given
+  Transfer transfer{};
 
   friend bool operator==(const MachineModel&, const MachineModel&) = default;
 };
@@ -51,6 +79,8 @@ std::optional<std::size_t> find_parameter(const MachineModel& model, std::string
 double mean_of(const MachineModel& model, std::string_view name);
 // One sigma of the parameter with this index: the root of its variance.
 double sigma_of(const MachineModel& model, std::size_t index);
+// The same of a network's scale.
+double sigma_of_scale(const NetworkScales& own, std::size_t index);
 // Parameters that are independent of each other, added to those that a model has already.
 class ParameterCollector {
  public:
@@ -72,6 +102,14 @@ class ParameterCollector {
 void set_parameter(MachineModel& model, Parameter parameter, double sigma = 0);
 // What was believed before any fit, without observations: a second fit starts from here.
 MachineModel before_fit(const MachineModel& model);
+// The parameters that explain the rows of the fit best, before they were transferred to other
+// networks.
+MachineModel as_fitted(const MachineModel& model);
+// The model to predict one network with. If the model was fitted to this network, with this task
+// and runtime, its own scales take the place of the prior that holds for all others.
+MachineModel for_network(const MachineModel& model, const std::string& network,
+                         const std::string& options, Task task, Runtime runtime);
+MachineModel for_network(const MachineModel& model, const Observation& run);
 
 Json to_json(const MachineModel& model);
 // Names and covariance are checked.

@@ -25,6 +25,17 @@ bool worth_showing(const MovedParameter& moved) {
              (1 - least) * moved.before.sigma / std::abs(moved.before.mean);
 }
 
+// "for resnet50 by torch-eager alone: kernel_time_scale 1.12 ± 4 %, …"
+std::string own_scales_text(const NetworkScales& own) {
+  std::string text =
+      fmt::format("for {} {}by {} alone:", own.network,
+                  own.task == Task::training ? "in training " : "", to_string(own.runtime));
+  for (std::size_t i = 0; i < own.scales.size(); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", own.scales[i].name,
+                        with_sigma(own.scales[i].mean, sigma_of_scale(own, i)));
+  return text + fmt::format(" ({})", to_string(Source::fitted));
+}
+
 }  // namespace
 
 std::string calibration_text(const Calibration& calibration, int width) {
@@ -54,6 +65,8 @@ std::string calibration_text(const Calibration& calibration, int width) {
     text +=
         fmt::format("({} other{} moved by less than a tenth of what was open; --json has all)\n",
                     hidden, hidden == 1 ? "" : "s");
+  for (const NetworkScales& own : calibration.model.networks)
+    text += wrap(own_scales_text(own), width, 2) + "\n";
   for (const Observation& refused : calibration.refused)
     text +=
         wrap(fmt::format("rejected: {}: {}", describe(refused), refused.refused), width, 2) + "\n";

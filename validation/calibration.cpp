@@ -27,6 +27,7 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
     if (!(sigma_before > 0)) continue;  // a fact
     const PriorBelief belief{prior.parameters[*before].mean, sigma_before,
                              prior.parameters[*before].source};
+    if (is_of_network(parameter)) continue;  // fits leave it alone
     parameter.prior = belief;
     MovedParameter row{parameter.name, belief, parameter.mean, sigma, parameter.source};
     if (row.sigmas() > least_move || sigma < sigma_before * (1 - least_move))
@@ -54,6 +55,20 @@ Json moved_to_json(const MovedParameter& moved) {
           {"mean", moved.mean},
           {"sigma", moved.sigma},
           {"source", to_string(moved.source)}};
+}
+
+Json own_scales_to_json(const NetworkScales& own) {
+  Json scales = Json::array();
+  for (std::size_t i = 0; i < own.scales.size(); ++i)
+    scales.push_back({{"parameter", own.scales[i].name},
+                      {"mean", own.scales[i].mean},
+                      {"sigma", sigma_of_scale(own, i)},
+                      {"source", to_string(own.scales[i].source)}});
+  return {{"network", own.network},
+          {"options", own.options},
+          {"task", to_string(own.task)},
+          {"runtime", to_string(own.runtime)},
+          {"scales", std::move(scales)}};
 }
 
 Json refused_to_json(const Observation& refused) {
@@ -134,6 +149,7 @@ Json to_json(const Calibration& calibration) {
           {"device", calibration.model.device},
           {"used", calibration.used},
           {"moved", array_of(calibration.moved, moved_to_json)},
+          {"networks", array_of(calibration.model.networks, own_scales_to_json)},
           {"refused", array_of(calibration.refused, refused_to_json)},
           {"notes", calibration.notes}};
 }

@@ -115,8 +115,10 @@ const MachineModel& Folds::wide_fit(const Observation& row, const std::string& w
   const MachineModel& prior = priors_.of(row);
   const MachineModel start =
       with_facts(widened(prior, widening), untaught_parameters(machine, prior));
-  return wide_fits_.emplace(std::pair(machine, without), predictor_.fit(start, others).model)
-      .first->second;
+  // Limited below to what the prior knows, so nothing of it is added here.
+  MachineModel fitted = as_fitted(predictor_.fit(start, others).model);
+  fitted.networks.clear();  // a fold predicts networks that it was not fitted to
+  return wide_fits_.emplace(std::pair(machine, without), std::move(fitted)).first->second;
 }
 
 MachineModel Folds::refit_without_network(const Observation& row, const std::string& network) {

@@ -32,6 +32,12 @@ WorkloadOptions workload_options(const Observation& row) {
   return options;
 }
 
+// The row with its options in full: one network may be written in several ways.
+Observation with_full_options(Observation row) {
+  row.options = full_options(workload_named(row.network), parse_options(row.options));
+  return row;
+}
+
 // Its prior is a row that names no device.
 bool is_shared(const Parameter& parameter) {
   const auto rows = prior_rows();
@@ -128,15 +134,15 @@ Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile,
     PredictOptions options;
     options.rows = RowDetail::none;
     if (detail == Detail::value) options.draws = 0;
-    const Prediction prediction =
-        predict(model, loads->of(row), machines->conditions(row), options);
+    const Prediction prediction = predict(for_network(model, with_full_options(row)),
+                                          loads->of(row), machines->conditions(row), options);
     return Forecast{prediction.time_s, prediction.power_w, prediction.energy_j, prediction.bound};
   };
   predictor.fit = [=](const MachineModel& prior, Observations rows) {
     std::vector<Observation> observations;
     std::vector<const NetworkLoad*> networks;
     for (const Observation* row : rows) {
-      observations.push_back(*row);
+      observations.push_back(with_full_options(*row));
       observations.back().conditions = machines->conditions(*row);
       networks.push_back(&loads->of(*row));
     }

@@ -112,6 +112,16 @@ Settings resolve(const Workload& workload, const WorkloadOptions& options) {
   return settings;
 }
 
+std::string full_options(const Workload& workload, const WorkloadOptions& options) {
+  std::string text;
+  for (const auto& [option, value] : chosen(workload.options, resolve(workload, options))) {
+    if (option == WorkloadOption::dtype) continue;
+    if (!text.empty()) text += ';';
+    ((text += to_string(option)) += '=') += value;
+  }
+  return text;
+}
+
 Graph build_workload(const Workload& workload, const Settings& settings) {
   NetworkBuilder net(std::string(workload.name), settings);
   workload.build(net);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,10 @@ Workload workload_named(std::string_view name);
 // Fills in defaults. Usage errors: an option that the network does not have, a prompt length when
 // decoding, a context for a prompt, a number out of range.
 Settings resolve(const Workload& workload, const WorkloadOptions& options);
+
+// "image=224;classes=1000": all options of a network with their values, except batch and type.
+// Equal for two requests of the same network, however they were written.
+std::string full_options(const Workload& workload, const WorkloadOptions& options);
 
 Graph build_workload(const Workload& workload, const Settings& settings);
 Graph build_workload(std::string_view name, const WorkloadOptions& options = {});

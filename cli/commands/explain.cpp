@@ -96,7 +96,7 @@ class ExplainedNetwork {
   }
 
   Prediction predicted(const NetworkVariant& variant) {
-    return predict(machine_.model, load_of(variant, request_.runtime), conditions_);
+    return predict(model_in(request_.runtime), load_of(variant, request_.runtime), conditions_);
   }
 
   // Absent where the machine's memory is unknown.
@@ -131,8 +131,9 @@ class ExplainedNetwork {
       Conditions conditions = conditions_;
       conditions.point = setting.point;
       conditions.runtime = setting.runtime;
-      const Prediction prediction = predict(machine_.model, load_of(variant, setting.runtime),
-                                            conditions, {.draws = 0, .rows = RowDetail::none});
+      const Prediction prediction =
+          predict(model_in(setting.runtime), load_of(variant, setting.runtime), conditions,
+                  {.draws = 0, .rows = RowDetail::none});
       return Cost{prediction.time_s.value,
                   prediction.energy_j ? std::optional(prediction.energy_j->value) : std::nullopt};
     } catch (const Error&) {
@@ -141,6 +142,14 @@ class ExplainedNetwork {
   }
 
  private:
+  const MachineModel& model_in(Runtime runtime) {
+    const auto known = models_.find(runtime);
+    if (known != models_.end()) return known->second;
+    const Task task = request_.training ? Task::training : Task::inference;
+    return models_.emplace(runtime, model_for(machine_.model, request_.network, task, runtime))
+        .first->second;
+  }
+
   const NetworkLoad& load_of(const NetworkVariant& variant, Runtime runtime) {
     const auto known = loads_.find(&variant);
     if (known != loads_.end()) return known->second;
@@ -153,6 +162,7 @@ class ExplainedNetwork {
   NetworkVariants variants_;
   std::map<const NetworkVariant*, NetworkLoad> loads_;
   std::optional<MemoryAmount> usable_;
+  std::map<Runtime, MachineModel> models_;  // with the network's own scales
 };
 
 // Under a cap or a governor the GPU runs slower than the mode says.

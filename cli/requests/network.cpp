@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/requests/values.h"
+#include "workloads/registry.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -134,6 +135,14 @@ std::int64_t parse_batch(const std::string& text) {
   WorkloadOptions parsed;
   set_option(parsed, WorkloadOption::batch, text);
   return *parsed.batch;
+}
+
+MachineModel model_for(const MachineModel& model, const NetworkRequest& request, Task task,
+                       Runtime runtime) {
+  const auto workload = find_workload(request.word);
+  if (!workload || model.networks.empty()) return model;
+  return for_network(model, std::string(workload->name), full_options(*workload, request.options),
+                     task, runtime);
 }
 
 void add_training_options(OptionsDescription& options) {

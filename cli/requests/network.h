@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "analyzer/training/training.h"
+#include "base/machine_model.h"
+#include "base/runtime.h"
 #include "cli/command.h"
 #include "workloads/network.h"
 
@@ -22,6 +24,11 @@ NetworkRequest network_request_without_lists(Options options, const std::string&
 
 // Within the limits that networks known by name have; an error names --batch.
 std::int64_t parse_batch(const std::string& text);
+
+// The model to predict this network with: with the network's own scales if the model was fitted to
+// it. Networks in files are not fitted.
+MachineModel model_for(const MachineModel& model, const NetworkRequest& request, Task task,
+                       Runtime runtime);
 
 // --train as a switch, and its companions.
 void add_training_options(OptionsDescription& options);

@@ -408,6 +408,18 @@ void add_trained(const InputRequest& input, PlannedNetwork trained, PlannedMemor
                   jitter_s > 0 ? ", at most " + format_seconds(jitter_s) + " early or late" : ""));
 }
 
+// With the scales of the planned networks, where the model was fitted to them. Two networks in one
+// runtime would share a scale, so then both keep the prior.
+void set_own_scales(const PlanRequest& request, PlanProblem& problem) {
+  const Runtime runtime = problem.conditions.runtime;
+  if (request.trained && problem.concurrent.runtime == runtime) return;
+  const Task task = request.scenario == Scenario::training ? Task::training : Task::inference;
+  problem.model = model_for(problem.model, request.run.network, task, runtime);
+  if (request.trained)
+    problem.model = model_for(problem.model, request.trained->network, Task::training,
+                              problem.concurrent.runtime);
+}
+
 }  // namespace
 
 PlanSetup plan_setup(const PlanRequest& request) {
@@ -435,6 +447,7 @@ PlanSetup plan_setup(const PlanRequest& request) {
   const PlanVariant& some = problem.variants.front();
   set_tensors(some, static_cast<double>(some.batch), problem.training);
   if (request.trained) add_trained(request.input, *request.trained, memory, problem);
+  set_own_scales(request, problem);
   if (!request.why.empty())
     setup.options.why = index_of_why(request.why, machine, problem.candidates);
   return setup;

@@ -1,6 +1,7 @@
 // Fits a MachineModel to measurements: maximum a posteriori, log-normal priors, robust residuals.
 // Micro-benchmark rows and whole networks are both observations; parameters without variance
-// stay fixed.
+// stay fixed. Each network has scales of its own, so that what is peculiar to it does not bend the
+// machine.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +16,28 @@
 
 namespace ridgeline {
 
-// Whether a parameter is peculiar to one network: a fit to several networks leaves it unchanged.
+// Whether a parameter is peculiar to one network. A fit leaves the model's own unchanged, which
+// holds for networks that were not measured, and returns those of the measured networks beside it.
 bool is_of_network(const Parameter& parameter);
 
 struct FitResult {
-  MachineModel model;  // posterior means and covariance; fitted parameters are marked
+  // Posterior means and covariance; fitted parameters are marked. for_network() has the scales of
+  // one of the observed networks.
+  MachineModel model;
   std::map<std::size_t, std::string> refused;  // reason, by index of the observation
   std::vector<std::string> notes;  // "time does not move with the GPU clock: host-bound …"
 };
 
 struct FitOptions {
-  double time_noise = 0.05;   // relative, one sigma: repeat noise of the measurements
-  double power_noise = 0.03;  //
+  // Relative, one sigma: repeat noise of the measurements …
+  double time_noise = 0.05;
+  double power_noise = 0.03;
+  // … and what no scale of a network explains, since the formulas err differently for each batch,
+  // type and mode.
+  double time_misfit = 0.05;
+  // With free clocks, a governor or a warm board slows several rows of a session down together. On
+  // AGX Orin the same run took up to 1.5 times as long the second time.
+  double governed_noise = 0.1;
   bool refuse_outliers = true;
 };
 

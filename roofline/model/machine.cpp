@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/parameters.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
 #include "base/text.h"
@@ -72,11 +73,29 @@ OperatingPoint measured_point(const MachineModel& model, const MachineRequest& r
   throw usage_error("--mode", "no such mode was measured: " + quote(label), "there are " + known);
 }
 
+// Models that were fitted before networks had scales of their own apply that of one network to all.
+// Their scales are set back to the prior.
+bool forget_network_scales(MachineModel& model) {
+  bool changed = false;
+  for (const Parameter& parameter : std::vector(model.parameters))
+    if (parameter.prior && parameter_row(parameter.name, model.device).scope == Scope::network) {
+      const PriorBelief prior = *parameter.prior;
+      changed = changed || prior.mean != parameter.mean;
+      set_parameter(model, {parameter.name, prior.mean, prior.source}, prior.sigma);
+    }
+  return changed;
+}
+
 MachineSource fitted_source(const JsonCursor& document, const std::string& path,
                             const MachineRequest& request) {
   refuse_threads(request);
   MachineModel model = machine_model_from_json(document);
   MachineSource source;
+  if (forget_network_scales(model))
+    source.notes.push_back(
+        path +
+        " was fitted by an older version, with one scale for all networks, which is not "
+        "used; 'ridgeline calibrate' with the same rows learns one for each network");
   if (catalog::find(model.device)) {
     catalog::Device device = catalog::load(model.device);
     const catalog::Configuration configuration = catalog::configuration(device, request.jetpack);

@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "tests/base/error_line.h"
 #include "tests/base/sample_nouns.h"
+#include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -124,6 +125,59 @@ TEST(MachineModel, BeforeItsFit) {
   EXPECT_EQ(prior.covariance[3], 1e-12);
   EXPECT_TRUE(prior.observations.empty());
   EXPECT_EQ(before_fit(prior), prior);
+}
+
+// The sample with a network that it was fitted to.
+MachineModel model_with_network() {
+  MachineModel model = sample_model();
+  model.networks = {{"resnet50",
+                     "image=224",
+                     Task::inference,
+                     Runtime::tensorrt,
+                     {{"tensorrt_kernel_time_scale", 1.2, Source::fitted}},
+                     {0.0025},
+                     {{0.004, 0}}}};
+  return model;
+}
+
+TEST(MachineModel, ANetworksScalesReplaceThePriorForThatNetworkAlone) {
+  MachineModel model = model_with_network();
+  const MachineModel own =
+      for_network(model, "resnet50", "image=224", Task::inference, Runtime::tensorrt);
+  ASSERT_EQ(own.parameters.size(), 3U);
+  EXPECT_EQ(mean_of(own, "tensorrt_kernel_time_scale"), 1.2);
+  EXPECT_DOUBLE_EQ(sigma_of(own, 2), 0.05);
+  EXPECT_EQ(own.covariance[2], 0.004);
+  EXPECT_EQ(own.covariance[6], 0.004);
+  EXPECT_EQ(own.covariance[1], model.covariance[1]);
+  for (const MachineModel& other :
+       {for_network(model, "resnet18", "image=224", Task::inference, Runtime::tensorrt),
+        for_network(model, "resnet50", "image=224", Task::training, Runtime::tensorrt),
+        for_network(model, "resnet50", "image=160", Task::inference, Runtime::tensorrt),
+        for_network(model, "resnet50", "image=224", Task::inference, Runtime::torch_eager)})
+    EXPECT_EQ(other, model);
+  // A parameter that is set anew is independent of the scale.
+  set_parameter(model, {"gpu_matmul_fp16_efficiency", 0.7, Source::measured}, 0.1);
+  EXPECT_EQ(model.networks[0].with_parameters[0][0], 0);
+  EXPECT_TRUE(before_fit(model).networks.empty());
+}
+
+TEST(MachineModel, NetworksInFiles) {
+  const Json json = to_json(model_with_network());
+  EXPECT_EQ(machine_model_from_json(JsonCursor(json, "")), model_with_network());
+  EXPECT_TRUE(schema_violations(json, "machine_model.schema.json").empty());
+  EXPECT_FALSE(to_json(sample_model()).contains("networks"));  // as in older files
+  const auto error = [](auto edit) {
+    return error_after(model_with_network(), machine_model_from_json, edit);
+  };
+  EXPECT_EQ(error([](Json& file) { file["networks"][0]["scales"][0]["name"] = "board_w"; }),
+            "f.json: networks[0].scales[0].name: \"board_w\" is not a scale of a network");
+  EXPECT_EQ(error([](Json& file) { file["networks"][0]["covariance"] = Json::array(); }),
+            "f.json: networks[0].covariance: has 0 rows for 1 parameters");
+  EXPECT_EQ(error([](Json& file) { file["networks"][0]["with_parameters"][0][0] = 1; }),
+            "f.json: networks[0].with_parameters[0][0]: larger than the variances allow");
+  EXPECT_EQ(error([](Json& file) { file["networks"][0]["with_parameters"] = Json::array(); }),
+            "f.json: networks[0].with_parameters: has 0 rows for 1 scales");
 }
 
 TEST(Ceilings, BrokenOnes) {
