@@ -21,6 +21,11 @@ constexpr double first_trust = 0.7;
 constexpr double more_trust = 0.05;
 constexpr double most_trust = 0.95;
 constexpr std::size_t most_blocks_of_runners_up = 6;
+// Energies this close count as equal: repeated measurements differ by more. Times closer than half
+// of that do not make a mode faster.
+constexpr double same_energy = 0.01;
+constexpr double same_time = 0.005;
+constexpr std::size_t most_faster = 64;  // that are tried
 
 }  // namespace
 
@@ -128,6 +133,55 @@ std::vector<Choice> Chooser::best(const Objective& objective, std::size_t count)
   return search(objective, count, [&](std::size_t, const Service& service) {
     return score_of(objective.goal, service);
   });
+}
+
+// The fastest mode of the same batch and type that takes at most 1 % more energy, and of modes that
+// are as fast, the one of least energy.
+std::optional<Choice> Chooser::faster_than(const Choice& choice, const Objective& objective) {
+  struct Candidate {
+    std::size_t row = 0;
+    double time_s = 0, score = 0;
+  };
+  const auto at = [&](std::size_t row) {
+    const Service service = service_at(problem_, sweep_, row, objective);
+    return Candidate{row, service.goal_s, score_of(objective.goal, service)};
+  };
+  const double enough_s = at(choice.row).time_s * (1 - same_time);
+  const std::size_t variant = sweep_.variant_of(choice.row);
+  std::vector<Candidate> faster;
+  for (std::size_t mode = 0; mode < sweep_.modes; ++mode) {
+    const std::size_t row = sweep_.row(variant, mode);
+    if (!mode_at(problem_, sweep_, row).is_eligible(reach_)) continue;
+    const Candidate candidate = at(row);
+    if (candidate.score > 0 && candidate.score <= choice.score * (1 + same_energy) &&
+        candidate.time_s < enough_s && holds_at_means(row, objective))
+      faster.push_back(candidate);
+  }
+  std::sort(faster.begin(), faster.end(),
+            [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
+  std::optional<Candidate> found;
+  std::size_t tried = 0;
+  for (const Candidate& candidate : faster) {
+    if (found && (candidate.time_s > found->time_s * (1 + same_time))) break;
+    if (found && candidate.score >= found->score) continue;
+    if (++tried > most_faster) break;
+    if (!holds(candidate.row, objective)) continue;
+    found = Candidate{candidate.row, found ? found->time_s : candidate.time_s, candidate.score};
+  }
+  if (!found) return std::nullopt;
+  const bool is_drawn = draws_.count() > 0 && !objective.limits.empty();
+  return Choice{found->row, found->score, is_drawn ? draws_.probability(found->row, objective) : 1};
+}
+
+std::vector<Choice> Chooser::settled(const Objective& objective, std::size_t count) {
+  std::vector<Choice> choices = best(objective, count);
+  if (choices.empty() || objective.goal != Goal::energy) return choices;
+  const auto faster = faster_than(choices.front(), objective);
+  if (!faster) return choices;
+  std::vector<Choice> result{*faster};
+  for (const Choice& choice : choices)
+    if (!is_near(choice.row, faster->row) && result.size() < count) result.push_back(choice);
+  return result;
 }
 
 std::optional<Choice> Chooser::least(LimitKind kind, const Objective& objective) {

@@ -29,6 +29,9 @@ class Chooser {
   // limits.
   std::vector<Choice> best(const Objective& objective, std::size_t count = 1);
 
+  // The same for users: of modes that take practically the same energy, the fastest comes first.
+  std::vector<Choice> settled(const Objective& objective, std::size_t count = 1);
+
   // The row that keeps the limits with the least value of the quantity that such a limit bounds.
   std::optional<Choice> least(LimitKind kind, const Objective& objective);
 
@@ -47,6 +50,8 @@ class Chooser {
   SweepDraws& draws() { return draws_; }
 
  private:
+  std::optional<Choice> faster_than(const Choice& choice, const Objective& objective);
+
   struct Ranked {
     long long tie = 0;  // equal for scores within a millionth
     std::size_t row = 0;

@@ -122,7 +122,7 @@ std::optional<Choice> other_reach(Chooser& chooser, const Objective& objective,
   const bool reboots = mode_at(problem, chooser.sweep(), choice.row).reach == Reach::reboot;
   if (!reboots && problem.candidates.reach == Reach::reboot) return std::nullopt;
   Chooser other(problem, chooser.sweep(), chooser.draws(), reboots ? Reach::live : Reach::reboot);
-  const auto best = other.best(objective);
+  const auto best = other.settled(objective);
   if (best.empty() || best.front().row == choice.row) return std::nullopt;
   if (!reboots && best.front().score >= choice.score) return std::nullopt;
   return best.front();
@@ -225,7 +225,7 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
         coefficient_draws(problem.model, problem.concurrent.runtime, options.draws, options.seed);
   SweepDraws sweep_draws(problem, swept, draws, trained_draws);
   Chooser chooser(problem, swept, sweep_draws, problem.candidates.reach);
-  const std::vector<Choice> choices = chooser.best(objective, 1 + options.runners_up);
+  const std::vector<Choice> choices = chooser.settled(objective, 1 + options.runners_up);
   if (choices.empty()) throw infeasible_error(chooser, objective);
   const Choice& choice = choices.front();
   const auto planned = [&](std::size_t row, double probability) {

@@ -23,7 +23,7 @@ std::optional<double> gain_without(Chooser& chooser, const Objective& objective,
                                    const Choice& choice, std::size_t limit) {
   Objective without = objective;
   without.limits.erase(without.limits.begin() + static_cast<std::ptrdiff_t>(limit));
-  const auto better = chooser.best(without);
+  const auto better = chooser.settled(without);
   if (better.empty()) return std::nullopt;
   const double gain = 1 - better.front().score / choice.score;
   return gain > least_gain ? std::optional(gain) : std::nullopt;
@@ -147,7 +147,7 @@ std::vector<std::string> close_calls(Chooser& chooser, const Objective& objectiv
       Objective moved = objective;
       Limit& limit = moved.limits[i];
       limit.bound *= 1 + change;
-      const auto best = chooser.best(moved);
+      const auto best = chooser.settled(moved);
       if (!best.empty() && chooser.is_near(choice.row, best.front().row)) continue;
       notes.push_back(
           fmt::format("close call: with {} at {} {}", to_string(limit.kind),
@@ -217,10 +217,17 @@ WhyNot why_not(Chooser& chooser, const Objective& objective, const Choice& choic
   for (std::string& reason : broken_limits(chooser, objective, why.row))
     why.reasons.push_back(std::move(reason));
   const double score_ratio = score_at(chooser, why.row, objective) / choice.score;
+  const auto time_at = [&](std::size_t row) {
+    return service_at(chooser.problem(), chooser.sweep(), row, objective).goal_s;
+  };
+  const double time_ratio = time_at(why.row) / time_at(choice.row);
   if (score_ratio > 1)
     why.reasons.push_back(fmt::format("{} more {} than the chosen mode",
                                       format_percent(score_ratio - 1, 1),
                                       goal_text(chooser.problem().scenario, objective.goal)));
+  else if (why.reasons.empty() && time_ratio > 1 && objective.goal == Goal::energy)
+    why.reasons.push_back(fmt::format("as good as the chosen mode within 1 %, but {} slower",
+                                      format_percent(time_ratio - 1, 1)));
   else if (why.reasons.empty())
     why.reasons.emplace_back("as good as the chosen mode, which has lower clocks");
   return why;

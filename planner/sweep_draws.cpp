@@ -96,11 +96,14 @@ const std::vector<BatchCost>& SweepDraws::costs(std::size_t row) {
   return costs_.find(row)->second;
 }
 
-// The same draw scales both times, so the error of the formulas cancels.
+// The same draw scales both times, so the error that the formulas make in all modes cancels, and
+// how time follows the clocks is left.
 double SweepDraws::slowdown(std::size_t row, std::size_t draw) {
   const std::size_t variant = sweep_.variant_of(row);
   const std::size_t fastest = sweep_.fastest[variant];
-  return pace_s(problem_, variant, sweep_.mode_of(row), costs(row)[draw]) /
+  if (row == fastest) return 0;
+  return draws_[draw].mode_scale *
+             pace_s(problem_, variant, sweep_.mode_of(row), costs(row)[draw]) /
              pace_s(problem_, variant, sweep_.mode_of(fastest), costs(fastest)[draw]) -
          1;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/mode_request.h"
 #include "devices/modes/mode_space.h"
 
 namespace ridgeline {
@@ -60,6 +61,13 @@ std::string describe(const GroupKey& key) {
   text += fmt::format(" {} {}", key.dtype, to_string(key.runtime));
   if (key.task != Task::inference) text += fmt::format(" {}", to_string(key.task));
   return fmt::format("{} on {}, {}", text, key.device, key.source);
+}
+
+Observation as_asked(Observation row) {
+  OperatingPoint& point = row.conditions.point;
+  if (point.label.find("gpu=") == std::string::npos) return row;
+  if (const auto hz = parse_mode_request(point.label, "mode").gpu_hz) point.gpu_hz = hz;
+  return row;
 }
 
 std::vector<std::string> mode_names(std::span<const Observation> rows) {

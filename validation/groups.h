@@ -30,6 +30,10 @@ GroupKey network_key(const Observation& row);  // and the batch
 // "gpt2 seq=512 batch 8 bf16 torch-eager on a100-40gb-pcie, energaizer-dvfs"
 std::string describe(const GroupKey& key);
 
+// The run at the GPU clock that its mode asks for ("gpu=1410MHz"). A table has the clock that was
+// seen, which is lower if a power cap limits the run; a user can only choose the former.
+Observation as_asked(Observation row);
+
 // The mode of each row by name: its label. If one label stands for points of the same run that
 // differ by more than a read-back does (5 %), the label with the clocks.
 std::vector<std::string> mode_names(std::span<const Observation> rows);

@@ -49,6 +49,7 @@ class Errors {
 struct ModeMeans {
   std::string mode;
   std::vector<double> measured_time, predicted_time, measured_energy, predicted_energy;
+  std::vector<double> asked_time;  // predicted at the clock that the mode asks for, as the energy
   BoundBy bound = BoundBy::memory;
   bool probed = false;
 };
@@ -59,14 +60,16 @@ std::vector<ModeMeans> modes_of(const std::vector<const ScoredRow*>& group) {
     auto found = std::find_if(modes.begin(), modes.end(),
                               [&](const ModeMeans& one) { return one.mode == row->mode; });
     if (found == modes.end()) {
-      modes.push_back({row->mode, {}, {}, {}, {}, row->forecast.bound, row->probed});
+      modes.push_back({row->mode, {}, {}, {}, {}, {}, row->forecast.bound, row->probed});
       found = modes.end() - 1;
     }
     found->measured_time.push_back(row->observation.time_s);
     found->predicted_time.push_back(row->forecast.time_s.value);
     if (const auto energy = row->energy_j(); energy && row->forecast.energy_j) {
+      const Forecast& asked = row->as_asked ? *row->as_asked : row->forecast;
       found->measured_energy.push_back(*energy);
-      found->predicted_energy.push_back(row->forecast.energy_j->value);
+      found->predicted_energy.push_back(asked.energy_j->value);
+      found->asked_time.push_back(asked.time_s.value);
     }
   }
   return modes;
@@ -99,7 +102,8 @@ Ranking rank(const GroupKey& key, const std::vector<const ScoredRow*>& group) {
   });
   if (!has_energy) return ranking;
   const LeastChoice choice = choose_least(means_of(modes, &ModeMeans::measured_energy),
-                                          means_of(modes, &ModeMeans::predicted_energy));
+                                          means_of(modes, &ModeMeans::predicted_energy),
+                                          means_of(modes, &ModeMeans::asked_time));
   ranking.chosen = modes[choice.chosen].mode;
   ranking.best = modes[choice.best].mode;
   ranking.energy_regret = choice.regret;
@@ -152,12 +156,17 @@ std::optional<double> kendall_tau(std::span<const double> measured,
   return static_cast<double>(agreement) / distinct;
 }
 
-LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted) {
+LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted,
+                         std::span<const double> times) {
   const auto least = [](std::span<const double> values) {
     return static_cast<std::size_t>(
         std::distance(values.begin(), std::min_element(values.begin(), values.end())));
   };
   LeastChoice choice{least(predicted), least(measured), 0};
+  constexpr double same_energy = 0.01;
+  const double enough = (1 + same_energy) * predicted[choice.chosen];
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (predicted[i] <= enough && times[i] < times[choice.chosen]) choice.chosen = i;
   choice.regret = measured[choice.chosen] / measured[choice.best] - 1;
   return choice;
 }

@@ -19,6 +19,8 @@ struct ScoredRow {
   std::string mode;  // unique within its group
   Forecast forecast;
   bool probed = false;  // the model was fitted to it: it counts only in the order of modes
+  // At the clock that the mode asks for, if a lower one was seen: what a choice is made by.
+  std::optional<Forecast> as_asked{};
 
   std::optional<double> energy_j() const;  // as measured; absent without power
 };
@@ -68,12 +70,14 @@ std::optional<double> kendall_tau(std::span<const double> measured,
                                   std::span<const double> predicted,
                                   const std::vector<bool>& probed = {});
 
-// What choosing by prediction costs: regret = measured(chosen) / measured(best) − 1.
+// What choosing by prediction costs: regret = measured(chosen) / measured(best) − 1. With `times`,
+// the fastest of those within 1 % of the least prediction is chosen, as `plan` does.
 struct LeastChoice {
   std::size_t chosen = 0, best = 0;
   double regret = 0;
 };
-LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted);
+LeastChoice choose_least(std::span<const double> measured, std::span<const double> predicted,
+                         std::span<const double> times = {});
 
 // One per group with a row that was not probed, in the order of the file; repeats of a mode are
 // averaged.

@@ -162,10 +162,14 @@ class Validator {
         refused_ += static_cast<int>(fit->refused.size());
       }
       const auto predict = [&](std::size_t i, bool probed) {
-        return ScoredRow{rows_[i], modes[i],
-                         predictor_.forecast(fit ? fit->model : prior, rows_[i],
-                                             probed ? Detail::value : Detail::interval),
-                         probed};
+        const MachineModel& model = fit ? fit->model : prior;
+        ScoredRow row{
+            rows_[i], modes[i],
+            predictor_.forecast(model, rows_[i], probed ? Detail::value : Detail::interval),
+            probed};
+        if (const Observation asked = as_asked(rows_[i]); asked != rows_[i])
+          row.as_asked = predictor_.forecast(model, asked, Detail::value);
+        return row;
       };
       for (const std::size_t i : trial.scored) result_.rows.push_back(predict(i, false));
       for (const std::size_t i : trial.probes) result_.probes.push_back(predict(i, true));

@@ -169,6 +169,31 @@ RC_GTEST_PROP(PlanProperties, TheChoiceIsTheBestThatKeepsTheLimits, ()) {
   }
 }
 
+// Energies within 1 % count as equal: no mode is faster at practically the same energy.
+TEST(PlanProperties, OfEqualEnergiesTheFastestIsChosen) {
+  static const Sweep swept = sweep(nano().problem);
+  const auto draws = coefficient_draws(nano().problem.model, Runtime::tensorrt, 200, 1);
+  SweepDraws sweep_draws(nano().problem, swept, draws);
+  Chooser chooser(nano().problem, swept, sweep_draws, Reach::reboot);
+  for (const double latency_s : {0.01, 0.02, 1.0})
+    for (const double power_w : {10.0, 14.0, 100.0}) {
+      const Objective objective = least(Goal::energy, {{LimitKind::latency, latency_s, 0, ""},
+                                                       {LimitKind::power, power_w, 0, ""}});
+      const auto best = chooser.best(objective), settled = chooser.settled(objective, 4);
+      ASSERT_EQ(best.empty(), settled.empty());
+      if (best.empty()) continue;
+      const Choice& choice = settled.front();
+      EXPECT_TRUE(chooser.holds(choice.row, objective));
+      EXPECT_LE(choice.score, 1.01 * best.front().score);
+      const auto service = [&](std::size_t row) {
+        return service_at(nano().problem, swept, row, objective);
+      };
+      EXPECT_LE(service(choice.row).sample_s, service(best.front().row).sample_s);
+      for (std::size_t i = 1; i < settled.size(); ++i)
+        EXPECT_FALSE(chooser.is_near(settled[i].row, choice.row));
+    }
+}
+
 // With draws: the choice keeps its limits, and a wider limit never makes it worse.
 TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
   static const Sweep swept = sweep(nano().problem);
