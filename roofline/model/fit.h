@@ -37,7 +37,7 @@ struct FitOptions {
   double time_misfit = 0.05;
   // With free clocks, a governor or a warm board slows several rows of a session down together. On
   // AGX Orin the same run took up to 1.5 times as long the second time.
-  double governed_noise = 0.15;
+  double governed_noise = 0.2;
   bool refuse_outliers = true;
 };
 
