@@ -31,7 +31,7 @@ struct PlanVariant {
   DType dtype = DType::fp32;
   std::shared_ptr<const NetworkLoad> trained{};  // training step beside inference; else null
   std::int64_t minibatch = 0;
-  double input_bytes = 0;  // of a batch; 0 if unknown
+  double input_bytes = 0;             // of a batch; 0 if unknown
   std::optional<MemoryFit> memory{};  // of all that runs; absent if the machine's is unknown
 };
 

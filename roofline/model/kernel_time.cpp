@@ -59,21 +59,23 @@ double padding_of(const KernelLoad& kernel, double units, const Engine& engine) 
   return std::clamp(operations / kernel.matrix_ops, 1.0, std::max(1.0, most));
 }
 
+double library_efficiency(const Engine& engine, KernelKind kind, DType dtype) {
+  const std::size_t i = index_of(dtype);
+  if (kind == KernelKind::convolution || kind == KernelKind::convolution_gradient)
+    return std::min(1.0, engine.convolution_efficiency[i]);
+  if (kind == KernelKind::attention) return std::min(1.0, engine.attention_efficiency[i]);
+  return std::min(1.0, engine.matmul_efficiency[i]);
+}
+
 // Operations per unit and clock that the library's kernels reach. Feeding the unit limits them to a
 // share of its fastest rate; if it sums in fp32 at a lower rate (consumer cards), that limits too.
 double reached_rate(const Engine& engine, KernelKind kind, const Arithmetic& arithmetic) {
   const std::size_t dtype = index_of(arithmetic.dtype);
-  double efficiency = engine.matmul_efficiency[dtype];
-  double gradient = 1;
-  if (kind == KernelKind::convolution || kind == KernelKind::convolution_gradient)
-    efficiency = engine.convolution_efficiency[dtype];
-  else if (kind == KernelKind::attention)
-    efficiency = engine.attention_efficiency[dtype];
-  if (kind == KernelKind::convolution_gradient) gradient = engine.gradient_efficiency;
-  double rate = arithmetic.rate * std::min(1.0, efficiency);
+  double rate = arithmetic.rate * library_efficiency(engine, kind, arithmetic.dtype);
   if (const double wide = engine.wide_sum_rate[dtype]; arithmetic.unit == Unit::matrix && wide > 0)
     rate = std::min(rate, wide * std::min(1.0, engine.wide_sum_efficiency));
-  return rate * std::min(1.0, gradient);
+  const bool is_gradient = kind == KernelKind::convolution_gradient;
+  return is_gradient ? rate * std::min(1.0, engine.gradient_efficiency) : rate;
 }
 
 }  // namespace
@@ -86,13 +88,20 @@ Arithmetic arithmetic_of(const Engine& engine, const KernelLoad& kernel, Runtime
   // are computed in fp32 keep their bits.
   const bool may_use_tf32 =
       kernel.dtype == DType::fp32 &&
-      (kernel.kind == KernelKind::convolution || runtime == Runtime::tensorrt);
+      (kernel.kind == KernelKind::convolution || kernel.kind == KernelKind::convolution_gradient ||
+       runtime == Runtime::tensorrt);
   Arithmetic chosen{Unit::vector, DType::fp32, 0};
+  double fastest = 0;
   each_unit_for({kernel.dtype, true, may_use_tf32}, [&](Unit unit, DType dtype) {
     if (unit == Unit::scalar) return false;  // no library uses it
     const double rate =
         (unit == Unit::matrix ? engine.matrix_rate : engine.vector_rate)[index_of(dtype)];
-    if (rate > 0 && chosen.rate == 0) chosen = {unit, dtype, rate};
+    const double reached = rate * library_efficiency(engine, kernel.kind, dtype);
+    const bool is_better = runtime == Runtime::tensorrt && reached > fastest;  // by timing them
+    if (rate > 0 && (chosen.rate == 0 || is_better)) {
+      chosen = {unit, dtype, rate};
+      fastest = reached;
+    }
     return rate > 0;
   });
   return chosen;

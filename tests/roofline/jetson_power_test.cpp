@@ -73,8 +73,9 @@ TEST(JetsonPower, TheTopGpuClockIsNotTheMostEfficientOne) {
                 << board.gpu_hz.back() / 1e6 << " MHz, top costs " << 100 * (top_j / best_j - 1)
                 << " % more\n";
       EXPECT_LT(best_hz, board.gpu_hz.back()) << board.id << " " << to_string(runtime);
-      if (board.gpu_hz.size() > 4)  // more than the clocks of the stock modes
+      if (board.gpu_hz.size() > 4) {  // more than the clocks of the stock modes
         EXPECT_GT(best_hz, board.gpu_hz.front()) << board.id << " " << to_string(runtime);
+      }
     }
 }
 

@@ -55,19 +55,20 @@ struct NetworkChoice {
 };
 
 // Built once each: many trials share a network.
-const NetworkLoad& load_of(const NetworkChoice& network, Runtime runtime) {
+const NetworkLoad& trial_load(const NetworkChoice& network, Runtime runtime) {
   static std::map<std::tuple<std::string, std::uint64_t, std::int64_t, DType, Runtime>, NetworkLoad>
       loads;
   const std::tuple key{network.name, network.seed, network.batch, network.dtype, runtime};
   const auto known = loads.find(key);
   if (known != loads.end()) return known->second;
+  WorkloadOptions options;
+  options.batch = network.batch;
+  options.dtype = workload_dtype(network.dtype);
   const std::vector<Demand> demands =
       network.name.empty()
           ? lower(random_network(network.seed, network.batch, workload_dtype(network.dtype)),
                   runtime)
-          : lower(build_workload(network.name,
-                                 {.batch = network.batch, .dtype = workload_dtype(network.dtype)}),
-                  runtime);
+          : lower(build_workload(network.name, options), runtime);
   return loads.emplace(key, network_load(demands, runtime)).first->second;
 }
 
@@ -128,7 +129,7 @@ struct Trial {
     return conditions;
   }
   Step step(const Coefficients& values) const {
-    return StepModel(load_of(network, runtime), values).at(conditions(), false);
+    return StepModel(trial_load(network, runtime), values).at(conditions(), false);
   }
   double time_s() const { return step(values_of(*machine, runtime)).time_s; }
 
@@ -259,7 +260,8 @@ TEST(Physics, NoRunIsFasterThanItsRoofs) {
     const ApplicableCeilings roofs(ceilings);
     const double time_s = trial.time_s();
     for (const Runtime runtime : {trial.runtime, Runtime::ideal}) {
-      const double roof_s = roofs.least_time_s(load_of(trial.network, runtime), cache_bytes(model));
+      const double roof_s =
+          roofs.least_time_s(trial_load(trial.network, runtime), cache_bytes(model));
       EXPECT_GE(time_s, roof_s * (1 - rounding)) << to_string(runtime) << ": " << trial;
     }
   }
@@ -290,7 +292,7 @@ TEST(Physics, TotalsAreSumsAndEnergyIsPowerTimesTime) {
   for (int i = 0; i < trial_count; ++i) {
     const Trial trial = trials.next();
     const Prediction prediction =
-        predict(trial.machine->model, load_of(trial.network, trial.runtime), trial.conditions(),
+        predict(trial.machine->model, trial_load(trial.network, trial.runtime), trial.conditions(),
                 {.draws = 0, .rows = RowDetail::values});
     double time_s = 0, energy_j = 0;
     for (const PredictedDemand& row : prediction.demands) {
@@ -311,97 +313,12 @@ TEST(Physics, TotalsAreSumsAndEnergyIsPowerTimesTime) {
   }
 }
 
-// Runs in which TensorRT is predicted to be slower than eager mode: a list to be emptied.
-struct KnownExcess {
-  std::string_view device, network;
-  std::int64_t batch;
-  DType dtype;
-
-  friend bool operator==(const KnownExcess&, const KnownExcess&) = default;
-};
-// clang-format off
-const std::vector<KnownExcess> known_excesses = {
-    {"a10-24gb", "opt-1.3b", 16, DType::fp16},
-    {"a10-24gb", "llama-3.2-1b", 16, DType::fp16},
-    {"a100-40gb-pcie", "opt-1.3b", 16, DType::fp16},
-    {"a100-40gb-pcie", "qwen2-1.5b", 16, DType::fp16},
-    {"a100-40gb-pcie", "llama-3.2-1b", 16, DType::fp16},
-    {"a100-80gb-sxm", "vit_l_16", 16, DType::fp16},
-    {"a100-80gb-sxm", "opt-1.3b", 16, DType::fp16},
-    {"a100-80gb-sxm", "qwen2-1.5b", 16, DType::fp16},
-    {"a100-80gb-sxm", "llama-3.2-1b", 16, DType::fp16},
-    {"l4-24gb", "opt-1.3b", 16, DType::fp16},
-    {"rtx-2080-ti-11gb", "opt-1.3b", 16, DType::fp16},
-    {"rtx-2080-ti-11gb", "llama-3.2-1b", 16, DType::fp16},
-    {"rtx-3060-12gb", "vit_b_16", 1, DType::fp32},
-    {"rtx-3060-12gb", "vit_b_16", 16, DType::fp32},
-    {"rtx-3060-12gb", "vit_b_32", 16, DType::fp32},
-    {"rtx-3060-12gb", "vit_l_16", 1, DType::fp32},
-    {"rtx-3060-12gb", "vit_l_16", 16, DType::fp32},
-    {"rtx-3060-12gb", "vit_l_16", 16, DType::fp16},
-    {"rtx-3060-12gb", "swin_t", 16, DType::fp32},
-    {"rtx-3060-12gb", "bert_base", 16, DType::fp32},
-    {"rtx-3060-12gb", "bert_large", 1, DType::fp32},
-    {"rtx-3060-12gb", "bert_large", 16, DType::fp32},
-    {"rtx-3060-12gb", "gpt2", 16, DType::fp32},
-    {"rtx-3060-12gb", "opt-1.3b", 1, DType::fp32},
-    {"rtx-3060-12gb", "opt-1.3b", 16, DType::fp32},
-    {"rtx-3060-12gb", "opt-1.3b", 16, DType::fp16},
-    {"rtx-3060-12gb", "qwen2-1.5b", 1, DType::fp32},
-    {"rtx-3060-12gb", "qwen2-1.5b", 16, DType::fp32},
-    {"rtx-3060-12gb", "qwen2-1.5b", 16, DType::fp16},
-    {"rtx-3060-12gb", "llama-3.2-1b", 1, DType::fp32},
-    {"rtx-3060-12gb", "llama-3.2-1b", 16, DType::fp32},
-    {"rtx-3060-12gb", "llama-3.2-1b", 16, DType::fp16},
-    {"rtx-3060-12gb", "lstm", 16, DType::fp32},
-    {"rtx-3090-24gb", "vit_b_16", 16, DType::fp32},
-    {"rtx-3090-24gb", "vit_b_32", 16, DType::fp32},
-    {"rtx-3090-24gb", "vit_l_16", 1, DType::fp32},
-    {"rtx-3090-24gb", "vit_l_16", 16, DType::fp32},
-    {"rtx-3090-24gb", "bert_base", 16, DType::fp32},
-    {"rtx-3090-24gb", "bert_large", 16, DType::fp32},
-    {"rtx-3090-24gb", "gpt2", 16, DType::fp32},
-    {"rtx-3090-24gb", "opt-1.3b", 1, DType::fp32},
-    {"rtx-3090-24gb", "opt-1.3b", 16, DType::fp32},
-    {"rtx-3090-24gb", "opt-1.3b", 16, DType::fp16},
-    {"rtx-3090-24gb", "qwen2-1.5b", 1, DType::fp32},
-    {"rtx-3090-24gb", "qwen2-1.5b", 16, DType::fp32},
-    {"rtx-3090-24gb", "qwen2-1.5b", 16, DType::fp16},
-    {"rtx-3090-24gb", "llama-3.2-1b", 1, DType::fp32},
-    {"rtx-3090-24gb", "llama-3.2-1b", 16, DType::fp32},
-    {"rtx-3090-24gb", "llama-3.2-1b", 16, DType::fp16},
-    {"rtx-4090-24gb", "vit_b_16", 16, DType::fp32},
-    {"rtx-4090-24gb", "vit_l_16", 16, DType::fp32},
-    {"rtx-4090-24gb", "bert_base", 16, DType::fp32},
-    {"rtx-4090-24gb", "bert_large", 16, DType::fp32},
-    {"rtx-4090-24gb", "opt-1.3b", 1, DType::fp32},
-    {"rtx-4090-24gb", "opt-1.3b", 16, DType::fp32},
-    {"rtx-4090-24gb", "opt-1.3b", 16, DType::fp16},
-    {"rtx-4090-24gb", "qwen2-1.5b", 16, DType::fp32},
-    {"rtx-4090-24gb", "llama-3.2-1b", 16, DType::fp32},
-    {"rtx-5090-32gb", "vit_b_16", 16, DType::fp32},
-    {"rtx-5090-32gb", "vit_l_16", 16, DType::fp32},
-    {"rtx-5090-32gb", "bert_base", 16, DType::fp32},
-    {"rtx-5090-32gb", "bert_large", 16, DType::fp32},
-    {"rtx-5090-32gb", "opt-1.3b", 16, DType::fp32},
-    {"rtx-5090-32gb", "opt-1.3b", 16, DType::fp16},
-    {"rtx-5090-32gb", "qwen2-1.5b", 16, DType::fp32},
-    {"rtx-5090-32gb", "llama-3.2-1b", 16, DType::fp32},
-    {"rtx-5090-32gb", "llama-3.2-1b", 16, DType::fp16},
-    {"t4-16gb", "opt-1.3b", 16, DType::fp16},
-    {"t4-16gb", "llama-3.2-1b", 16, DType::fp16},
-};
-// clang-format on
-
 TEST(Physics, TensorRtIsNeverSlowerThanEagerMode) {
   for (TestedMachine& machine : machines()) {
     for (const Workload& workload : all_workloads())
       for (const std::int64_t batch : {1, 16})
         for (const DType dtype : {DType::fp32, DType::fp16}) {
-          const KnownExcess run{machine.device.id, workload.name, batch, dtype};
           if (!has_units_for(machine, dtype)) continue;
-          if (std::find(known_excesses.begin(), known_excesses.end(), run) != known_excesses.end())
-            continue;
           Trial eager{&machine,
                       machine.points.front(),
                       {std::string(workload.name), 0, batch, dtype},
