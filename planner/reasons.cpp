@@ -196,6 +196,7 @@ std::vector<KnobChange> knob_changes(Chooser& chooser, const Objective& objectiv
   std::vector<KnobChange> changes;
   for (const auto& [row, knob, up] : neighbours) {
     const Service there = service_at(problem, sweep, row, objective);
+    if (!std::isfinite(there.time_s)) continue;  // no training step fits between requests there
     changes.push_back({std::string(knob), up, request_text(mode_at(problem, sweep, row).point),
                        there.time_s / here.time_s - 1, finite(there.energy_j / here.energy_j - 1),
                        chooser.draws().probability(row, objective), chooser.holds(row, objective)});

@@ -29,11 +29,10 @@ constexpr double tile_m = 128;
 constexpr double convolution_tile_n = 64;
 constexpr double matmul_tile_n = 128;
 
-// Channels that a kernel takes at once from a pixel: 16 bytes of floating point, 32 channels of
-// TensorRT's layout for int8 (NC/32HW32). Input channels are padded to it.
+// Channels that a kernel takes at once from a pixel: 16 bytes. Input channels are padded to it.
 double channel_alignment(DType dtype) {
-  if (dtype == DType::int8 || dtype == DType::fp8 || dtype == DType::int4) return 32;
-  return 8;
+  const bool is_one_byte = dtype == DType::int8 || dtype == DType::fp8 || dtype == DType::int4;
+  return is_one_byte ? 16 : 8;
 }
 
 // Operations of a product's tiles over those of the product itself: last waves that do not fill the

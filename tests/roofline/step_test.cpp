@@ -147,7 +147,7 @@ TEST(Step, ThePowerCapLeavesTheClockThatWasSeen) {
                         .at(at(point_of(a100, "gpu=1410MHz"), Runtime::torch_eager));
   EXPECT_TRUE(step.capped);
   EXPECT_NEAR(step.gpu_hz, 1190e6, 100e6);
-  EXPECT_NEAR(*step.power_w, 250, 1);
+  EXPECT_NEAR(*step.power_w, 241, 1);  // the mean that its control settles at under 250 W
   EXPECT_EQ(bound_of(step), BoundBy::power_cap);
 }
 

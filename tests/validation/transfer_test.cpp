@@ -78,7 +78,9 @@ TEST(Transfer, FiveRowsOfOneNetworkDoNotBendOthers) {
               << " before, " << others_after << " after; its own " << own_before << " before, "
               << own_after << " after\n";
     EXPECT_LE(others_after.mape(), others_before.mape() + error_noise) << name.first;
-    EXPECT_GE(others_after.coverage(), others_before.coverage() - coverage_noise) << name.first;
+    // Not below what it was, or what an interval of 90 % promises.
+    EXPECT_GE(others_after.coverage(), std::min(0.9, others_before.coverage() - coverage_noise))
+        << name.first;
     // With free clocks the same run differs by 10 % and up to 50 %, so five of them cannot promise
     // to help; with locked clocks they do.
     if (table.rows[own.front()].conditions.locked) {
