@@ -8,6 +8,7 @@
 #include <array>
 #include <future>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,10 +39,26 @@ const CodeGroup* group_of(const Kernel& kernel) {
   return found == code_groups.end() ? nullptr : &*found;
 }
 
+// By row of the kernel table; null for what this build has no code for. Found once: a search
+// through the names would be part of what every launch costs.
+const std::vector<const void*>& addresses() {
+  static const std::vector<const void*> all = [] {
+    std::vector<const void*> found;
+    for (const Kernel& kernel : kernel_table()) {
+      found.push_back(nullptr);
+      if (const CodeGroup* group = group_of(kernel))
+        for (const Function* function = group->functions; function->name; ++function)
+          if (kernel.name == function->name) found.back() = function->address;
+    }
+    return found;
+  }();
+  return all;
+}
+
 const void* address_of(const Kernel& kernel) {
-  if (const CodeGroup* group = group_of(kernel))
-    for (const Function* function = group->functions; function->name; ++function)
-      if (kernel.name == function->name) return function->address;
+  const auto row = static_cast<std::size_t>(&kernel - kernel_table().data());
+  const void* const address = row < addresses().size() ? addresses()[row] : nullptr;
+  if (address) return address;
   throw GpuError(GpuError::Kind::launch, std::string(kernel.name), "this build has no code for it");
 }
 
@@ -85,13 +102,13 @@ std::string fix_for(cudaError_t error) {
   }
 }
 
-void check(cudaError_t error, const std::string& where) {
+void check(cudaError_t error, std::string_view where) {
   if (error == cudaSuccess) return;
   const auto kind = error == cudaErrorMemoryAllocation ? GpuError::Kind::out_of_memory
                     : is_sticky(error)                 ? GpuError::Kind::lost
                                                        : GpuError::Kind::launch;
   cudaGetLastError();  // a plain error does not outlive its report
-  throw GpuError(kind, where,
+  throw GpuError(kind, std::string(where),
                  fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error)),
                  fix_for(error));
 }
@@ -175,7 +192,7 @@ class CudartGpu final : public Gpu {
     int blocks = 0;
     check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, address_of(kernel), int(threads), 0),
-        std::string(kernel.name));
+        kernel.name);
     return blocks;
   }
 
@@ -238,7 +255,7 @@ class CudartGpu final : public Gpu {
     void* pointers[] = {&copy};
     check(cudaLaunchKernel(address_of(kernel), dim3(grid.blocks), dim3(grid.threads), pointers, 0,
                            stream_),
-          std::string(kernel.name));
+          kernel.name);
   }
   void record_begin() override { check(cudaEventRecord(begin_, stream_), "CUDA event"); }
   void record_end() override { check(cudaEventRecord(end_, stream_), "CUDA event"); }
