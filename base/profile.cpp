@@ -282,13 +282,16 @@ Json energies_to_json(const std::vector<EnergyFitRow>& rows) {
 
 Json rows_to_json(const RowTally& rows) {
   return {{"judged", rows.judged},       {"noisy", rows.noisy},       {"drifted", rows.drifted},
-          {"throttled", rows.throttled}, {"unsteady", rows.unsteady}, {"left_out", rows.left_out}};
+          {"throttled", rows.throttled}, {"unsteady", rows.unsteady}, {"left_out", rows.left_out},
+          {"cut_short", rows.cut_short}};
 }
 
 RowTally rows_from_json(const JsonCursor& cursor) {
-  return {cursor.at("judged").count(),   cursor.at("noisy").count(),
-          cursor.at("drifted").count(),  cursor.at("throttled").count(),
-          cursor.at("unsteady").count(), cursor.at("left_out").count()};
+  const auto cut_short = cursor.find("cut_short");  // older profiles lack it
+  return {cursor.at("judged").count(),       cursor.at("noisy").count(),
+          cursor.at("drifted").count(),      cursor.at("throttled").count(),
+          cursor.at("unsteady").count(),     cursor.at("left_out").count(),
+          cut_short ? cut_short->count() : 0};
 }
 
 Json verdict_to_json(const std::optional<RunVerdict>& verdict) {

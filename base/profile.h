@@ -190,6 +190,7 @@ struct RowTally {
   int throttled = 0;  //
   int unsteady = 0;   // too far off to be believed: see Verdict::unsteady
   int left_out = 0;   // the time budget was too short for them
+  int cut_short = 0;  // too short to try all of their launch shapes
 
   friend bool operator==(const RowTally&, const RowTally&) = default;
 };

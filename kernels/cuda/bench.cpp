@@ -1,12 +1,16 @@
 // One launch: its arguments, its work, and its time by the device's own stamps; blocks never share
 // a line of DRAM. Tuning: every kernel has many ways to be launched, and none is the fastest
-// everywhere. All are tried briefly, the fastest is kept, and what is published is measured anew.
+// everywhere. All are tried briefly, likely ones first; the best three are measured again on the
+// whole set, and what is published is measured anew.
 #include "kernels/cuda/bench.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "base/random.h"
 #include "base/statistics.h"
@@ -27,22 +31,35 @@ std::uint64_t array_bytes(const Setup& setup) {
   return setup.set_bytes / std::uint64_t(std::max(setup.kernel->arrays, 1)) / 512 * 512;
 }
 
-bool walks(const Kernel& kernel) {  // through DRAM, place by place
-  return kernel.role == Role::sweep ||
-         (kernel.role == Role::memory && kernel.level == Level::dram &&
-          kernel.direction != Direction::random);
-}
-
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_array = 256 * mebibyte;  // in DRAM
+constexpr std::uint64_t least_array = 256 * mebibyte;   // in DRAM
+constexpr std::uint64_t least_scouted = 64 * mebibyte;  // of a set in DRAM, while shapes are tried
+constexpr std::uint64_t scouted_l2 = 16;                // likewise, in sizes of L2
 constexpr std::uint64_t least_elements = 16 * mebibyte;
 constexpr std::uint64_t whole_copy = 64 * mebibyte;  // between host and device
 constexpr double trial_window_s = 1e-3;              // while tuning
+constexpr double scouting_share = 0.6;               // of tuning; the rest confirms
+// Others on the GPU can only slow a launch down: the best of several counts.
+constexpr std::size_t scouting_rounds = 2, confirmed_shapes = 3;
+constexpr int confirming_rounds = 3;
+// Governors look at the load every 10 to 20 ms and raise the clocks in steps: a rate that has not
+// grown for three of these times has settled. (tegra30-devfreq: ACTMON_SAMPLING_PERIOD 12 ms)
+constexpr double settled_s = 0.03, settling_s = 0.3, grown = 1.01;
+constexpr double lead_in_s = 0.1;          // at most, before a reading
+constexpr double led_in = 0.99;            // of the highest rate of a lead-in so far
+constexpr std::uint32_t lead_in_part = 4;  // of the set
 constexpr double longest_s = 0.5;  // of one launch: drivers with a display end them after two
 constexpr const char* close_others = "close other programs that use the GPU";
 
+std::uint64_t dram_set(const DeviceFacts& facts) {
+  const std::uint64_t by_l2 = (dram_l2 * facts.l2_bytes + mebibyte - 1) / mebibyte * mebibyte;
+  return std::max(by_l2, least_array);
+}
+
 std::uint64_t set_bytes(const Kernel& kernel, const DeviceFacts& facts, std::uint64_t elements) {
-  switch (kernel.role == Role::sweep ? Level::dram : kernel.level) {
+  // Points of the sweep that arithmetic limits are slow: their set is as small as it may be.
+  if (kernel.role == Role::sweep) return std::min(dram_set(facts), elements);
+  switch (kernel.level) {
     case Level::dram:
       return elements;
     case Level::l2:
@@ -54,7 +71,16 @@ std::uint64_t set_bytes(const Kernel& kernel, const DeviceFacts& facts, std::uin
 
 }  // namespace
 
-bool Setup::passes() const { return walks(*kernel); }
+bool Setup::dram() const {
+  return kernel->role == Role::sweep ||
+         (kernel->role == Role::memory && kernel->level == Level::dram);
+}
+
+bool Setup::walks() const { return dram() && kernel->direction != Direction::random; }
+
+bool Setup::passes() const {
+  return walks() || (kernel->role == Role::memory && kernel->level == Level::l2);
+}
 
 std::uint32_t Setup::trips() const {
   if (!passes()) return repeats;
@@ -74,7 +100,7 @@ double Setup::bytes() const {
 
 std::uint64_t Setup::least_bytes() const {
   if (kernel->arrays == 0) return 0;
-  return tile_bytes(*this) * (passes() ? grid.blocks : 1) * std::uint64_t(kernel->arrays);
+  return tile_bytes(*this) * (walks() ? grid.blocks : 1) * std::uint64_t(kernel->arrays);
 }
 
 Arguments Setup::arguments() const {
@@ -87,14 +113,11 @@ Arguments Setup::arguments() const {
   const std::uint64_t tile = tile_bytes(*this);
   arguments.pitch = array_bytes(*this);
   arguments.window = std::max(array_bytes(*this), tile);
-  if (passes()) {
-    arguments.block_step = contiguous ? tile * trips() : tile;
-    arguments.trip_step = contiguous ? tile : tile * grid.blocks;
-  } else if (kernel->level == Level::l2) {
-    // Blocks re-read their tile; together they cover the set.
-    arguments.window = std::max(array_bytes(*this) / tile, std::uint64_t{1}) * tile;
-    arguments.block_step = tile;
-  }
+  if (!passes()) return arguments;
+  arguments.block_step = contiguous ? tile * trips() : tile;
+  arguments.trip_step = contiguous ? tile : tile * grid.blocks;
+  // Of a small set, blocks share tiles: loads bypass L1, and L2 answers each of them.
+  if (!walks()) arguments.window = std::max(array_bytes(*this) / tile, std::uint64_t{1}) * tile;
   return arguments;
 }
 
@@ -161,6 +184,24 @@ std::string wrong_result(Gpu& gpu, Setup setup, const DeviceBuffer& data,
   return found == expected ? "" : "its result differs from the host's";
 }
 
+namespace {
+
+// How good a launch was. Clocks move while shapes are tried: what the multiprocessors' clock drives
+// is compared per cycle.
+double merit_of(const Setup& setup, const Timed& timed) {
+  const double work = setup.kernel->role == Role::compute ? setup.flop() : setup.bytes();
+  const bool per_cycle = !setup.dram() && timed.clock_hz > 0;
+  return work / timed.seconds / (per_cycle ? timed.clock_hz : 1);
+}
+
+}  // namespace
+
+std::string Tuning::note() const {
+  if (tried < shapes)
+    return fmt::format("tuning was cut short: {} of {} launch shapes tried", tried, shapes);
+  return confirmed ? "" : "tuning was cut short: the best launch shape is not confirmed";
+}
+
 Bench::Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
              const SamplerWorld& world, double tuning_s)
     : gpu_(gpu),
@@ -169,16 +210,37 @@ Bench::Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptio
       world_(world),
       registers_(plan.size()),
       setups_(plan.size()),
+      tunings_(plan.size()),
+      lead_in_rates_(plan.size()),
       failures_(plan.size()) {
   allocate();
-  const double start = world.now_s();
-  for (std::size_t i = 0; i < plan.size() && !lost_ && !world.interrupted(); ++i) {
-    if (!plan[i].missing.empty() || !failures_[i].empty()) continue;
-    if (plan[i].role == Role::launch || plan[i].role == Role::transfer) continue;
-    const double until =
-        start + tuning_s * static_cast<double>(i + 1) / static_cast<double>(plan.size());
-    current_ = i;
-    guard(i, [&] { tune(i, until); });
+  std::vector<std::size_t> kernels;
+  for (std::size_t i = 0; i < plan.size(); ++i)
+    if (plan[i].missing.empty() && failures_[i].empty() && plan[i].role != Role::launch &&
+        plan[i].role != Role::transfer)
+      kernels.push_back(i);
+  const double start_s = world.now_s();
+  share_out(kernels, start_s + scouting_share * tuning_s,
+            [&](std::size_t index, double until_s) { scout(index, until_s); });
+  // The rounds of one kernel lie far apart: what disturbs one of them does not disturb all.
+  for (int round = 0; round < confirming_rounds; ++round) {
+    const double left_s = start_s + tuning_s - world.now_s();
+    share_out(kernels, world.now_s() + left_s / (confirming_rounds - round),
+              [&](std::size_t index, double until_s) { confirm(index, until_s); });
+  }
+  share_out(kernels, start_s + tuning_s, [&](std::size_t index, double) { choose(index); });
+}
+
+// Each kernel gets the time that is left divided by the kernels that are left.
+void Bench::share_out(const std::vector<std::size_t>& kernels, double end_s,
+                      const std::function<void(std::size_t, double)>& step) {
+  for (std::size_t k = 0; k < kernels.size() && !lost_ && !world_.interrupted(); ++k) {
+    current_ = kernels[k];
+    if (!failures_[current_].empty()) continue;
+    const double now_s = world_.now_s();
+    const double left_s = std::max(end_s - now_s, 0.0);
+    const double until_s = now_s + left_s / static_cast<double>(kernels.size() - k);
+    guard(current_, [&] { step(current_, until_s); });
   }
 }
 
@@ -206,8 +268,8 @@ DeviceBuffer Bench::allocate_elements(std::uint64_t wanted, MemoryKind kind) {
   return {};
 }
 
-// Three arrays of four times the L2 cache, in each kind of memory; less, with a warning, if memory
-// is short.
+// In each kind of memory, three arrays, together at least 160 times the L2 cache; less, with a
+// warning, if memory is short.
 void Bench::allocate() {
   const DeviceFacts& facts = gpu_.facts();
   const Grid largest{static_cast<std::uint32_t>(facts.multiprocessors) * 32,
@@ -217,7 +279,7 @@ void Bench::allocate() {
   for (const PlannedTrial& trial : plan_)
     if (trial.missing.empty() && (trial.role == Role::memory || trial.role == Role::sweep))
       kinds.insert(trial.memory);
-  const std::uint64_t wanted = 3 * std::max(4 * facts.l2_bytes, least_array);
+  const std::uint64_t wanted = std::max(dram_set(facts), 3 * least_array);
   for (const MemoryKind kind : kinds) {
     const std::uint64_t share = facts.free_bytes / 2 / kinds.size() / mebibyte * mebibyte;
     DeviceBuffer& elements = elements_[static_cast<std::size_t>(kind)];
@@ -228,7 +290,8 @@ void Bench::allocate() {
     for (std::size_t i = 0; i < plan_.size() && elements.bytes() == 0; ++i)
       if (plan_[i].role == Role::memory && plan_[i].memory == kind)
         failures_[i] = fmt::format("no {} memory for the buffers", to_string(kind));
-    if (elements.bytes() > 0 && elements.bytes() < wanted)
+    const std::uint64_t enough = std::max(enough_dram_l2 * facts.l2_bytes, 3 * least_array);
+    if (elements.bytes() > 0 && elements.bytes() < enough)
       warnings_.push_back(
           {fmt::format("{}memory is short: buffers of {} instead of {}",
                        kind == MemoryKind::device ? "GPU " : fmt::format("{} ", to_string(kind)),
@@ -270,6 +333,9 @@ const DeviceBuffer& Bench::data_of(const Setup& setup) const {
              : elements_[static_cast<std::size_t>(plan_[current_].memory)];
 }
 
+// Likely shapes first, so that a search that is cut short has seen them. Enough threads to hide
+// latencies and few enough to leave each its registers and DRAM its open pages: half to two thirds
+// of a multiprocessor's, with eight chains. The others follow by their distance from that.
 std::vector<Setup> Bench::setups_to_try(const PlannedTrial& trial) const {
   const DeviceFacts& facts = gpu_.facts();
   std::vector<Setup> setups;
@@ -279,7 +345,7 @@ std::vector<Setup> Bench::setups_to_try(const PlannedTrial& trial) const {
     for (const std::uint32_t threads : {128u, 256u, 512u}) {
       if (near && threads != 128) continue;
       const int resident = gpu_.resident_blocks(*kernel, threads);
-      for (const int per_multiprocessor : {1, 2, 4, 8}) {
+      for (const int per_multiprocessor : std::set{1, 2, 4, 8, std::max(resident, 1)}) {
         if (per_multiprocessor > resident) continue;
         Setup setup;
         setup.kernel = kernel;
@@ -289,74 +355,159 @@ std::vector<Setup> Bench::setups_to_try(const PlannedTrial& trial) const {
           setup.set_bytes = set_bytes(*kernel, facts, data_of(setup).bytes());
         if (setup.set_bytes < setup.least_bytes()) continue;
         setups.push_back(setup);
-        if (!setup.passes()) continue;
+        if (!setup.walks()) continue;
         setup.contiguous = true;
         setups.push_back(setup);
       }
     }
   }
+  constexpr double likely_threads = 768, likely_chains = 8;  // of a multiprocessor, of a thread
+  const auto distance = [&](const Setup& setup) {
+    const double threads =
+        static_cast<double>(setup.grid.blocks) * setup.grid.threads / facts.multiprocessors;
+    const double chains = setup.kernel->role == Role::compute ? setup.kernel->chains : 0;
+    return std::pair(chains > 0 ? std::abs(std::log2(chains / likely_chains)) : 0,
+                     std::abs(std::log2(threads / likely_threads)));
+  };
+  std::ranges::stable_sort(setups, {}, distance);
   return setups;
 }
 
-void Bench::tune(std::size_t index, double until_s) {
+void Bench::reserve_registers(std::size_t index, const std::vector<Setup>& setups) {
+  std::uint64_t threads = 0;
+  for (const Setup& setup : setups)
+    threads = std::max(threads, std::uint64_t{setup.grid.blocks} * setup.grid.threads);
+  int bytes = 0;  // of a thread
+  for (const Kernel* kernel : plan_[index].candidates)
+    bytes = std::max(bytes, kernel->registers() * kernel->register_bytes);
+  registers_[index] = DeviceBuffer(gpu_, threads * static_cast<std::uint64_t>(bytes));
+  tunings_[index].threads = threads;
+}
+
+// Before another kernel of the trial is timed: its registers, and a first launch, which loads its
+// code.
+void Bench::prepare(const Setup& setup) {
+  Tuning& tuning = tunings_[current_];
+  if (tuning.prepared == setup.kernel) return;
+  tuning.prepared = setup.kernel;
+  if (setup.kernel->role == Role::compute) {
+    Setup largest = setup;
+    largest.grid = {static_cast<std::uint32_t>(tuning.threads / 32), 32};
+    fill_registers(gpu_, largest, data_of(setup));
+  }
+  Setup first = setup;
+  first.repeats = 1;
+  if (first.walks()) first.set_bytes = first.least_bytes();
+  run_once(gpu_, first, data_of(first), stamps_);
+}
+
+// Runs a kernel until the memory clock has followed: its rate no longer grows.
+void Bench::settle(const Setup& setup, double until_s) {
+  if (!setup.dram()) return;
+  const double start_s = world_.now_s();
+  double best = 0, grew_s = start_s;
+  for (;;) {
+    const double rate = merit_of(setup, run_once(gpu_, setup, data_of(setup), stamps_));
+    const double now_s = world_.now_s();
+    if (rate > grown * best) {
+      best = rate;
+      grew_s = now_s;
+    }
+    if (now_s - grew_s >= settled_s || now_s - start_s >= settling_s || now_s > until_s) return;
+    if (world_.interrupted()) return;
+  }
+}
+
+// Tries all shapes with one brief launch each, of DRAM on a part of the set: enough to tell good
+// ones from bad ones. The best three remain.
+void Bench::scout(std::size_t index, double until_s) {
   const auto setups = setups_to_try(plan_[index]);
   if (setups.empty())
     throw GpuError(GpuError::Kind::launch, plan_[index].name(),
                    "no block of it fits on a multiprocessor");
-  std::uint64_t threads = 0;  // of the largest grid
-  for (const Setup& setup : setups)
-    threads = std::max(threads, std::uint64_t{setup.grid.blocks} * setup.grid.threads);
-  if (plan_[index].role == Role::compute) {
-    int bytes = 0;  // of a thread
-    for (const Kernel* kernel : plan_[index].candidates)
-      bytes = std::max(bytes, kernel->registers() * kernel->register_bytes);
-    registers_[index] = DeviceBuffer(gpu_, threads * static_cast<std::uint64_t>(bytes));
-  }
-  const Kernel* filled = nullptr;
-  double best = 0;
-  for (Setup setup : setups) {
-    if (best > 0 && world_.now_s() > until_s) break;
-    if (world_.interrupted()) break;
-    if (setup.kernel != filled && setup.kernel->role == Role::compute) {
-      Setup largest = setup;
-      largest.grid = {static_cast<std::uint32_t>(threads / 32), 32};
-      fill_registers(gpu_, largest, data_of(setup));
+  if (plan_[index].role == Role::compute) reserve_registers(index, setups);
+  Tuning& tuning = tunings_[index];
+  tuning.shapes = setups.size();
+  std::vector<Tuning::Shape> all;
+  const std::uint64_t part = std::max(scouted_l2 * gpu_.facts().l2_bytes, least_scouted);
+  for (std::size_t i = 0; i < scouting_rounds * setups.size(); ++i) {
+    if (world_.interrupted() || (i > 0 && world_.now_s() > until_s)) break;
+    const std::size_t shape = i % setups.size();
+    Setup setup = setups[shape];
+    if (setup.walks()) {
+      setup.set_bytes = std::min(setup.set_bytes, std::max(part, setup.least_bytes()));
+      setup.repeats = 1;
     }
-    filled = setup.kernel;
-    calibrate(setup, trial_window_s);
-    const double rate = read(setup).rate;
-    if (rate <= best) continue;
-    best = rate;
-    setups_[index] = setup;
+    prepare(setup);
+    if (i == 0) settle(setup, until_s);
+    const Timed timed = calibrate(setup, trial_window_s);
+    const double merit = merit_of(setup, timed);
+    if (shape == i)
+      all.push_back({setups[shape], merit});
+    else
+      all[shape].merit = std::max(all[shape].merit, merit);
   }
-  Setup& winner = setups_[index];
-  if (!winner.kernel) return;  // interrupted
+  tuning.tried = all.size();
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Tuning::Shape::merit);
+  all.resize(std::min(all.size(), confirmed_shapes));
+  tuning.best = std::move(all);
+}
+
+// Measures the best shapes again as their row will be: on the whole set, for a whole window.
+void Bench::confirm(std::size_t index, double until_s) {
+  Tuning& tuning = tunings_[index];
+  const bool first = !tuning.confirmed;
+  std::vector<Tuning::Shape> best = tuning.best;
+  for (Tuning::Shape& shape : best) {
+    if (world_.interrupted() || world_.now_s() > until_s) return;
+    Setup& setup = shape.setup;
+    prepare(setup);
+    if (first) {
+      setup.repeats = setup.walks() ? 1 : 2;
+      if (gpu_.facts().watchdog) cut(setup);
+    }
+    if (&shape == best.data()) settle(setup, until_s);
+    const Timed timed = first ? calibrate(setup, options_.window_s)
+                              : run_once(gpu_, setup, data_of(setup), stamps_);
+    const double merit = merit_of(setup, timed);
+    shape.merit = first ? merit : std::max(shape.merit, merit);
+  }
+  tuning.best = std::move(best);
+  tuning.confirmed = true;
+}
+
+void Bench::choose(std::size_t index) {
+  const auto& best = tunings_[index].best;
+  if (best.empty()) return;
+  Setup& winner = setups_[index] = std::ranges::max_element(best, {}, &Tuning::Shape::merit)->setup;
+  prepare(winner);
   if (winner.kernel->role == Role::compute) {
     const std::string wrong = wrong_result(gpu_, winner, data_of(winner), stamps_);
     if (!wrong.empty())
       throw GpuError(GpuError::Kind::launch, std::string(winner.kernel->name), wrong);
   }
+  winner.repeats = 2;
   calibrate(winner, options_.window_s);
 }
 
-// Repeats for a window of about this length: even, so that its half is whole.
-void Bench::calibrate(Setup& setup, double window_s) {
+// Repeats for a window of about this length, from those that the setup has: even if they were, so
+// that their half is whole. The last launch is at least that long.
+Timed Bench::calibrate(Setup& setup, double window_s) {
   if (gpu_.facts().watchdog) cut(setup);
-  setup.repeats = 2;
   for (;;) {
-    const double seconds = run_once(gpu_, setup, data_of(setup), stamps_).seconds;
-    if (seconds >= window_s || seconds >= longest_s) return;
+    const Timed timed = run_once(gpu_, setup, data_of(setup), stamps_);
+    if (timed.seconds >= window_s || timed.seconds >= longest_s) return timed;
     // At most eightfold: the first readings are mostly launch cost.
-    const double factor = std::clamp(1.1 * window_s / std::max(seconds, 1e-7), 1.5, 8.0);
+    const double factor = std::clamp(1.1 * window_s / std::max(timed.seconds, 1e-7), 1.5, 8.0);
     const double repeats = factor * setup.repeats;
-    if (repeats > 1e9) return;
+    if (repeats > 1e9) return timed;
     setup.repeats = (static_cast<std::uint32_t>(repeats) + 1) / 2 * 2;
   }
 }
 
 // Two passes are the least that is timed: where they would take too long, the set is cut.
 void Bench::cut(Setup& setup) {
-  if (!setup.passes()) return;
+  if (!setup.walks()) return;
   Setup part = setup;
   part.set_bytes = std::max(setup.set_bytes / 16, setup.least_bytes());
   part.repeats = 1;
@@ -379,8 +530,32 @@ void Bench::cut(Setup& setup) {
        "stop the desktop on this GPU"});
 }
 
+// A Jetson's memory clock falls while kernels need no memory, and rises with delay. A reading from
+// DRAM would begin at the lower clock, and its half would have more of it than the whole: the same
+// kernel runs until its rate is back, or for lead_in_s if that rate is gone for good.
+void Bench::lead_in(const Setup& setup) {
+  if (!setup.dram()) return;
+  Setup part = setup;
+  if (setup.walks()) {
+    part.repeats = 1;
+    part.set_bytes = std::max(setup.set_bytes / lead_in_part, setup.least_bytes());
+  } else {
+    part.repeats = std::max<std::uint32_t>(setup.repeats / lead_in_part, 1);
+  }
+  double& best = lead_in_rates_[current_];
+  const double start_s = world_.now_s();
+  for (;;) {
+    const double rate = merit_of(part, run_once(gpu_, part, data_of(part), stamps_));
+    const bool late = world_.now_s() - start_s >= lead_in_s;
+    const bool back = rate >= led_in * best;
+    best = late ? rate : std::max(best, rate);
+    if (back || late) return;
+  }
+}
+
 // The whole and half of it: what a launch costs is in both, and not in their difference.
 Reading Bench::read(const Setup& setup) {
+  lead_in(setup);
   Setup half = setup;
   half.repeats = setup.repeats / 2;
   const auto work = [](const Setup& of) {

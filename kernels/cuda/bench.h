@@ -18,7 +18,7 @@
 
 namespace ridgeline::cuda {
 
-// One way to launch a kernel. `repeats` are trips, or passes over the set for streams from DRAM.
+// One way to launch a kernel. `repeats` are trips, or passes over the set for DRAM and L2.
 struct Setup {
   const Kernel* kernel = nullptr;
   Grid grid;
@@ -26,7 +26,9 @@ struct Setup {
   std::uint64_t set_bytes = 0;  // of all arrays together; 0 for compute kernels
   std::uint32_t repeats = 2;
 
-  bool passes() const;                // whether repeats are passes
+  bool dram() const;                  // whether its data lie there
+  bool walks() const;                 // through DRAM, place by place
+  bool passes() const;                // whether repeats are passes over the set
   std::uint32_t trips() const;        // of one pass
   double flop() const;                // of one launch
   double bytes() const;               // likewise
@@ -54,9 +56,29 @@ void fill_elements(Gpu& gpu, const DeviceBuffer& data);
 std::string wrong_result(Gpu& gpu, Setup setup, const DeviceBuffer& data,
                          const DeviceBuffer& stamps);
 
+// The search for the best launch shape of a kernel, and how far it came.
+struct Tuning {
+  struct Shape {
+    Setup setup;
+    double merit = 0;  // rate, or rate per clock
+  };
+  std::size_t shapes = 0, tried = 0;
+  std::vector<Shape> best;           // of those tried
+  bool confirmed = false;            // the best were measured again, on the whole set
+  std::uint64_t threads = 0;         // that there are registers for
+  const Kernel* prepared = nullptr;  // whose registers they are
+
+  bool cut_short() const { return tried < shapes || !confirmed; }
+  std::string note() const;  // empty unless it was cut short
+};
+
+// Sets in DRAM are this many times as large as L2, if memory allows: a cache that keeps some lines
+// for good serves at most the share of a set that it holds. Up to 1 % is not worth a remark.
+inline constexpr std::uint64_t dram_l2 = 160, enough_dram_l2 = 100;
+
 class Bench {
  public:
-  // Allocates and tunes; `now_s` and `tuning_s` bound the time that tuning may take.
+  // Allocates and tunes in about `tuning_s`.
   Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
         const SamplerWorld& world, double tuning_s);
 
@@ -69,6 +91,7 @@ class Bench {
   void guard(std::size_t index, const std::function<void()>& action);
 
   const Setup& setup(std::size_t index) const { return setups_[index]; }
+  const Tuning& tuning(std::size_t index) const { return tunings_[index]; }
   const std::string& failure(std::size_t index) const { return failures_[index]; }
   std::uint64_t transfer_bytes() const { return transfers_ ? transfers_->bytes() : 0; }
   bool lost() const { return lost_; }  // the device stopped responding
@@ -78,10 +101,18 @@ class Bench {
   void allocate();
   DeviceBuffer allocate_elements(std::uint64_t wanted, MemoryKind kind);
   void prepare_transfers();
-  void tune(std::size_t index, double until_s);
+  void share_out(const std::vector<std::size_t>& kernels, double end_s,
+                 const std::function<void(std::size_t, double)>& step);
   std::vector<Setup> setups_to_try(const PlannedTrial& trial) const;
-  void calibrate(Setup& setup, double window_s);
+  void reserve_registers(std::size_t index, const std::vector<Setup>& setups);
+  void prepare(const Setup& setup);
+  void settle(const Setup& setup, double until_s);
+  void scout(std::size_t index, double until_s);
+  void confirm(std::size_t index, double until_s);
+  void choose(std::size_t index);
+  Timed calibrate(Setup& setup, double window_s);
   void cut(Setup& setup);
+  void lead_in(const Setup& setup);
   Reading read(const Setup& setup);
 
   Gpu& gpu_;
@@ -95,6 +126,8 @@ class Bench {
   const DeviceBuffer& data_of(const Setup& setup) const;
   std::size_t current_ = 0;  // trial whose registers are in use
   std::vector<Setup> setups_;
+  std::vector<Tuning> tunings_;
+  std::vector<double> lead_in_rates_;  // the highest of each trial
   std::vector<std::string> failures_;
   std::vector<Warning> warnings_;
   bool lost_ = false;

@@ -23,6 +23,8 @@ namespace {
 constexpr double quick_budget_s = 35, full_budget_s = 200;
 constexpr double quick_power_budget_s = 42, full_power_budget_s = 270;  // with power
 constexpr double tuning_share = 0.3;                                    // of the budget, at most
+// Half of the sampler's own: rounds of a GPU are short, and its rows are to be right within 1 %.
+constexpr double good_half_width = 0.001;
 
 Verdict unsupported(const std::string& reason) {
   Verdict verdict;
@@ -95,8 +97,11 @@ std::optional<double> theory_per_cycle(const Kernel& kernel, int architecture) {
 }
 
 Theory theory_of(const Kernel& kernel, const DeviceFacts& facts) {
-  if (kernel.role == Role::memory && kernel.level == Level::dram)
+  if (kernel.role == Role::memory && kernel.level == Level::dram) {
+    // Sectors at random places never fill the bus: no share of it is expected.
+    if (kernel.direction == Direction::random) return {};
     return {.rate = facts.memory_bytes_per_s};
+  }
   const auto per_cycle = theory_per_cycle(kernel, facts.architecture);
   if (!per_cycle) return {};
   return {.per_hz = *per_cycle * facts.multiprocessors};
@@ -116,6 +121,34 @@ void compare_with_cap(Verdict& verdict, std::optional<double> cap_hz, std::uint6
     verdict.note +=
         (below ? ", which the driver held down (" : "the driver held the clock down (") + held +
         ")";
+}
+
+void add_note(Verdict& verdict, const std::string& text) {
+  if (text.empty()) return;
+  verdict.note += verdict.note.empty() ? text : "; " + text;
+}
+
+// What L2 may serve of a set in DRAM, where memory was too short for a larger one.
+std::string small_set_note(const Setup& setup, const DeviceFacts& facts) {
+  if (!setup.kernel || !setup.dram() || setup.set_bytes >= enough_dram_l2 * facts.l2_bytes)
+    return {};
+  return fmt::format(
+      "small set: up to {} may come from L2",
+      format_percent(static_cast<double>(facts.l2_bytes) / static_cast<double>(setup.set_bytes)));
+}
+
+// Rows that the time was too short to tune say so themselves; this is what to do about it.
+void warn_of_tuning(const std::vector<PlannedTrial>& plan, const Bench& bench, double budget_s,
+                    MeasuringConditions& conditions) {
+  int cut_short = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i)
+    cut_short += bench.setup(i).kernel && bench.tuning(i).cut_short();
+  conditions.rows.cut_short += cut_short;
+  if (cut_short > 0)
+    conditions.warnings.push_back(
+        {fmt::format("the time was too short to find the best launch shape of {} kernel{}",
+                     cut_short, cut_short == 1 ? "" : "s"),
+         fmt::format("--budget {:.0f}s", 2 * budget_s)});
 }
 
 void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
@@ -373,6 +406,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
   Sampling sampling;
   if (!runnable.empty()) {
     SamplerOptions sampler;
+    sampler.good_half_width = good_half_width;
     sampler.budget_s = std::max(0.95 * budget_s - (world.now_s() - rates_start), budget_s / 2);
     sampling = sample(runnable, sampler, part);
     mode.conditions.rounds = sampling.rounds;
@@ -411,6 +445,10 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
           judge(series, plan[i].role == Role::transfer ? Theory{} : theory_of(kernel, gpu.facts()));
       if (!verdict.rate) continue;  // interrupted or short of time before its first reading
       compare_with_cap(verdict, instruments.cap_hz, reasons[i]);
+      if (plan[i].role != Role::transfer) {
+        add_note(verdict, bench.tuning(i).note());
+        add_note(verdict, small_set_note(bench.setup(i), gpu.facts()));
+      }
       counts.add(verdict);
     }
     add_row(mode, plan[i], kernel, verdict, gpu.facts(),
@@ -427,6 +465,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
         {"the GPU was lost during the run: " + reason, "see dmesg for the driver's own report"});
   }
   for (const Warning& warning : bench.warnings()) mode.conditions.warnings.push_back(warning);
+  if (!world.interrupted()) warn_of_tuning(plan, bench, total_s, mode.conditions);
   if (world.interrupted()) mode.conditions.complete = false;
   mode.conditions.duration_s = world.now_s() - start;
   counts.warn(mode.conditions);

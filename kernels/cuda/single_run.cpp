@@ -23,7 +23,7 @@ void check(const Kernel& kernel, const Setup& setup) {
                       fmt::format("more than {} threads", max_units));
   if (kernel.arrays == 0) return;
   const bool near = kernel.level == Level::l1 || kernel.level == Level::shared;
-  const std::uint64_t blocks = setup.passes() ? grid.blocks : 1;
+  const std::uint64_t blocks = setup.walks() ? grid.blocks : 1;
   const std::uint64_t least = setup.least_bytes();
   if (near && grid.threads > 128)
     throw usage_error(fmt::format("--block-threads {}", grid.threads),
