@@ -40,7 +40,7 @@ TEST(CudaFaults, ALostDeviceLeavesAValidProfile) {
 // ends such kernels.
 TEST(CudaFaults, SetsAreCutWhereLongKernelsAreEnded) {
   TestGpuSettings settings = test_orin();
-  settings.dram_bytes_per_s = 0.5e9;
+  settings.set_dram(0.5e9);
   settings.facts.watchdog = true;
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.budget_s = 900, .only = {"read_dram", "copy_dram"}});
@@ -48,17 +48,16 @@ TEST(CudaFaults, SetsAreCutWhereLongKernelsAreEnded) {
   EXPECT_TRUE(warns_of(mode, "the driver ends kernels after two seconds"));
   for (const MemoryRow& row : mode.memory) {
     ASSERT_TRUE(row.bytes_per_s) << row.note;
-    EXPECT_NEAR(row.bytes_per_s->value / 0.5e9, 1, 0.01) << row.kernel;
+    EXPECT_NEAR(row.bytes_per_s->value / 0.5e9, 1, 0.04) << row.kernel;
     EXPECT_LT(row.working_set_bytes, std::uint64_t{200} << 20);
+    EXPECT_THAT(row.note, HasSubstr("up to 3 % may come from L2"));
   }
 }
 
 TEST(CudaFaults, AKernelThatTimesOutKeepsTheRowsBeforeIt) {
   TestGpuSettings settings = test_orin();
   settings.facts.watchdog = true;
-  settings.flop_per_cycle = [](const cuda::Kernel& kernel) {
-    return kernel.dtype == DType::int32 ? 1e-9 : 256;  // two trips take minutes
-  };
+  settings.scale_arithmetic(1e-11, "int32");  // two trips take minutes
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.budget_s = 5, .only = {"fma_fp32", "mad_int32"}});
   EXPECT_FALSE(mode.conditions.complete);

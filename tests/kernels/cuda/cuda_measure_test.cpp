@@ -24,8 +24,7 @@ TEST(CudaMeasure, FindsThePeaksOfTheGpu) {
   EXPECT_GT(mode.compute.size(), 10u);
   for (const ComputeRow& row : mode.compute) {
     if (row.status == Status::unsupported) continue;
-    const cuda::Kernel& kernel = *cuda::find_kernel(row.kernel);
-    const double peak = settings.flop_per_cycle(kernel) * 16 * settings.clock_hz;
+    const double peak = settings.flops_per_s(program_of(row.kernel).pipe);
     EXPECT_EQ(row.status, Status::ok) << row.kernel << ": " << row.note;
     ASSERT_TRUE(row.flops_per_s) << row.kernel;
     EXPECT_NEAR(row.flops_per_s->value / peak, 1, one_percent) << row.kernel;
@@ -34,15 +33,14 @@ TEST(CudaMeasure, FindsThePeaksOfTheGpu) {
   }
   for (const MemoryRow& row : mode.memory) {
     EXPECT_EQ(row.allocation.empty(), row.level != Level::dram) << row.kernel;
-    const double peak = row.level == Level::dram ? settings.dram_bytes_per_s
-                        : row.level == Level::l2 ? settings.l2_bytes_per_s
+    const double peak = row.level == Level::dram ? 180e9
+                        : row.level == Level::l2 ? settings.l2_bytes_per_s()
                                                  : 120 * 16 * settings.clock_hz;
     ASSERT_TRUE(row.bytes_per_s) << row.kernel;
     EXPECT_NEAR(row.bytes_per_s->value / peak, 1, one_percent) << row.kernel;
   }
   for (const SweepRow& row : mode.sweep) {
-    const double roof =
-        std::min(settings.dram_bytes_per_s, 256 * 16 * settings.clock_hz / row.flop_per_byte);
+    const double roof = std::min(180e9, 256 * 16 * settings.clock_hz / row.flop_per_byte);
     EXPECT_NEAR(row.bytes_per_s->value / roof, 1, one_percent) << row.kernel;
   }
   EXPECT_EQ(mode.sweep.size(), 10u);
@@ -119,7 +117,8 @@ TEST(CudaMeasure, AFallingClockIsThrottling) {
 
 TEST(CudaMeasure, MoreThanTheHardwareAllowsIsImpossible) {
   TestGpuSettings settings = test_orin();
-  settings.flop_per_cycle = [](const cuda::Kernel&) { return 280.0; };
+  settings.scale_arithmetic(1.1);
+  settings.issue_per_cycle = 5;
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.only = {"fma_fp32"}});
   EXPECT_EQ(mode.compute.at(0).status, Status::impossible);
@@ -127,7 +126,7 @@ TEST(CudaMeasure, MoreThanTheHardwareAllowsIsImpossible) {
 
 TEST(CudaMeasure, AWrongResultIsNoMeasurement) {
   TestGpuSettings settings = test_orin();
-  settings.wrong_kernel = "mma_int8_8";
+  settings.wrong_kernel = "mma_int8";
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.only = {"mma_int8", "fma_fp32"}});
   ASSERT_EQ(mode.compute.size(), 2u);
@@ -163,13 +162,13 @@ TEST(CudaMeasure, ALostDeviceKeepsTheFinishedRows) {
 
 TEST(CudaMeasure, LittleMemoryMakesSmallBuffersAndSaysSo) {
   TestGpuSettings settings = test_orin();
-  settings.free_bytes = std::uint64_t{200} << 20;
+  settings.facts.free_bytes = std::uint64_t{200} << 20;
   TestGpu gpu(settings);
   const ProfileMode mode = measured(gpu, {.only = {"device"}});
   EXPECT_TRUE(warns_of(mode, "GPU memory is short: buffers of 100 MiB instead of 768 MiB"));
   EXPECT_EQ(mode.memory.at(0).status, Status::ok);
   TestGpuSettings none = test_orin();
-  none.free_bytes = std::uint64_t{8} << 20;
+  none.facts.free_bytes = std::uint64_t{8} << 20;
   TestGpu empty(none);
   EXPECT_THROW(measured(empty, {.only = {"dram"}}), Error);
 }

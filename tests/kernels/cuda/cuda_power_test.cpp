@@ -71,7 +71,7 @@ TEST_F(CudaPower, ALateAndCoarseRailTellsTheEnergies) {
 TEST_F(CudaPower, StepsMatterInASlowMode) {
   TestGpuSettings truth = test_orin();
   truth.clock_hz = 0.41e9;
-  truth.dram_bytes_per_s = 80e9;
+  truth.set_dram(80e9);
   truth.idle_w = 6;
   truth.constant_w = 7.5;
   truth.joule_per_flop = 2.1e-12;
@@ -123,7 +123,7 @@ TEST_F(CudaPower, ARateThatDoesNotLastIsNotTheOneThatDrawsThePower) {
 
 TEST_F(CudaPower, ASensorThatFailsLeavesTheRates) {
   const ProfileMode mode =
-      measure(test_orin(), {.fails_after_s = 18}, {.quick = true, .only = {"sweep"}});
+      measure(test_orin(), {.fails_after_s = 12}, {.quick = true, .only = {"sweep"}});
   EXPECT_TRUE(mode.conditions.complete);
   ASSERT_EQ(mode.conditions.warnings.size(), 1u);
   EXPECT_THAT(mode.conditions.warnings[0].text,

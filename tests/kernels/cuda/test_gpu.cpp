@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "kernels/cuda/reference.h"
@@ -20,54 +21,65 @@ using cuda::Role;
 namespace {
 
 constexpr std::uint64_t large = std::uint64_t{64} << 20;  // their contents are never read
+constexpr double step_s = 2e-4;                           // of clocks that move
 
 double warps_of(Grid grid) { return double(grid.blocks) * (grid.threads / 32); }
+
+// Which bandwidth of DRAM an access pattern gets.
+Direction direction_of(const KernelProgram& program) {
+  if (program.reach == Reach::sectors) return Direction::random;
+  int loading = 0, storing = 0;
+  bool both = false;
+  for (const ArrayAccesses& array : program.arrays) {
+    loading += array.loads > 0;
+    storing += array.stores > 0;
+    both = both || (array.loads > 0 && array.stores > 0);
+  }
+  if (both) return Direction::update;
+  if (storing == 0) return Direction::read;
+  if (loading == 0) return Direction::write;
+  return loading == 1 ? Direction::copy : Direction::triad;
+}
+
+// What too many warps leave of a rate.
+double uncrowded(double warps, int best, int most, double loss) {
+  if (warps <= best || most <= best) return 1;
+  return 1 - loss * (warps - best) / (most - best);
+}
+
+double moved(double share, const Governor& governor, bool up, double seconds) {
+  const double whole_s = up ? governor.rise_s : governor.fall_s;
+  if (whole_s <= 0) return up ? 1 : (governor.fall_s > 0 ? governor.lowest : share);
+  const double change = (1 - governor.lowest) * seconds / whole_s;
+  return std::clamp(share + (up ? change : -change), governor.lowest, 1.0);
+}
 
 }  // namespace
 
 TestGpuSettings test_orin() {
-  TestGpuSettings settings;
+  TestGpuSettings settings(agx_orin());
   settings.facts.name = "Test Orin";
-  settings.facts.architecture = 87;
-  settings.facts.multiprocessors = 16;
-  settings.facts.threads_per_multiprocessor = 1536;
-  settings.facts.l2_bytes = 4 << 20;
-  settings.facts.l1_bytes = 164 << 10;
-  settings.facts.integrated = true;
-  settings.flop_per_cycle = [](const Kernel& kernel) {
-    if (kernel.unit == Unit::matrix) {
-      switch (kernel.dtype) {
-        case DType::fp64:
-          return 32.0;
-        case DType::tf32:
-          return 1024.0;
-        case DType::int8:
-          return 4096.0;
-        case DType::int4:
-          return 8192.0;
-        default:
-          return 2048.0;
-      }
-    }
-    switch (kernel.dtype) {
-      case DType::fp64:
-        return 4.0;
-      case DType::fp16:
-        return 512.0;
-      case DType::int32:
-        return 128.0;
-      case DType::int8:
-        return 512.0;
-      default:
-        return 256.0;
-    }
-  };
+  settings.facts.memory_bytes_per_s.reset();
+  settings.facts.free_bytes = std::uint64_t{8} << 30;
+  settings.clock_hz = 1.3e9;
+  settings.set_dram(180e9);
+  settings.pinned_share = settings.managed_share = 1;
+  settings.l2_bytes_per_cycle = 460;
+  settings.near_bytes_per_cycle = 120;
+  settings.launch_s = 5e-6;
+  settings.start_s = 2e-6;
+  settings.node_s = 1e-6;
+  settings.idle_w = 9;
+  settings.constant_w = 14;
+  settings.memory_governor = {};
   return settings;
 }
 
 TestGpu::TestGpu(TestGpuSettings settings) : settings_(std::move(settings)) {
-  settings_.facts.memory_bytes = settings_.free_bytes;
-  settings_.facts.free_bytes = settings_.free_bytes;
+  settings_.facts.memory_bytes = settings_.facts.free_bytes;
+  gpu_share_ = settings_.gpu_governor.lowest;
+  memory_share_ = settings_.memory_governor.lowest;
+  celsius_ = settings_.heat.ambient_c;
 }
 
 TestGpu::~TestGpu() {
@@ -83,13 +95,23 @@ cuda::CodeSupport TestGpu::support(const Kernel&) const {
   return {settings_.missing_code, settings_.from_ptx};
 }
 
-int TestGpu::resident_blocks(const Kernel&, std::uint32_t threads) const {
-  return settings_.facts.threads_per_multiprocessor / int(threads);
+int TestGpu::resident_blocks(const Kernel& kernel, std::uint32_t threads) const {
+  return resident(program_of(kernel.name), threads);
+}
+
+int TestGpu::resident(const KernelProgram& program, std::uint32_t threads) const {
+  int blocks = std::min(settings_.facts.threads_per_multiprocessor / int(threads),
+                        settings_.blocks_per_multiprocessor);
+  blocks = std::min(blocks, settings_.registers / (program.registers * int(threads)));
+  constexpr std::uint64_t reserved = 1024;  // by the system, in each block's shared memory
+  if (program.shared_bytes > 0)
+    blocks = std::min(blocks, int(settings_.shared_bytes / (program.shared_bytes + reserved)));
+  return blocks;
 }
 
 void* TestGpu::allocate(std::uint64_t bytes, cuda::MemoryKind kind) {
   check_lost();
-  if (allocated_ + bytes > settings_.free_bytes)
+  if (allocated_ + bytes > settings_.facts.memory_bytes)
     throw GpuError(GpuError::Kind::out_of_memory, "GPU memory", "out of memory");
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -117,11 +139,13 @@ const TestGpu::Buffer* TestGpu::buffer_at(const void* address) const {
 
 void TestGpu::upload(void* device, const void* host, std::uint64_t bytes) {
   check_lost();
+  host_s_ += double(bytes) / settings_.to_device_bytes_per_s;
   if (buffer_at(device)->bytes < large) std::memcpy(device, host, bytes);
 }
 
 void TestGpu::download(void* host, const void* device, std::uint64_t bytes) {
   synchronize();
+  host_s_ += double(bytes) / settings_.to_host_bytes_per_s;
   if (buffer_at(device)->bytes < large) std::memcpy(host, device, bytes);
 }
 
@@ -146,45 +170,183 @@ double TestGpu::copy_seconds(std::span<const cuda::Copy> copies, int repeats) {
   return seconds;
 }
 
-double TestGpu::kernel_seconds(const Kernel& kernel, Grid grid, const Arguments& arguments) const {
-  if (kernel.role == Role::launch) return 0;
-  const double clock = settings_.clock_at ? settings_.clock_at(device_s_) : settings_.clock_hz;
-  const double trips = warps_of(grid) * arguments.trips * arguments.passes;
+const Footprint& TestGpu::footprint(const std::string& name, Grid grid,
+                                    const Arguments& arguments) {
+  const WalkKey key{name,
+                    grid.blocks,
+                    grid.threads,
+                    arguments.pitch,
+                    arguments.block_step,
+                    arguments.window,
+                    arguments.trip_step,
+                    arguments.trip_step == 0 ? 1 : arguments.trips};
+  const auto found = walks_.find(key);
+  if (found != walks_.end()) return found->second;
+  return walks_[key] = footprint_of(program_of(name), grid, arguments);
+}
+
+// Of one multiprocessor, on average.
+double TestGpu::warps_at_once(const KernelProgram& program, Grid grid) const {
+  const double blocks = std::min(double(grid.blocks) / settings_.facts.multiprocessors,
+                                 double(std::max(resident(program, grid.threads), 1)));
+  return blocks * (grid.threads / 32);
+}
+
+TestGpu::Cost TestGpu::cost_of(const Kernel& kernel, Grid grid, const Arguments& arguments) {
+  Cost cost;
+  const std::string name(kernel.name);
+  const KernelProgram& program = program_of(name);
+  if (program.pipe.empty() && program.reach == Reach::none) return cost;
+  Touched& seen = touched_[name];
+  seen.grid = grid;
   const int multiprocessors = settings_.facts.multiprocessors;
-  const double threads =
-      double(grid.blocks) * grid.threads / multiprocessors * std::max(kernel.chains / 4.0, 1.0);
-  const double filled = std::min(1.0, threads / settings_.best_threads);
-  double seconds = 0;
-  if (kernel.arithmetic > 0)
-    seconds = trips * kernel.flop_per_trip() /
-              (settings_.flop_per_cycle(kernel) * multiprocessors * clock * filled);
-  const double bytes = trips * kernel.bytes_per_trip();
-  if (bytes > 0) {
-    const Buffer* const buffer = buffer_at(arguments.data);
-    const double share = !buffer || buffer->kind == cuda::MemoryKind::device ? 1
-                         : buffer->kind == cuda::MemoryKind::pinned ? settings_.pinned_share
-                                                                    : settings_.managed_share;
-    const double speed = kernel.level == Level::dram || kernel.role == Role::sweep
-                             ? settings_.dram_bytes_per_s * share
-                         : kernel.level == Level::l2
-                             ? settings_.l2_bytes_per_s
-                             : settings_.near_bytes_per_cycle * multiprocessors * clock;
-    seconds = std::max(seconds, bytes / (speed * filled));
+  const double used = std::min<double>(multiprocessors, grid.blocks);
+  const double warps = warps_at_once(program, grid);
+  const double busy_warps = warps * multiprocessors / used;  // where there are blocks
+  const double trips =
+      warps_of(grid) * arguments.trips * std::max<std::uint32_t>(arguments.passes, 1);
+  const int most_warps = settings_.facts.threads_per_multiprocessor / 32;
+
+  // Blocks that do not fill their last wave leave multiprocessors idle.
+  const double waves = warps_of(grid) / (busy_warps * used);
+  const double idle = std::ceil(waves - 1e-9) / waves;
+
+  double issue = trips * (program.instructions + program.accesses() + program.other) /
+                 (settings_.issue_per_cycle * used);
+  if (busy_warps < settings_.issue_per_cycle) issue *= settings_.issue_per_cycle / busy_warps;
+  cost.cycles = issue;
+  if (!program.pipe.empty()) {
+    const Pipe& pipe = settings_.pipes.at(program.pipe);
+    const double peak = pipe.flop_per_cycle / program.flop_each;  // instructions per cycle
+    const double chained = busy_warps * program.chains / pipe.latency_cycles;
+    const double crowd = uncrowded(warps, settings_.arithmetic_best_warps, most_warps,
+                                   settings_.arithmetic_crowd_loss);
+    cost.flop = trips * program.flop();
+    cost.cycles = std::max(cost.cycles,
+                           trips * program.instructions / (std::min(peak, chained) * crowd * used));
   }
-  return seconds;
+  cost.cycles *= idle;
+  if (program.reach == Reach::none) return cost;
+
+  const double asked = cost.bytes = trips * program.bytes();
+  const double flight = busy_warps * used * program.in_flight * 512;
+  const Footprint& walk = seen.footprint = footprint(name, grid, arguments);
+  if (program.reach == Reach::shared) {
+    cost.cycles = std::max(cost.cycles, asked / (settings_.near_bytes_per_cycle * used));
+    return cost;
+  }
+  const Buffer* const buffer = buffer_at(arguments.data);
+  const auto* const end = static_cast<const std::byte*>(arguments.data) + walk.end;
+  if (!buffer || buffer_at(end - 1) != buffer) {
+    gone_ = true;
+    why_gone_ = "an illegal memory access was encountered";
+    return cost;
+  }
+  const auto distinct = static_cast<double>(walk.distinct_bytes);
+  const auto held = [&](std::uint64_t cache) { return std::min(1.0, double(cache) / distinct); };
+  double in_l1 = 0;
+  if (program.reach == Reach::l1) in_l1 = held(settings_.facts.l1_bytes);
+
+  // What the last launch left in L2 serves this one, if it walks through the same data. Lines that
+  // are not replaced at random but kept serve a part of any set: the share that L2 holds of it.
+  const double kept = held(settings_.facts.l2_bytes);
+  const bool warm = cached_kernel_ == name && cached_ == arguments.data;
+  cached_kernel_ = name;
+  cached_ = arguments.data;
+  const double passes = program.reach == Reach::sectors || arguments.trip_step == 0
+                            ? std::max<double>(double(arguments.passes) * arguments.trips, 1)
+                            : std::max<double>(arguments.passes, 1);
+  const double missed_passes = passes * (1 - kept) + (warm ? 0 : kept);
+  const double in_dram = (1 - in_l1) * walk.spread * std::min(1.0, missed_passes / passes);
+  const double in_l2 = 1 - in_l1 - in_dram;
+  seen.in_l2 = in_l2;
+
+  cost.cycles = std::max(cost.cycles, asked / (settings_.near_bytes_per_cycle * used));
+  cost.cycles = std::max(cost.cycles, (1 - in_l1) * asked / settings_.l2_bytes_per_cycle);
+  cost.cycles = std::max(cost.cycles, asked / flight *
+                                          (in_l1 * settings_.near_latency_cycles +
+                                           in_l2 * settings_.l2_latency_cycles));
+  const double share = buffer->kind == cuda::MemoryKind::device   ? 1
+                       : buffer->kind == cuda::MemoryKind::pinned ? settings_.pinned_share
+                                                                  : settings_.managed_share;
+  const double way = arguments.block_step > arguments.trip_step ? settings_.contiguous_share
+                                                                : settings_.interleaved_share;
+  const double crowd =
+      uncrowded(warps, settings_.dram_best_warps, most_warps, settings_.dram_crowd_loss);
+  const double walking = program.reach == Reach::streaming ? way * crowd : 1;
+  cost.dram_s =
+      in_dram * asked / (settings_.dram_bytes_per_s.at(direction_of(program)) * share * walking);
+  cost.wait_s = in_dram * asked * settings_.dram_latency_s / flight;
+  return cost;
+}
+
+double TestGpu::Cost::seconds(double clock_hz, double memory_share) const {
+  return std::max({cycles / clock_hz, dram_s / memory_share, wait_s});
+}
+
+double TestGpu::clock_hz(double now_s) const {
+  if (settings_.clock_at) return settings_.clock_at(now_s);
+  return settings_.clock_hz * gpu_share_ * (hot_ ? settings_.heat.throttled_share : 1);
+}
+
+double TestGpu::power_of(const Cost& cost, double seconds) const {
+  return settings_.constant_w +
+         (settings_.joule_per_flop * cost.flop + settings_.joule_per_byte * cost.bytes) / seconds;
+}
+
+void TestGpu::pass_time(double seconds, bool busy, bool uses_memory, double power_w) {
+  if (seconds <= 0) return;
+  state_s_ += seconds;
+  gpu_share_ = moved(gpu_share_, settings_.gpu_governor, busy, seconds);
+  memory_share_ = moved(memory_share_, settings_.memory_governor, uses_memory, seconds);
+  const Heat& heat = settings_.heat;
+  if (heat.kelvin_per_w <= 0) return;
+  const double steady = heat.ambient_c + heat.kelvin_per_w * power_w;
+  celsius_ = steady + (celsius_ - steady) * std::exp(-seconds / heat.time_constant_s);
+  hot_ = celsius_ > (hot_ ? heat.recovered_c : heat.limit_c);
+}
+
+// In steps while a clock or the load of others moves, else at once.
+TestGpu::Ran TestGpu::run(const Cost& cost, double begin_s) {
+  pass_time(begin_s - state_s_, false, false, settings_.idle_w);
+  state_s_ = begin_s;
+  const double full_s = cost.seconds(settings_.clock_hz, 1);
+  const bool uses_memory = std::max(cost.dram_s, cost.wait_s) > 0.3 * full_s;
+  const Neighbour& neighbour = settings_.neighbour;
+  const bool steady = gpu_share_ == 1 && (memory_share_ == 1 || cost.dram_s == 0) &&
+                      settings_.heat.kelvin_per_w <= 0 && neighbour.share == 0;
+  if (steady && (uses_memory || cost.dram_s == 0 || settings_.memory_governor.fall_s <= 0)) {
+    const double clock = clock_hz(begin_s);
+    const double seconds = cost.seconds(clock, memory_share_);
+    pass_time(seconds, true, uses_memory, power_of(cost, seconds));
+    return {seconds, seconds * clock};
+  }
+  Ran ran;
+  for (double done = 0; done < 1;) {
+    const double clock = clock_hz(state_s_);
+    const bool shared = std::fmod(state_s_, neighbour.period_s) < neighbour.busy_s;
+    const double own = shared ? 1 - neighbour.share : 1;
+    const double whole_s = cost.seconds(clock, memory_share_) / own;
+    const double dt = std::min(step_s, (1 - done) * whole_s);
+    done = dt < step_s ? 1 : done + dt / whole_s;
+    ran.seconds += dt;
+    ran.cycles += dt * clock;
+    pass_time(dt, true, uses_memory, power_of(cost, whole_s));
+  }
+  return ran;
 }
 
 // Short runs are computed, since the host checks their results.
 void TestGpu::compute(const Kernel& kernel, const Arguments& arguments) const {
-  if (kernel.role != Role::compute || arguments.trips > 1 || kernel.name == settings_.wrong_kernel)
-    return;
+  const std::string& wrong = settings_.wrong_kernel;
+  if (kernel.role != Role::compute || arguments.trips > 1) return;
+  if (!wrong.empty() && kernel.name.starts_with(wrong)) return;
   const auto bytes = std::size_t(32 * kernel.registers() * kernel.register_bytes);
   cuda::run_reference(kernel, arguments.trips, {static_cast<std::byte*>(arguments.data), bytes});
 }
 
 void TestGpu::check_lost() const {
-  if (timed_out_)
-    throw GpuError(GpuError::Kind::lost, "GPU kernel", "the launch timed out and was terminated");
+  if (gone_) throw GpuError(GpuError::Kind::lost, "GPU kernel", why_gone_);
   if (settings_.lost_after_s > 0 && host_s_ > settings_.lost_after_s)
     throw GpuError(GpuError::Kind::lost, "GPU", "unspecified launch failure");
 }
@@ -194,29 +356,37 @@ void TestGpu::launch(const Kernel& kernel, Grid grid, const Arguments& arguments
   if (++launches_ == settings_.fail_launch)
     throw GpuError(GpuError::Kind::launch, std::string(kernel.name), "too many resources");
   host_s_ += settings_.launch_s;
-  const double noisy = 1 + settings_.noise * (2 * random_.unit() - 1);
   const double begin = std::max(device_s_, host_s_) + settings_.start_s;
-  const double seconds = kernel_seconds(kernel, grid, arguments) * noisy;
-  timed_out_ = timed_out_ || (settings_.facts.watchdog && seconds > 2);
-  compute(kernel, arguments);
-  device_s_ = begin + seconds;
-  if (settings_.on_launch) settings_.on_launch(kernel, grid, arguments, seconds);
-  if (seconds > 0) {
-    const double trips = warps_of(grid) * arguments.trips * arguments.passes;
-    drawn_.push_back({begin, device_s_,
-                      settings_.constant_w + settings_.ripple_w * (2 * random_.unit() - 1) +
-                          trips *
-                              (settings_.joule_per_flop * kernel.flop_per_trip() +
-                               settings_.joule_per_byte * kernel.bytes_per_trip()) /
-                              seconds});
+  device_s_ = begin;
+  if (kernel.role == Role::launch) {
+    if (settings_.on_launch) settings_.on_launch(kernel, grid, arguments, 0);
+    return;
   }
+  Cost cost = cost_of(kernel, grid, arguments);
+  double slower = 1 + settings_.noise * (2 * random_.unit() - 1);
+  if (const auto slow = settings_.slow_kernels.find(std::string(kernel.name));
+      slow != settings_.slow_kernels.end())
+    slower *= slow->second;
+  cost.cycles *= slower;
+  cost.dram_s *= slower;
+  cost.wait_s *= slower;
+  const Ran ran = run(cost, begin);
+  if (settings_.facts.watchdog && ran.seconds > 2) {
+    gone_ = true;
+    why_gone_ = "the launch timed out and was terminated";
+  }
+  compute(kernel, arguments);
+  device_s_ = begin + ran.seconds;
+  if (settings_.on_launch) settings_.on_launch(kernel, grid, arguments, ran.seconds);
+  if (ran.seconds > 0)
+    drawn_.push_back({begin, device_s_,
+                      power_of(cost, ran.seconds) + settings_.ripple_w * (2 * random_.unit() - 1)});
   if (!arguments.stamps) return;
-  const double clock = settings_.clock_at ? settings_.clock_at(begin) : settings_.clock_hz;
   for (std::uint32_t block = 0; block < grid.blocks; ++block)
     arguments.stamps[block] = {std::uint64_t(1e9),
-                               std::uint64_t(1e9 + seconds * clock),
+                               std::uint64_t(1e9 + ran.cycles),
                                std::uint64_t(begin * 1e9),
-                               std::uint64_t((begin + seconds) * 1e9),
+                               std::uint64_t((begin + ran.seconds) * 1e9),
                                block % std::uint32_t(settings_.facts.multiprocessors),
                                0};
 }

@@ -1,59 +1,47 @@
-// A GPU of known speed in place of the CUDA runtime library: it simulates time, clock, noise,
-// launch cost and faults, and takes a kernel's work from its row. The measuring loop must recover
-// the configured values.
+// A simulated GPU in place of the CUDA runtime library. It works out the time of a launch from its
+// arguments alone: which addresses the grid touches, which cache holds them, how many instructions
+// and bytes are in flight, how the clocks stand. The measuring loop must find the board's numbers.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/random.h"
 #include "kernels/cuda/gpu.h"
 #include "kernels/sampler.h"
+#include "tests/kernels/cuda/board.h"
+#include "tests/kernels/cuda/kernel_program.h"
 
 namespace ridgeline::testing {
 
-struct TestGpuSettings {
-  cuda::DeviceFacts facts;
-  double clock_hz = 1.3e9;
-  // FLOP per multiprocessor and clock of a kernel with a good launch configuration.
-  std::function<double(const cuda::Kernel&)> flop_per_cycle;
-  double dram_bytes_per_s = 180e9, l2_bytes_per_s = 600e9;
-  double near_bytes_per_cycle = 120;           // L1 and shared memory, per multiprocessor
-  double pinned_share = 1, managed_share = 1;  // of the DRAM bandwidth
-  // Copy engines with pinned memory: each way alone, and both together; pageable memory is slower.
-  double to_device_bytes_per_s = 24e9, to_host_bytes_per_s = 26e9, both_bytes_per_s = 44e9;
-  double pageable_share = 0.4;
-  double noise = 0.003;     // of each launch's time, relative
-  double launch_s = 5e-6;   // host time per launch
-  double start_s = 2e-6;    // device time before a kernel starts
-  double node_s = 1e-6;     // per node of a graph
-  int best_threads = 1024;  // per multiprocessor; fewer leave units idle
+// A board and what goes wrong with it.
+struct TestGpuSettings : Board {
+  TestGpuSettings() = default;
+  explicit TestGpuSettings(Board board) : Board(std::move(board)) {}
 
-  // Power: idle, or while a kernel runs constant_w + the energy of its work per time.
-  double idle_w = 9, constant_w = 14, joule_per_flop = 2.4e-12, joule_per_byte = 95e-12;
-  double ripple_w = 0;  // largest change of a kernel's power from launch to launch
-
-  std::function<double(double now_s)> clock_at = {};  // throttling; empty = clock_hz
-  std::uint64_t free_bytes = std::uint64_t{8} << 30;
-  int fail_launch = 0;       // only the n-th launch fails
-  double lost_after_s = 0;   // every call fails from then on; 0 = never
-  std::string wrong_kernel;  // its results are wrong
-  std::string missing_code;  // why no kernel has code; "" = all have
+  std::function<double(double now_s)> clock_at = {};  // throttling; empty = the board's own
+  std::map<std::string, double> slow_kernels = {};    // by name: so many times slower
+  int fail_launch = 0;                                // only the n-th launch fails
+  double lost_after_s = 0;                            // every call fails from then on; 0 = never
+  std::string wrong_kernel;                           // its results are wrong
+  std::string missing_code;                           // why no kernel has code; "" = all have
   bool from_ptx = false;
   // Called at every launch, with its duration.
   std::function<void(const cuda::Kernel&, cuda::Grid, const cuda::Arguments&, double)> on_launch =
       {};
 };
 
-// An AGX Orin 64 GB as in the catalog, in round numbers.
+// An AGX Orin 64 GB in round numbers: every direction of DRAM 180 GB/s, all clocks pinned.
 TestGpuSettings test_orin();
 
 class TestGpu final : public cuda::Gpu {
  public:
   explicit TestGpu(TestGpuSettings settings);
+  explicit TestGpu(const Board& board) : TestGpu(TestGpuSettings(board)) {}
   ~TestGpu() override;
 
   double now_s() const { return host_s_; }
@@ -65,6 +53,14 @@ class TestGpu final : public cuda::Gpu {
   const std::vector<Drawn>& drawn() const { return drawn_; }
   double idle_w() const { return settings_.idle_w; }
   SamplerWorld world();  // on this GPU's clock; quiet, never interrupted
+
+  // What the last launch of a kernel touched in one pass, and how it was shaped.
+  struct Touched {
+    Footprint footprint;
+    cuda::Grid grid;
+    double in_l2 = 0;  // share of the accesses that L2 answered
+  };
+  const std::map<std::string, Touched>& touched() const { return touched_; }
 
   const cuda::DeviceFacts& facts() const override { return settings_.facts; }
   void correct(const cuda::DeviceFacts& facts) override { settings_.facts = facts; }
@@ -88,23 +84,52 @@ class TestGpu final : public cuda::Gpu {
   std::uint64_t allocated_bytes() const { return allocated_; }
 
  private:
-  double kernel_seconds(const cuda::Kernel& kernel, cuda::Grid grid,
-                        const cuda::Arguments& arguments) const;
-  void compute(const cuda::Kernel& kernel, const cuda::Arguments& arguments) const;
-  void check_lost() const;
+  // A launch as the hardware sees it: each part runs at its own clock, the slowest one counts.
+  struct Cost {
+    double cycles = 0;  // of the multiprocessors and L2
+    double dram_s = 0;  // at the full memory clock
+    double wait_s = 0;  // for DRAM, by too few accesses in flight
+    double flop = 0, bytes = 0;
+    double seconds(double clock_hz, double memory_share) const;
+  };
   struct Buffer {
     std::uint64_t bytes = 0;
     cuda::MemoryKind kind = cuda::MemoryKind::device;
   };
+  struct Ran {
+    double seconds = 0, cycles = 0;
+  };
+
+  Cost cost_of(const cuda::Kernel& kernel, cuda::Grid grid, const cuda::Arguments& arguments);
+  const Footprint& footprint(const std::string& name, cuda::Grid grid,
+                             const cuda::Arguments& arguments);
+  int resident(const KernelProgram& program, std::uint32_t threads) const;
+  double warps_at_once(const KernelProgram& program, cuda::Grid grid) const;
+  Ran run(const Cost& cost, double begin_s);
+  void pass_time(double seconds, bool busy, bool uses_memory, double power_w);
+  double clock_hz(double now_s) const;
+  double power_of(const Cost& cost, double seconds) const;
+  void compute(const cuda::Kernel& kernel, const cuda::Arguments& arguments) const;
+  void check_lost() const;
   const Buffer* buffer_at(const void* address) const;  // null for host memory
 
   TestGpuSettings settings_;
   std::vector<Drawn> drawn_;
+  std::map<std::string, Touched> touched_;
+  using WalkKey = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint64_t,
+                             std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
+  std::map<WalkKey, Footprint> walks_;
   Random random_{11};
   double host_s_ = 0, device_s_ = 0;  // now, and when the stream is empty
   double begin_s_ = 0, end_s_ = 0;
+  double gpu_share_ = 1, memory_share_ = 1, celsius_ = 0;
+  bool hot_ = false;
+  double state_s_ = 0;         // time that clocks and temperature are known for
+  std::string cached_kernel_;  // whose data L2 holds
+  const void* cached_ = nullptr;
   int launches_ = 0, nodes_ = 0;
-  bool timed_out_ = false;  // the driver ended a kernel, and the context with it
+  bool gone_ = false;  // after an illegal address or a timeout nothing runs any more
+  std::string why_gone_;
   std::uint64_t allocated_ = 0;
   std::map<const void*, Buffer> buffers_;
 };

@@ -1,0 +1,133 @@
+// Whole runs on simulated boards, quick and full: every row is the board's truth within 1 %, or it
+// says that it is not.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/kernels/cuda/measured.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr double tolerance = 0.01;
+
+struct BoardRun {
+  int rows = 0;
+  std::vector<std::string> wrong;   // off by more than 1 %, and nothing is said about it
+  std::vector<std::string> marked;  // status or note
+};
+
+void compare(BoardRun& run, const std::string& what, Status status, const std::string& note,
+             const std::optional<Estimate>& found, double truth) {
+  if (status == Status::unsupported) return;
+  ++run.rows;
+  const double ratio = found ? found->value / truth : 0;
+  const std::string text =
+      fmt::format("{} {:.4f} of {:.4g} ({}: {})", what, ratio, truth, to_string(status), note);
+  // A share of the bus that a board cannot reach is a remark on the board, not on the measurement.
+  const bool remark = note.starts_with("only ") && note.ends_with(" of theory");
+  const bool said = status != Status::ok || (!note.empty() && !remark);
+  if (said)
+    run.marked.push_back(text);
+  else if (std::abs(ratio - 1) > tolerance)
+    run.wrong.push_back(text);
+}
+
+BoardRun compared(const Board& board, const ProfileMode& mode) {
+  BoardRun run;
+  for (const ComputeRow& row : mode.compute)
+    if (row.status != Status::unsupported)
+      compare(run, row.kernel, row.status, row.note, row.flops_per_s,
+              board.flops_per_s(program_of(row.kernel).pipe));
+  for (const MemoryRow& row : mode.memory)
+    compare(run, row.kernel + " " + row.allocation, row.status, row.note, row.bytes_per_s,
+            row.level == Level::dram ? board.dram(row.direction, row.allocation)
+            : row.level == Level::l2 ? board.l2_bytes_per_s()
+                                     : board.near_bytes_per_s());
+  for (const SweepRow& row : mode.sweep)
+    compare(run, row.kernel, row.status, row.note, row.bytes_per_s,
+            std::min(board.dram(Direction::read, "device"),
+                     board.flops_per_s("fma_fp32") / row.flop_per_byte));
+  for (const LaunchRow& row : mode.launch)
+    compare(run, row.kind, row.status, row.note, row.time_s,
+            row.kind == "async_launch" ? board.launch_s
+            : row.kind == "graph_node" ? board.node_s
+                                       : board.launch_s + board.start_s);
+  for (const TransferRow& row : mode.transfer) {
+    const double speed = row.kind == "host_to_device"   ? board.to_device_bytes_per_s
+                         : row.kind == "device_to_host" ? board.to_host_bytes_per_s
+                                                        : board.both_bytes_per_s;
+    compare(run, row.kind + " " + row.host_memory, row.status, row.note, row.bytes_per_s,
+            speed * (row.host_memory == "pinned" ? 1 : board.pageable_share));
+  }
+  return run;
+}
+
+class CudaBoards : public ::testing::TestWithParam<std::tuple<std::size_t, bool>> {
+ protected:
+  const Board& board() const { return all_boards()[std::get<0>(GetParam())]; }
+  bool quick() const { return std::get<1>(GetParam()); }
+  double longest_s() const { return quick() ? 45 : 300; }
+};
+
+TEST_P(CudaBoards, EveryRowIsTheTruthOfTheBoard) {
+  TestGpu gpu(board());
+  const ProfileMode mode = measured(gpu, {.quick = quick()});
+  const BoardRun run = compared(board(), mode);
+  EXPECT_THAT(run.wrong, IsEmpty());
+  EXPECT_THAT(run.marked, IsEmpty());
+  EXPECT_GT(run.rows, quick() ? 20 : 30);
+  EXPECT_TRUE(mode.conditions.complete);
+  for (const Warning& warning : mode.conditions.warnings) ADD_FAILURE() << warning.text;
+  EXPECT_LT(gpu.now_s(), longest_s());
+}
+
+// Surroundings that change: nothing wrong is published without a word.
+void expect_true_or_marked(const Board& board, std::size_t least_true) {
+  for (const bool quick : {false, true}) {
+    TestGpu gpu(board);
+    const ProfileMode mode = measured(gpu, {.quick = quick}, {.cap_hz = board.clock_hz});
+    const BoardRun run = compared(board, mode);
+    EXPECT_THAT(run.wrong, IsEmpty());
+    EXPECT_GE(static_cast<std::size_t>(run.rows) - run.marked.size(), least_true);
+    EXPECT_LT(gpu.now_s(), quick ? 45 : 300);
+  }
+}
+
+TEST(CudaSurroundings, AHotBoardIsTrueOrMarked) {
+  Board board = orin_nano();
+  board.heat = {.ambient_c = 60, .kelvin_per_w = 3.2, .time_constant_s = 8};
+  expect_true_or_marked(board, 3);
+  TestGpu gpu(board);
+  const ProfileMode mode = measured(gpu, {}, {.cap_hz = board.clock_hz});
+  EXPECT_GT(mode.conditions.rows.throttled, 0) << "it does get hot";
+}
+
+TEST(CudaSurroundings, ANeighbourIsTrueOrMarked) {
+  for (Board board : {agx_orin(), ada_card()}) {
+    board.neighbour = {.share = 0.5, .period_s = 0.7, .busy_s = 0.2};
+    expect_true_or_marked(board, 20);
+  }
+}
+
+TEST(CudaSurroundings, ALazyMemoryClockIsTrueOrMarked) {
+  Board board = agx_orin();
+  board.memory_governor = {.lowest = 0.3, .rise_s = 0.06, .fall_s = 0.01};
+  expect_true_or_marked(board, 30);
+}
+
+std::string board_name(const ::testing::TestParamInfo<std::tuple<std::size_t, bool>>& info) {
+  const std::string names[] = {"AgxOrin", "OrinNano", "XavierNx", "AdaCard"};
+  return names[std::get<0>(info.param)] + (std::get<1>(info.param) ? "Quick" : "Full");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaBoards,
+                         ::testing::Combine(::testing::Values(0u, 1u, 2u, 3u), ::testing::Bool()),
+                         board_name);
+
+}  // namespace
+}  // namespace ridgeline::testing
