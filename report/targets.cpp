@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "kernels/verdict.h"
 
 namespace ridgeline {
 namespace {
@@ -33,10 +34,17 @@ std::string processor_name(Processor processor) {
   return processor == Processor::gpu ? "GPU" : "CPU";
 }
 
+// The verdict calls a row impossible by its interval; a target wants the value itself below.
 CheckedTarget target(const std::string& kernel, std::string what, const Estimate& rate,
-                     double theory, double least) {
-  return {kernel, std::move(what),   rate.value / theory,
-          least,  rate.low / theory, rate.high / theory};
+                     double theory, double least, Status status) {
+  const double share = rate.value / theory;
+  return {kernel,
+          std::move(what),
+          share,
+          least,
+          rate.low / theory,
+          rate.high / theory,
+          status == Status::impossible || share > impossible_above};
 }
 
 void check_compute(const ProfileMode& mode, TargetCheck& check) {
@@ -55,7 +63,7 @@ void check_compute(const ProfileMode& mode, TargetCheck& check) {
                fmt::format("{} {} {}{}{}", processor_name(row.processor), to_string(row.unit),
                            to_string(row.dtype), row.sparse ? " sparse" : "", threads),
                *row.flops_per_s, row.theory_flops_per_s->value,
-               row.processor == Processor::gpu ? gpu_arithmetic : cpu_arithmetic));
+               row.processor == Processor::gpu ? gpu_arithmetic : cpu_arithmetic, row.status));
   }
 }
 
@@ -81,8 +89,8 @@ void check_memory(const ProfileMode& mode, const MemoryTarget& wanted, TargetChe
   check.targets.push_back(target(best->kernel,
                                  fmt::format("{} {} {}", processor_name(wanted.processor),
                                              to_string(best->level), to_string(best->direction)),
-                                 *best->bytes_per_s, best->theory_bytes_per_s->value,
-                                 wanted.least));
+                                 *best->bytes_per_s, best->theory_bytes_per_s->value, wanted.least,
+                                 best->status));
 }
 
 }  // namespace
@@ -106,10 +114,12 @@ TextTable target_table(const TargetCheck& check) {
                    {"at least", Align::right},
                    {"result"}},
                   {}};
-  for (const CheckedTarget& each : check.targets)
+  for (const CheckedTarget& each : check.targets) {
+    const char* const result = each.impossible ? "IMPOSSIBLE" : each.met() ? "pass" : "FAIL";
     table.rows.push_back({each.what, each.kernel, format_percent(each.share, 1),
                           fmt::format("± {:.1f} %", 50 * (each.high - each.low) / each.share),
-                          format_percent(each.least), each.met() ? "pass" : "FAIL"});
+                          format_percent(each.least), result});
+  }
   return table;
 }
 
@@ -140,6 +150,7 @@ Json to_json(const TargetCheck& check) {
                        {"low", each.low},
                        {"high", each.high},
                        {"least", each.least},
+                       {"impossible", each.impossible},
                        {"met", each.met()}});
   return {{"schema", TargetCheck::schema},
           {"targets", std::move(targets)},

@@ -17,7 +17,8 @@ struct CheckedTarget {
   double share = 0;          // of theory
   double least = 0;          // the target
   double low = 0, high = 0;  // of the share
-  bool met() const { return share >= least; }
+  bool impossible = false;   // more than the hardware allows: a fault of the measurement
+  bool met() const { return share >= least && !impossible; }
 };
 
 struct TargetCheck {

@@ -28,11 +28,9 @@ TargetCheck checked(const TestGpuSettings& settings) {
 TestGpuSettings fast_gpu() {
   TestGpuSettings settings = test_orin();
   settings.facts.memory_bytes_per_s = 204.8e9;
-  settings.dram_bytes_per_s = 0.94 * 204.8e9;
+  settings.set_dram(0.94 * 204.8e9);
   settings.near_bytes_per_cycle = 0.92 * 128;
-  settings.flop_per_cycle = [all = settings.flop_per_cycle](const cuda::Kernel& kernel) {
-    return 0.98 * all(kernel);
-  };
+  settings.scale_arithmetic(0.98);
   return settings;
 }
 
@@ -55,10 +53,8 @@ TEST(TargetCheck, AFastGpuMeetsThem) {
 
 TEST(TargetCheck, WhatIsTooSlowIsNamed) {
   TestGpuSettings settings = fast_gpu();
-  settings.dram_bytes_per_s = 0.90 * 204.8e9;
-  settings.flop_per_cycle = [all = settings.flop_per_cycle](const cuda::Kernel& kernel) {
-    return (kernel.dtype == DType::int8 ? 0.95 : 1) * all(kernel);
-  };
+  settings.set_dram(0.90 * 204.8e9);
+  settings.scale_arithmetic(0.95, "int8");
   const TargetCheck check = checked(settings);
   EXPECT_FALSE(check.met());
   for (const CheckedTarget& each : check.targets) {
@@ -66,6 +62,25 @@ TEST(TargetCheck, WhatIsTooSlowIsNamed) {
     EXPECT_EQ(each.met(), !slow) << each.what << " " << each.share;
   }
   EXPECT_THAT(target_text(check, 100), HasSubstr("FAIL"));
+}
+
+// Twice the rate that the hardware allows, whether the verdict saw it or not.
+TEST(TargetCheck, AnImpossibleRowIsNoPass) {
+  TestGpuSettings settings = fast_gpu();
+  settings.scale_arithmetic(2 / 0.98, "fp32");
+  settings.issue_per_cycle = 16;
+  settings.set_dram(1.03 * 204.8e9);
+  const TargetCheck check = checked(settings);
+  EXPECT_FALSE(check.met());
+  for (const std::string what : {"GPU vector fp32", "GPU DRAM read"}) {
+    const CheckedTarget& target = target_of(check, what);
+    EXPECT_GT(target.share, 1.02) << what;
+    EXPECT_TRUE(target.impossible) << what;
+    EXPECT_FALSE(target.met()) << what;
+  }
+  EXPECT_TRUE(target_of(check, "GPU matrix fp16").met());
+  EXPECT_THAT(target_text(check, 100), HasSubstr("IMPOSSIBLE"));
+  EXPECT_THAT(schema_violations(to_json(check), "targets.schema.json"), IsEmpty());
 }
 
 TEST(TargetCheck, WithoutAMemoryClockDramHasNoTheory) {
