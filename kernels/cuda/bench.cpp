@@ -418,8 +418,8 @@ void Bench::settle(const Setup& setup, double until_s) {
   }
 }
 
-// Tries all shapes with one brief launch each, of DRAM on a part of the set: enough to tell good
-// ones from bad ones. The best three remain.
+// Tries all shapes twice with a brief launch each, of DRAM on a part of the set: enough to tell
+// good ones from bad ones. The best three remain.
 void Bench::scout(std::size_t index, double until_s) {
   const auto setups = setups_to_try(plan_[index]);
   if (setups.empty())

@@ -41,6 +41,7 @@ class Proof {
     if (!loop) return;
     for (const GpuInstruction& instruction : loop->code) count(instruction, *loop);
     judge_counts();
+    judge_flight();
     if (kernel.role == Role::compute) {
       const std::set<int> chains = judge_chains(loop->code);
       judge_starts(chains, loop->end - int(loop->code.size()));
@@ -93,6 +94,7 @@ class Proof {
              "an operand of the arithmetic is a constant");
     } else if (name == load_name()) {
       ++census.loads;
+      census.in_flight += census.combines == 0;
       expect_equal(instruction.access_bytes, 16, "bytes of a load");
     } else if (name == "STG") {
       ++census.stores;
@@ -121,6 +123,17 @@ class Proof {
     if (kernel_.role == Role::memory)
       expect(census.arithmetic + census.combines + census.other <= bound,
              "more instructions than the accesses leave time to issue");
+  }
+
+  // LOP3 are the first to want what was loaded: what is issued before them is in flight at once.
+  // Addresses of random places take registers too; shared memory is near.
+  void judge_flight() {
+    LoopCensus& census = result.census;
+    if (kernel_.combines == 0) census.in_flight = 0;
+    if (kernel_.combines == 0 || kernel_.level == Level::shared) return;
+    const double least = kernel_.direction == Direction::random ? 0.65 : 0.85;
+    expect(census.in_flight >= least * kernel_.loads,
+           fmt::format("{} of {} loads are in flight", census.in_flight, kernel_.loads));
   }
 
   // Follows each chain from register to register through one trip; a chain is named after its first

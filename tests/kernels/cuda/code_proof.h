@@ -15,6 +15,7 @@ struct LoopCensus {
   int arithmetic = 0, loads = 0, stores = 0, combines = 0;
   int other = 0;           // instructions that the row does not declare
   int padding = 0;         // NOPs
+  int in_flight = 0;       // loads that are issued before the first one is waited for
   double other_share = 0;  // issue cycles of the others over those of the bound unit
 };
 

@@ -59,7 +59,7 @@ TEST(CudaTuning, TheBestShapeIsFoundWhereverItIs) {
     settings.arithmetic_best_warps = settings.dram_best_warps = best_warps;
     settings.arithmetic_crowd_loss = settings.dram_crowd_loss = 0.6;
     settings.pipes["fma_fp32"].latency_cycles = best_warps;  // with four chains, or fewer warps
-    settings.dram_latency_s = best_warps * 16 * 8 * 512 / 180e9;
+    settings.dram_latency_s = best_warps * 16 * 15 * 512 / 180e9;
     TestGpu gpu(settings);
     const ProfileMode mode = measured(gpu, {.quick = true, .only = {"fma_fp32", "read_dram"}});
     EXPECT_NEAR(mode.compute.at(0).flops_per_s->value / settings.flops_per_s("fma_fp32"), 1, 0.01)
@@ -119,7 +119,7 @@ TEST(CudaTuning, WhatIsCutShortIsSaidInTheRowAndTheProfile) {
 TEST(CudaTuning, LikelyShapesComeFirst) {
   TestGpuSettings settings = test_orin();
   settings.pipes["fma_fp32"].latency_cycles = 30;
-  settings.dram_latency_s = 2.5e-6;
+  settings.dram_latency_s = 5e-6;
   TestGpu gpu(settings);
   const ProfileMode mode =
       measured(gpu, {.budget_s = 0.05, .only = {"fma_fp32", "mma_fp16", "device"}});

@@ -79,14 +79,14 @@ std::map<std::string, KernelProgram, std::less<>> all_programs() {
       program.registers = 24 + 4 * chains;
       all[std::string(family.name) + "_" + std::to_string(chains)] = program;
     }
-  all["read_dram"] = stream(Reach::streaming, {{16, 0}}, 8);
+  all["read_dram"] = stream(Reach::streaming, {{16, 0}}, 15);
   all["write_dram"] = stream(Reach::streaming, {{0, 16}}, 16);
   all["copy_dram"] = stream(Reach::streaming, {{0, 16}, {16, 0}}, 16);
   all["update_dram"] = stream(Reach::streaming, {{16, 16}}, 16);
   all["triad_dram"] = stream(Reach::streaming, {{0, 12}, {12, 0}, {12, 0}}, 16);
-  all["random_dram"] = stream(Reach::sectors, {{16, 0}}, 16);
-  all["read_l2"] = stream(Reach::l2, {{16, 0}}, 8);
-  all["read_l1"] = stream(Reach::l1, {{16, 0}}, 8);
+  all["random_dram"] = stream(Reach::sectors, {{16, 0}}, 11);
+  all["read_l2"] = stream(Reach::l2, {{16, 0}}, 15);
+  all["read_l1"] = stream(Reach::l1, {{16, 0}}, 15);
   all["read_shared"] = stream(Reach::shared, {{16, 0}}, 8);
   all["read_shared"].shared_bytes = 32 * 1024;
   for (const auto& [n, loads] : {std::pair{0, 16},

@@ -17,7 +17,7 @@ RIDGELINE_GLOBAL identical_chains(Arguments arguments) {
   const Begin begun = begin();
 #pragma unroll 1
   for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
-    chain_trip<Core, 8, 24>(x, constants);
+    chain_trip<Core, 8, 64>(x, constants);
   for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
   end(arguments, begun);
 }
@@ -30,7 +30,7 @@ RIDGELINE_GLOBAL missing_store(Arguments arguments) {
   const Begin begun = begin();
 #pragma unroll 1
   for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
-    chain_trip<Core, 8, 24>(x, constants);
+    chain_trip<Core, 8, 64>(x, constants);
   end(arguments, begun);
 }
 
@@ -60,7 +60,7 @@ RIDGELINE_GLOBAL constant_coefficient(Arguments arguments) {
   const Begin begun = begin();
 #pragma unroll 1
   for (std::uint32_t trip = arguments.trips; trip != 0; --trip)
-    chain_trip<Core, 8, 24>(x, constants);
+    chain_trip<Core, 8, 64>(x, constants);
   for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
   end(arguments, begun);
 }
@@ -73,7 +73,7 @@ RIDGELINE_GLOBAL crossed_chains(Arguments arguments) {
   const Begin begun = begin();
 #pragma unroll 1
   for (std::uint32_t trip = arguments.trips; trip != 0; --trip) {
-    chain_trip<Core, 8, 24>(x, constants);
+    chain_trip<Core, 8, 64>(x, constants);
     const float first = x[0];
     for (int i = 0; i < 7; ++i) x[i] = x[i + 1];
     x[7] = first;
@@ -109,6 +109,23 @@ RIDGELINE_GLOBAL moved_loads(Arguments arguments) {
   end(arguments, begun);
 }
 
+// Words of the same vector are combined: the assembler waits for the first loads before it issues
+// the last ones.
+RIDGELINE_GLOBAL serial_loads(Arguments arguments) {
+  std::uint32_t sum = 0;
+  const Begin begun = begin();
+  walk(arguments, place<16>(arguments), [&](const char* at) {
+    Vector v[16];
+    for (int i = 0; i < 16; ++i) v[i] = load_vector<Cache::streaming>(at + i * warp_bytes);
+    for (int i = 0; i < 16; ++i) {
+      combine(sum, v[i].x, v[i].y);
+      combine(sum, v[i].z, v[i].w);
+    }
+  });
+  keep(arguments, sum);
+  end(arguments, begun);
+}
+
 // A short trip: the loop control takes too large a share.
 RIDGELINE_GLOBAL short_trip(Arguments arguments) { run_chains<FmaFp32, 8, 2>(arguments); }
 
@@ -120,7 +137,7 @@ RIDGELINE_GLOBAL call_in_loop(Arguments arguments) {
   const Begin begun = begin();
 #pragma unroll 1
   for (std::uint32_t trip = arguments.trips; trip != 0; --trip) {
-    chain_trip<Core, 8, 24>(x, constants);
+    chain_trip<Core, 8, 64>(x, constants);
     x[0] = constants[0] / x[0];
   }
   for (int i = 0; i < 8; ++i) registers[1 + i] = x[i];
@@ -128,7 +145,7 @@ RIDGELINE_GLOBAL call_in_loop(Arguments arguments) {
 }
 
 // Honest twins, which the proof must accept.
-RIDGELINE_GLOBAL honest_chains(Arguments arguments) { run_chains<FmaFp32, 8, 24>(arguments); }
+RIDGELINE_GLOBAL honest_chains(Arguments arguments) { run_chains<FmaFp32, 8, 64>(arguments); }
 RIDGELINE_GLOBAL honest_mma(Arguments arguments) { run_mma<MmaFp16, 8, 20>(arguments); }
 RIDGELINE_GLOBAL honest_read(Arguments arguments) { run_read<Cache::streaming, 16>(arguments); }
 

@@ -71,6 +71,7 @@ constexpr Mutant mutants[] = {
     {"crossed_chains", "fma_fp32_8", "a chain does not go on"},
     {"narrowed_loads", "read_dram", "bytes of a load: 16 declared, 4 found"},
     {"moved_loads", "read_dram", "0 loops that do the declared work"},
+    {"serial_loads", "read_dram", "loads are in flight"},
     {"short_trip", "fma_fp32_8", "other instructions take"},
     {"call_in_loop", "fma_fp32_8", "a call in the loop"},
     {"honest_chains", "fma_fp32_8", ""},
