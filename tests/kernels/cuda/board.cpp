@@ -3,6 +3,8 @@
 // shares of the bus, how much crowding costs, launch costs, governors.
 #include "tests/kernels/cuda/board.h"
 
+#include <algorithm>
+
 namespace ridgeline::testing {
 namespace {
 
@@ -45,6 +47,15 @@ double Board::dram(Direction direction, const std::string& allocation) const {
                        : allocation == "managed" ? managed_share
                                                  : 1;
   return share * dram_bytes_per_s.at(direction);
+}
+
+double Board::sweep_bytes_per_s(int fma_per_element) const {
+  const double dram = dram_bytes_per_s.at(Direction::read);
+  if (fma_per_element == 0) return dram;
+  const double fma = 4.0 * fma_per_element;  // instructions for each load of four elements a lane
+  const double cycles =
+      std::max(fma / (pipes.at("fma_fp32").flop_per_cycle / 64), (fma + 1) / issue_per_cycle);
+  return std::min(dram, 512 / cycles * facts.multiprocessors * clock_hz);
 }
 
 Board agx_orin() {

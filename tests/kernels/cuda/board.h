@@ -84,6 +84,8 @@ struct Board {
   // The truth that a measurement must find, at full clocks.
   double flops_per_s(const std::string& pipe) const;
   double dram(Direction direction, const std::string& allocation) const;
+  // Of loads with so many FMA per element: the loads take issue slots too.
+  double sweep_bytes_per_s(int fma_per_element) const;
   double l2_bytes_per_s() const { return l2_bytes_per_cycle * clock_hz; }
   double near_bytes_per_s() const {
     return near_bytes_per_cycle * facts.multiprocessors * clock_hz;

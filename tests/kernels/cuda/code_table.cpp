@@ -91,7 +91,7 @@ NVIDIA tool, no GPU) and compare it with the table:
   arithmetic instruction (8 for FP64 on tensor cores, at the rate of GH100), 16 per access of 512
   bytes at 128 bytes per cycle and multiprocessor. `random_dram` computes its addresses and may take
   50 %: DRAM is far slower than the load units. Padding NOPs of the assembler do not count. "Of
-  peak" is what remains if the limiting unit takes every issue slot and all of them compete with it;
+  peak" is what arithmetic can reach at best where it takes every issue slot;
 - of the loads of a read, at least 85 % are issued before the first one is waited for (`random_dram`:
   65 %; shared memory is near and needs none);
 - the PTX embedded for newer GPUs holds the same numbers of the same instructions.
@@ -179,11 +179,12 @@ std::string rows_of(const CodeTable& table) {
       share = std::max(share, proof.census.other_share);
       padding = std::max(padding, proof.census.padding);
     }
-    page +=
-        fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {:.1f} % | {} | {} |\n",
-                    kernel.name, runs_on(found->second, table.architectures), declared(kernel),
-                    kernel.flop_per_trip(), kernel.bytes_per_trip(), 100 * share, 100 / (1 + share),
-                    in_flight > 0 ? std::to_string(in_flight) : "–", padding);
+    const std::string of_peak =
+        kernel.role == cuda::Role::memory ? "–" : fmt::format("{:.1f} %", 100 / (1 + share));
+    page += fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {} | {} | {} |\n",
+                        kernel.name, runs_on(found->second, table.architectures), declared(kernel),
+                        kernel.flop_per_trip(), kernel.bytes_per_trip(), 100 * share, of_peak,
+                        in_flight > 0 ? std::to_string(in_flight) : "–", padding);
   }
   return page;
 }

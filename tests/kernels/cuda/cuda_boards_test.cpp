@@ -50,8 +50,7 @@ BoardRun compared(const Board& board, const ProfileMode& mode) {
                                      : board.near_bytes_per_s());
   for (const SweepRow& row : mode.sweep)
     compare(run, row.kernel, row.status, row.note, row.bytes_per_s,
-            std::min(board.dram(Direction::read, "device"),
-                     board.flops_per_s("fma_fp32") / row.flop_per_byte));
+            board.sweep_bytes_per_s(row.fma_per_element));
   for (const LaunchRow& row : mode.launch)
     compare(run, row.kind, row.status, row.note, row.time_s,
             row.kind == "async_launch" ? board.launch_s

@@ -40,7 +40,7 @@ TEST(CudaMeasure, FindsThePeaksOfTheGpu) {
     EXPECT_NEAR(row.bytes_per_s->value / peak, 1, one_percent) << row.kernel;
   }
   for (const SweepRow& row : mode.sweep) {
-    const double roof = std::min(180e9, 256 * 16 * settings.clock_hz / row.flop_per_byte);
+    const double roof = settings.sweep_bytes_per_s(row.fma_per_element);
     EXPECT_NEAR(row.bytes_per_s->value / roof, 1, one_percent) << row.kernel;
   }
   EXPECT_EQ(mode.sweep.size(), 10u);

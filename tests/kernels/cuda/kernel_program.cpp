@@ -64,6 +64,7 @@ KernelProgram sweep(int fma_per_element, int loads) {
   program.flop_each = 64;
   program.chains = 4 * loads;  // one per element
   program.instructions = program.chains * fma_per_element;
+  program.other = 8;
   return program;
 }
 
@@ -97,7 +98,7 @@ std::map<std::string, KernelProgram, std::less<>> all_programs() {
                                  {16, 6},
                                  {32, 3},
                                  {64, 4},
-                                 {128, 1},
+                                 {128, 2},
                                  {256, 1}})
     all["sweep_" + std::to_string(n)] = sweep(n, loads);
   all["empty"] = {};

@@ -33,7 +33,7 @@ struct KernelProgram {
   int instructions = 0;  // of that pipe, per warp and trip
   double flop_each = 0;  // of one of them, all lanes
   int chains = 0;        // independent ones of a warp
-  int other = 3;         // instructions that only take an issue slot
+  int other = 4;         // instructions that only take an issue slot, at most
   Reach reach = Reach::none;
   std::vector<ArrayAccesses> arrays;  // first array first
   int in_flight = 0;                  // accesses of a warp that are under way at once
