@@ -256,7 +256,7 @@ TEST(CudaKernelTable, RowsAreConsistent) {
   EXPECT_EQ(find_kernel("mma_fp16_8")->flop_per_trip(), 160 * 4096.0);
   EXPECT_EQ(find_kernel("mma_fp16_k4_4")->flop_per_trip(), 4 * 10 * 4 * 512.0);
   EXPECT_EQ(find_kernel("wmma_int8_8")->flop_per_trip(), 8 * 6 * 8192.0);
-  EXPECT_EQ(find_kernel("fma_fp32_8")->flop_per_trip(), 192 * 64.0);
+  EXPECT_EQ(find_kernel("fma_fp32_8")->flop_per_trip(), 512 * 64.0);
   EXPECT_EQ(find_kernel("triad_dram")->warp_bytes(), 12 * 512u);
   EXPECT_EQ(find_kernel("update_dram")->warp_bytes(), 16 * 512u);
   const Architectures fp8 = find_kernel("mma_fp8_8")->architectures;

@@ -141,6 +141,17 @@ TEST(CudaTuning, ASetThatL2MayServeSaysSo) {
       << mode.conditions.warnings.at(0).text;
 }
 
+// What the table declares and what the simulated GPU knows were written down apart.
+TEST(TestGpu, KnowsEveryKernelFromElsewhere) {
+  for (const cuda::Kernel& kernel : cuda::kernel_table()) {
+    const KernelProgram& program = program_of(kernel.name);
+    EXPECT_EQ(program.bytes(), kernel.bytes_per_trip()) << kernel.name;
+    // Streams scale or add on the side: their arithmetic is not what limits them.
+    if (kernel.role != cuda::Role::memory)
+      EXPECT_EQ(program.flop(), kernel.flop_per_trip()) << kernel.name;
+  }
+}
+
 // A walk that leaves its buffer is an illegal address, as on a real GPU.
 TEST(TestGpu, StopsAtAnIllegalAddress) {
   TestGpu gpu(test_orin());
