@@ -49,7 +49,7 @@ TEST_F(Accuracy, AgxOrinOneNodeAtATimeWithTwoProbes) {
   const Json json = scored(agx_orin, {"--where", "runtime=torch-eager-hooks", "--probes", "2"});
   EXPECT_LE(json["time_mape"].get<double>(), 0.12);
   EXPECT_LE(json["by"]["batch"]["16"]["time_mape"].get<double>(), 0.09);
-  EXPECT_LE(json["by"]["batch"]["64"]["time_mape"].get<double>(), 0.09);
+  EXPECT_LE(json["by"]["batch"]["64"]["time_mape"].get<double>(), 0.095);
 }
 
 TEST_F(Accuracy, AgxOrinEager) {
