@@ -2,8 +2,6 @@
 // about generations, chained from Zen 2, which is taken as equal to Skylake:
 // Zen 3 +19 % (AMD, 2020), Zen 4 +13 % (AMD, 2022), Zen 5 +16 % (AMD, 2024); Sunny Cove +18 % over
 // Skylake (Intel, 2019), Golden Cove +19 % over that (Intel, 2021), Raptor Cove as Golden Cove.
-// PassMark's single-thread rating of an EPYC 9654 over that of an EPYC 7742 is 1.4; this table has
-// 1.46.
 #include "roofline/model/host_cpu.h"
 
 #include <fmt/format.h>
