@@ -52,7 +52,9 @@ TEST(InferenceMemory, OutputsStayUntilTheEnd) {
 TEST(InferenceMemory, Resnet50) {
   const double live = 3.0 * 256 * 56 * 56 + 3.0 * 224 * 224;
   for (const std::int64_t batch : {1, 8}) {
-    const RunMemory memory = memory_of("resnet50", {.batch = batch});
+    WorkloadOptions options;
+    options.batch = batch;
+    const RunMemory memory = memory_of("resnet50", options);
     EXPECT_EQ(memory.weights, 4.0 * 25'557'032);
     EXPECT_EQ(memory.activations, 4 * live * static_cast<double>(batch));
     EXPECT_EQ(memory.caches + memory.gradients + memory.transient, 0);
@@ -70,8 +72,11 @@ TEST(InferenceMemory, FusedKernelsHoldLessInBetween) {
 // 24 layers with keys and values of 2048 numbers for each token: those of the context, and the new.
 TEST(InferenceMemory, DecodersHoldTheirCache) {
   for (const std::int64_t context : {100, 1000}) {
-    const RunMemory memory =
-        memory_of("opt-1.3b", {.batch = 2, .context = context, .phase = Phase::decode});
+    WorkloadOptions options;
+    options.batch = 2;
+    options.context = context;
+    options.phase = Phase::decode;
+    const RunMemory memory = memory_of("opt-1.3b", options);
     EXPECT_EQ(memory.caches, 24.0 * 2 * 2048 * 4 * 2 * static_cast<double>(context + 1));
     EXPECT_NEAR(memory.weights, 4 * 1.3158e9, 0.001 * 4 * 1.3158e9);
   }
@@ -79,7 +84,9 @@ TEST(InferenceMemory, DecodersHoldTheirCache) {
 
 TEST(InferenceMemory, HalfTheBitsTakeHalfTheMemory) {
   const RunMemory wide = memory_of("vit_b_16");
-  const RunMemory narrow = memory_of("vit_b_16", {.dtype = ElementType::fp16});
+  WorkloadOptions half;
+  half.dtype = ElementType::fp16;
+  const RunMemory narrow = memory_of("vit_b_16", half);
   EXPECT_NEAR(narrow.peak() / wide.peak(), 0.5, 0.01);
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/training/training.h"
 #include "tests/analyzer/lowered.h"
 #include "tests/workloads/counted.h"
 
@@ -224,6 +225,25 @@ TEST(Lowering, DecidesTheKindOfEachKernel) {
   EXPECT_EQ(language[KernelKind::product], 2 * 12);  // scores and weighted values
   EXPECT_EQ(language[KernelKind::softmax], 12);
   EXPECT_EQ(language[KernelKind::attention], 0);
+}
+
+// MobileNetV2: 52 convolutions, 17 of them depthwise; only the first has no gradient of its input.
+TEST(Lowering, DecidesTheKindOfEachGradient) {
+  std::map<KernelKind, int> kinds;
+  double read_forward = 0, read_back = 0;  // by batch normalisation
+  const Training step = train(build_workload("mobilenet_v2"), {});
+  for (const Demand& demand : lower(step.graph, Runtime::torch_eager)) {
+    ++kinds[demand.kind];
+    if (demand.kind != KernelKind::batch_norm) continue;
+    (demand.name.ends_with(".dx") ? read_back : read_forward) += demand.work.bytes_read;
+  }
+  EXPECT_EQ(kinds[KernelKind::convolution], 35);
+  EXPECT_EQ(kinds[KernelKind::convolution_gradient], 34 + 35);  // of inputs, of weights
+  EXPECT_EQ(kinds[KernelKind::depthwise], 17 + 17);  // an input's gradient is such a convolution
+  EXPECT_EQ(kinds[KernelKind::depthwise_gradient], 17);
+  EXPECT_EQ(kinds[KernelKind::batch_norm], 52 + 52);
+  // Input twice; then input and gradient twice, and the statistics, which are small.
+  EXPECT_NEAR(read_back / read_forward, 2, 0.02);
 }
 
 }  // namespace

@@ -15,11 +15,12 @@ namespace {
 constexpr const char* agx_orin = "orin_agx_nets.csv";
 constexpr const char* jetsons = "mlperf_jetson.csv";
 constexpr const char* gpus = "nvidia_gpus_dvfs.csv";
+constexpr const char* cards = "timm_gpus.csv";
 
 class Accuracy : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* table : {agx_orin, jetsons, gpus})
+    for (const char* table : {agx_orin, jetsons, gpus, cards})
       if (measured_table(table).empty())
         GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no " << table;
   }
@@ -50,6 +51,18 @@ TEST_F(Accuracy, AgxOrinOneNodeAtATimeWithTwoProbes) {
   EXPECT_LE(json["time_mape"].get<double>(), 0.12);
   EXPECT_LE(json["by"]["batch"]["16"]["time_mape"].get<double>(), 0.09);
   EXPECT_LE(json["by"]["batch"]["64"]["time_mape"].get<double>(), 0.095);
+}
+
+// RTX 3090 and 4090: 21 networks and images, eager, compiled, and a training step.
+TEST_F(Accuracy, ConsumerCardsWithNetworksLeftOut) {
+  const Json inference = scored(cards, {"--where", "task=inference", "--cross-validate", "model"});
+  EXPECT_LE(inference["time_mape"].get<double>(), 0.08);
+  EXPECT_NEAR(inference["bias"].get<double>(), 0, 0.04);
+  EXPECT_GE(inference["coverage"].get<double>(), 0.85);
+  const Json training = scored(cards, {"--where", "task=training", "--cross-validate", "model"});
+  EXPECT_LE(training["time_mape"].get<double>(), 0.12);
+  EXPECT_NEAR(training["bias"].get<double>(), 0, 0.1);
+  EXPECT_GE(training["coverage"].get<double>(), 0.8);
 }
 
 TEST_F(Accuracy, AgxOrinEager) {
