@@ -187,13 +187,21 @@ std::string unfamiliar_parameter(Subject subject) {
   return "unfamiliar_" + std::string(to_string(subject)) + "_time_scale";
 }
 
-TaughtDevice taught_device(const std::string& device) {
-  if (!catalog::find(device)) return {"cpu", "CPUs", ""};
-  const catalog::Device entry = catalog::load(device);
-  const bool jetson = entry.kind == catalog::Kind::jetson;
-  if (!entry.gpu) return {std::string(to_string(entry.kind)), "CPUs", ""};
-  return {std::string(to_string(entry.kind)), jetson ? "Jetson boards" : "graphics cards",
-          entry.gpu->architecture};
+const TaughtDevice& taught_device(const std::string& device) {
+  // Every prediction needs it, and an entry of the catalog takes milliseconds to read.
+  thread_local std::map<std::string, TaughtDevice> known;
+  const auto found = known.find(device);
+  if (found != known.end()) return found->second;
+  TaughtDevice taught{"cpu", "CPUs", ""};
+  if (catalog::find(device)) {
+    const catalog::Device entry = catalog::load(device);
+    taught.kind = to_string(entry.kind);
+    if (entry.gpu) {
+      taught.plural = entry.kind == catalog::Kind::jetson ? "Jetson boards" : "graphics cards";
+      taught.chip = entry.gpu->architecture;
+    }
+  }
+  return known.emplace(device, std::move(taught)).first->second;
 }
 
 std::optional<Subject> subject_of(KernelKind kind, KernelTrait trait, DType dtype,

@@ -52,7 +52,7 @@ struct TaughtDevice {
   std::string plural;
   std::string chip;
 };
-TaughtDevice taught_device(const std::string& device);
+const TaughtDevice& taught_device(const std::string& device);
 
 // What is unfamiliar on a device under a runtime.
 struct Familiarity {

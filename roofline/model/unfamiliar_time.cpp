@@ -61,7 +61,7 @@ class UnfamiliarParts {
 std::vector<Unfamiliar> unfamiliar_time(const MachineModel& model, const NetworkLoad& load,
                                         const Conditions& conditions, const Step& step) {
   const Familiarity& here = familiarity(model.device, conditions.runtime);
-  const TaughtDevice device = taught_device(model.device);
+  const TaughtDevice& device = taught_device(model.device);
   const std::string_view runtime = to_string(conditions.runtime);
   std::map<Subject, double> by_subject;
   std::map<DType, double> by_dtype;
