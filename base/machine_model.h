@@ -17,19 +17,19 @@
 namespace ridgeline {
 
 // What was believed of a parameter before it was fitted.
-struct PriorBelief {
+struct PriorValue {
   double mean = 0;
   double sigma = 0;
   Source source = Source::assumed;
 
-  friend bool operator==(const PriorBelief&, const PriorBelief&) = default;
+  friend bool operator==(const PriorValue&, const PriorValue&) = default;
 };
 
 struct Parameter {
   std::string name;  // of base/parameters.h
   double mean = 0;
   Source source = Source::assumed;
-  std::optional<PriorBelief> prior{};  // absent where the parameter was not fitted
+  std::optional<PriorValue> prior{};  // absent where the parameter was not fitted
 
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };

@@ -5,7 +5,7 @@
 
 namespace ridgeline::cli {
 
-Command glance_command();
+Command summary_command();
 Command measure_command();
 Command roofline_command();
 Command analyze_command();
@@ -40,7 +40,7 @@ OptionsDescription options_with(bool json, bool csv) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      glance_command(),     //
+      summary_command(),    //
       measure_command(),    //
       roofline_command(),   //
       analyze_command(),    //

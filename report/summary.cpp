@@ -61,8 +61,8 @@ std::string device_and_release(const DeviceHere& here) {
   return text;
 }
 
-std::string mode_text(const Glance& glance) {
-  const OperatingPoint& mode = glance.mode;
+std::string mode_text(const MachineSummary& summary) {
+  const OperatingPoint& mode = summary.mode;
   std::string text = mode.label;
   append(text, mode.cpu_cores ? count(*mode.cpu_cores, "CPU") + " online" : "");
   std::string clocks;
@@ -71,13 +71,13 @@ std::string mode_text(const Glance& glance) {
   append(text, mode.gpu_hz ? "GPU up to " + format_hz(*mode.gpu_hz) : "");
   append(text, mode.memory_hz ? "memory up to " + format_hz(*mode.memory_hz) : "");
   append(text, mode.cap_w ? "cap " + format_si(*mode.cap_w, "W") : "");
-  append(text, glance.governor.empty() ? "" : "governor " + glance.governor);
+  append(text, summary.governor.empty() ? "" : "governor " + summary.governor);
   return text;
 }
 
-std::string stored_profile_text(const Glance& glance) {
-  if (!glance.profile) return "none yet";
-  const StoredProfile& profile = *glance.profile;
+std::string stored_profile_text(const MachineSummary& summary) {
+  if (!summary.profile) return "none yet";
+  const StoredProfile& profile = *summary.profile;
   if (!profile.fault.empty()) return "unreadable: " + profile.fault;
   return profile.path + ", measured " + profile.started +
          (profile.gpu.empty() ? "" : " on " + profile.gpu) +
@@ -126,28 +126,28 @@ std::string run_lines(const std::vector<Ability>& abilities, int width, bool col
   return lines;
 }
 
-std::string kind_lines(const Glance& glance, Ability::Kind kind, int width, bool color) {
-  if (kind == Ability::Kind::run) return run_lines(glance.abilities, width, color);
+std::string kind_lines(const MachineSummary& summary, Ability::Kind kind, int width, bool color) {
+  if (kind == Ability::Kind::run) return run_lines(summary.abilities, width, color);
   std::string lines;
-  for (const Ability& ability : glance.abilities)
+  for (const Ability& ability : summary.abilities)
     if (ability.kind == kind) lines += ability_lines(ability, width, color);
   return lines;
 }
 
 }  // namespace
 
-NextCommand next_command(const Glance& glance) {
-  if (!glance.profile)
+NextCommand next_command(const MachineSummary& summary) {
+  if (!summary.profile)
     return {"ridgeline measure --quick", "measures this machine in about a minute"};
-  if (!glance.profile->fault.empty() || !glance.profile->complete)
+  if (!summary.profile->fault.empty() || !summary.profile->complete)
     return {"ridgeline measure", "measures this machine again: the last profile is incomplete"};
-  if (glance.profile->disturbed)
+  if (summary.profile->disturbed)
     return {"ridgeline measure --quick", "measures this machine again, once it is quiet"};
   return {"ridgeline roofline", "draws the roofline of that profile"};
 }
 
-std::string glance_text(const Glance& glance, int width, bool color) {
-  const Machine& machine = glance.machine;
+std::string summary_text(const MachineSummary& summary, int width, bool color) {
+  const Machine& machine = summary.machine;
   std::string name = machine.name;
   if (!machine.microarchitecture.empty()) name += " (" + machine.microarchitecture + ")";
   std::string text = paint(wrap(name, width), "1", color) + '\n';
@@ -155,38 +155,38 @@ std::string glance_text(const Glance& glance, int width, bool color) {
   text += fact("caches", caches_text(machine), width);
   text += fact("memory", format_bytes(static_cast<double>(machine.memory_bytes)), width);
   text += fact("system", system_text(machine), width);
-  text += fact("device", device_and_release(glance.device), width);
-  text += fact("mode", mode_text(glance), width);
-  text += fact("profile", stored_profile_text(glance), width);
+  text += fact("device", device_and_release(summary.device), width);
+  text += fact("mode", mode_text(summary), width);
+  text += fact("profile", stored_profile_text(summary), width);
   for (const auto& [kind, title] : {std::pair{Ability::Kind::set, "Can be set here"},
                                     std::pair{Ability::Kind::read, "Can be read here"},
                                     std::pair{Ability::Kind::run, "Can run here"}})
-    text += '\n' + paint(title, "1", color) + '\n' + kind_lines(glance, kind, width, color);
-  const NextCommand next = next_command(glance);
+    text += '\n' + paint(title, "1", color) + '\n' + kind_lines(summary, kind, width, color);
+  const NextCommand next = next_command(summary);
   text += "\nNext: " + paint(next.line, "1", color) + '\n';
   text += "      " + wrap(next.why, width, 6, 6) + '\n';
   return text;
 }
 
-Json to_json(const Glance& glance) {
+Json to_json(const MachineSummary& summary) {
   Json abilities = Json::array();
-  for (const Ability& ability : glance.abilities)
+  for (const Ability& ability : summary.abilities)
     abilities.push_back({{"kind", to_string(ability.kind)},
                          {"name", ability.name},
                          {"available", ability.available},
                          {"detail", ability.detail},
                          {"fix", ability.fix}});
   Json profile;
-  if (glance.profile)
-    profile = {{"path", glance.profile->path},         {"started", glance.profile->started},
-               {"complete", glance.profile->complete}, {"disturbed", glance.profile->disturbed},
-               {"gpu", glance.profile->gpu},           {"fault", glance.profile->fault}};
-  const NextCommand next = next_command(glance);
+  if (summary.profile)
+    profile = {{"path", summary.profile->path},         {"started", summary.profile->started},
+               {"complete", summary.profile->complete}, {"disturbed", summary.profile->disturbed},
+               {"gpu", summary.profile->gpu},           {"fault", summary.profile->fault}};
+  const NextCommand next = next_command(summary);
   return {
-      {"schema", Glance::schema},         {"machine", ridgeline::to_json(glance.machine)},
-      {"device", to_json(glance.device)}, {"mode", ridgeline::to_json(glance.mode)},
-      {"governor", glance.governor},      {"abilities", std::move(abilities)},
-      {"profile", std::move(profile)},    {"next", {{"command", next.line}, {"why", next.why}}}};
+      {"schema", MachineSummary::schema},  {"machine", ridgeline::to_json(summary.machine)},
+      {"device", to_json(summary.device)}, {"mode", ridgeline::to_json(summary.mode)},
+      {"governor", summary.governor},      {"abilities", std::move(abilities)},
+      {"profile", std::move(profile)},     {"next", {{"command", next.line}, {"why", next.why}}}};
 }
 
 }  // namespace ridgeline

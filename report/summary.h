@@ -27,8 +27,8 @@ struct StoredProfile {
   friend bool operator==(const StoredProfile&, const StoredProfile&) = default;
 };
 
-struct Glance {
-  static constexpr std::string_view schema = "ridgeline.glance/1";
+struct MachineSummary {
+  static constexpr std::string_view schema = "ridgeline.summary/1";
   Machine machine;
   DeviceHere device;
   OperatingPoint mode;
@@ -42,9 +42,9 @@ struct NextCommand {
   std::string why;
 };
 
-NextCommand next_command(const Glance& glance);
+NextCommand next_command(const MachineSummary& summary);
 
-std::string glance_text(const Glance& glance, int width, bool color);
-Json to_json(const Glance& glance);
+std::string summary_text(const MachineSummary& summary, int width, bool color);
+Json to_json(const MachineSummary& summary);
 
 }  // namespace ridgeline

@@ -25,7 +25,7 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
     if (!before) continue;
     const double sigma_before = sigma_of(prior, *before), sigma = sigma_of(posterior, i);
     if (!(sigma_before > 0)) continue;  // a fact
-    const PriorBelief belief{prior.parameters[*before].mean, sigma_before,
+    const PriorValue belief{prior.parameters[*before].mean, sigma_before,
                              prior.parameters[*before].source};
     if (is_of_network(parameter)) continue;  // fits leave it alone
     parameter.prior = belief;

@@ -14,7 +14,7 @@ namespace ridgeline {
 // A parameter that the measurements changed.
 struct MovedParameter {
   std::string name;
-  PriorBelief before;
+  PriorValue before;
   double mean = 0;
   double sigma = 0;
   Source source = Source::fitted;

@@ -1,4 +1,4 @@
-// `ridgeline` without a command, or `ridgeline glance`: this machine at a glance.
+// `ridgeline` without a command, or `ridgeline summary`: what this machine is and can do.
 // Looks only: nothing is measured or set.
 #include "report/summary.h"
 
@@ -19,7 +19,7 @@
 namespace ridgeline::cli {
 namespace {
 
-void declare_glance(OptionsDescription&) {}
+void declare_summary(OptionsDescription&) {}
 
 // A profile that cannot be read is a finding, not a failure of the summary.
 std::optional<StoredProfile> newest_profile() {
@@ -64,36 +64,36 @@ std::vector<Ability> run_abilities() {
   return abilities;
 }
 
-Glance look(const SystemRoot& root) {
-  Glance glance;
-  glance.machine = identify_machine(root);
-  glance.machine.isa = cpu::running_isas();
+MachineSummary look(const SystemRoot& root) {
+  MachineSummary summary;
+  summary.machine = identify_machine(root);
+  summary.machine.isa = cpu::running_isas();
   const Identity identity = identify(root);
-  glance.device = device_here(identity, this_device(identity, glance.machine, root));
-  glance.mode = present_mode(root);
-  glance.governor = cpu_governor(root);
-  glance.abilities = system_abilities(root);
-  for (Ability& ability : run_abilities()) glance.abilities.push_back(std::move(ability));
-  glance.profile = newest_profile();
-  return glance;
+  summary.device = device_here(identity, this_device(identity, summary.machine, root));
+  summary.mode = present_mode(root);
+  summary.governor = cpu_governor(root);
+  summary.abilities = system_abilities(root);
+  for (Ability& ability : run_abilities()) summary.abilities.push_back(std::move(ability));
+  summary.profile = newest_profile();
+  return summary;
 }
 
-ExitCode run_glance(const Options& options, Console& console) {
-  const Glance glance = look({});
+ExitCode run_summary(const Options& options, Console& console) {
+  const MachineSummary summary = look({});
   Answer answer;
   answer.text = [&](std::ostream& out) {
-    out << glance_text(glance, console.width, console.color);
+    out << summary_text(summary, console.width, console.color);
   };
-  answer.json = [&](std::ostream& out) { out << dump_json(to_json(glance)); };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(summary)); };
   write_answer(answer, options, console);
   return ExitCode::ok;
 }
 
 }  // namespace
 
-Command glance_command() {
+Command summary_command() {
   return {
-      .name = "glance",
+      .name = "summary",
       .summary = "summary of this machine; same as no command",
       .positional = "",
       .max_positional = 0,
@@ -101,8 +101,8 @@ Command glance_command() {
           "Shows what this machine is, its present mode, what can be set, read and run here, how "
           "to enable the rest, and which command to run next. Measures and changes nothing.",
       .examples = {{"", "summary of this machine"}, {"--json", "the same as JSON, for scripts"}},
-      .add_options = declare_glance,
-      .run = run_glance,
+      .add_options = declare_summary,
+      .run = run_summary,
       .has_csv = false};
 }
 

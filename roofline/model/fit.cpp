@@ -377,7 +377,7 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
   for (std::size_t i = 0; i < space.parameters(); ++i) {
     const std::size_t at = space.index(i);
     const Parameter& before = prior.parameters[at];
-    model.parameters[at].prior = PriorBelief{before.mean, sigma_of(prior, at), before.source};
+    model.parameters[at].prior = PriorValue{before.mean, sigma_of(prior, at), before.source};
     for (std::size_t j = 0; j < space.parameters(); ++j) {
       const double value = (solution.covariance(i, j) + solution.covariance(j, i)) / 2;
       model.covariance[at * n + space.index(j)] = value * share(i) * share(j) * scale(i) * scale(j);

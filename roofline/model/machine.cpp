@@ -79,7 +79,7 @@ bool forget_network_scales(MachineModel& model) {
   bool changed = false;
   for (const Parameter& parameter : std::vector(model.parameters))
     if (parameter.prior && parameter_row(parameter.name, model.device).scope == Scope::network) {
-      const PriorBelief prior = *parameter.prior;
+      const PriorValue prior = *parameter.prior;
       changed = changed || prior.mean != parameter.mean;
       set_parameter(model, {parameter.name, prior.mean, prior.source}, prior.sigma);
     }

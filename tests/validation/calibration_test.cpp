@@ -98,7 +98,7 @@ TEST(Calibration, KeepsPriorAndObservations) {
   const Parameter& speed = result.model.parameters[0];
   EXPECT_DOUBLE_EQ(speed.mean, 2e-3);
   EXPECT_EQ(speed.source, Source::fitted);
-  EXPECT_EQ(speed.prior, (PriorBelief{1e-3, 1e-4, Source::assumed}));
+  EXPECT_EQ(speed.prior, (PriorValue{1e-3, 1e-4, Source::assumed}));
   EXPECT_FALSE(result.model.parameters[2].prior);  // a fact stays a fact
   ASSERT_EQ(result.moved.size(), 2u);
   EXPECT_EQ(result.moved[0].name, seconds_per_sample);  // by ten sigmas
