@@ -3,17 +3,15 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 
+#include "base/child_process.h"
 #include "base/error.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "base/units.h"
@@ -34,57 +32,6 @@ std::string injection_library() {
     if (fs::exists(path, ignored)) return fs::weakly_canonical(path, ignored).string();
   throw Error(name, "is not beside this ridgeline",
               "build with RIDGELINE_CUPTI=ON, or name the file in RIDGELINE_INJECTION_LIBRARY");
-}
-
-class ResultFolder {
- public:
-  ResultFolder() {
-    std::string pattern = (fs::temp_directory_path() / "ridgeline-counters-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw Error(pattern, std::strerror(errno));
-    path_ = pattern;
-  }
-  ResultFolder(const ResultFolder&) = delete;
-  ResultFolder& operator=(const ResultFolder&) = delete;
-  ~ResultFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
-  std::vector<std::string> result;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    if (!added.contains(text.substr(0, text.find('=')))) result.push_back(text);
-  }
-  for (const auto& [name, value] : added) result.push_back(name + "=" + value);
-  return result;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-int run(std::vector<std::string> command, std::vector<std::string> environment) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t child = 0;
-  const int fault = posix_spawnp(&child, command[0].c_str(), &actions, nullptr,
-                                 pointers(command).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (fault != 0) throw Error(command[0], std::string("cannot be started: ") + strerror(fault));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw Error(command[0], std::strerror(errno));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::string source_name(const std::string& mangled) {
@@ -160,12 +107,13 @@ class ResultReader {
 };
 
 ProgramCounts run_injected(const std::vector<std::string>& command, const char* work) {
-  const ResultFolder folder;
+  const TemporaryFolder folder("counters");
   ProgramCounts counts;
-  counts.exit_code =
-      run(command, environment_with({{"CUDA_INJECTION64_PATH", injection_library()},
-                                     {injection_folder_variable, folder.path().string()},
-                                     {injection_work_variable, work}}));
+  counts.exit_code = run_child({.command = command,
+                                .environment = {{"CUDA_INJECTION64_PATH", injection_library()},
+                                                {injection_folder_variable, folder.path()},
+                                                {injection_work_variable, work}}})
+                         .exit_code;
   std::map<std::string, CountedKernel> kernels;
   for (const auto& entry : fs::directory_iterator(folder.path()))
     if (entry.path().extension() == ".txt") ResultReader(entry.path()).add_to(counts, kernels);
