@@ -1,21 +1,38 @@
 // The rows of the formats, and the choice among them.
 #include "analyzer/frontend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "analyzer/onnx/import.h"
+#include "analyzer/tensorrt/import.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace ridgeline {
 namespace {
 
 namespace fs = std::filesystem;
 
+// Options that only a list of kernels has.
+void refuse_kernel_options(const std::string& path, const ReadOptions& options) {
+  const auto refuse = [&](bool given, const char* option) {
+    if (given)
+      throw usage_error(option, path + " holds layers, not the kernels of an engine",
+                        "give layer information of TensorRT as MODEL");
+  };
+  refuse(!options.onnx.empty(), "--onnx");
+  refuse(!options.times.empty(), "--times");
+  refuse(options.opt_profile.has_value(), "--opt-profile");
+}
+
 Network read_onnx(const std::string& path, const ReadOptions& options) {
+  refuse_kernel_options(path, options);
   const onnx::ModelFile file(path);
   onnx::Import imported = onnx::import_graph(file, options);
   return {std::move(imported.graph),
@@ -24,7 +41,20 @@ Network read_onnx(const std::string& path, const ReadOptions& options) {
           std::move(imported.warnings)};
 }
 
+Network read_tensorrt(const std::string& path, const ReadOptions& options) {
+  tensorrt::Import imported = tensorrt::import_engine(path, options);
+  std::error_code fault;
+  const std::uintmax_t bytes = fs::file_size(path, fault);
+  Network network{std::move(imported.kernels),
+                  {path, "tensorrt", imported.producer, {}, {}, fault ? 0 : bytes},
+                  imported.batch,
+                  std::move(imported.warnings)};
+  network.source.options = std::move(imported.options);
+  return network;
+}
+
 constexpr FrontEnd rows[] = {
+    {"tensorrt", ".json", tensorrt::looks_like_engine, read_tensorrt, Runtime::tensorrt},
     {"onnx", ".onnx", [](std::string_view) { return true; }, read_onnx},
 };
 
@@ -42,7 +72,6 @@ std::string beginning(const std::string& path) {
 
 const FrontEnd& front_end_for(const std::string& path) {
   constexpr const FrontEnd& last = rows[std::size(rows) - 1];
-  if constexpr (std::size(rows) == 1) return last;
   const std::string bytes = beginning(path);
   const auto found = std::find_if(std::begin(rows), std::end(rows),
                                   [&](const FrontEnd& row) { return row.recognizes(bytes); });
@@ -64,7 +93,7 @@ std::string hint(const std::string& path) {
   std::sort(names.begin(), names.end());
   if (const auto near = nearest(given.filename().string(), names))
     return "did you mean " + quote((given.parent_path() / *near).string()) + "?";
-  return "MODEL is the path of an ONNX file";
+  return "MODEL is an ONNX file, layer information of TensorRT or a name";
 }
 
 }  // namespace
@@ -74,7 +103,23 @@ Graph& Network::graph() {
   throw Error(source.path, "lists the kernels of one runtime, not the layers of a network");
 }
 
+std::string to_text(const NodeMapping& mapping) {
+  const double share = mapping.flop > 0 ? mapping.mapped_flop / mapping.flop : 1;
+  return fmt::format(
+      "{} of {} ONNX nodes run in kernels ({} of the FLOP; {} by metadata, {} by name, {} by "
+      "tensor), {} {} folded at build time",
+      mapping.all_nodes - mapping.folded, mapping.all_nodes, format_percent(share, 1),
+      mapping.by_metadata, mapping.by_name, mapping.by_tensor, mapping.folded,
+      mapping.folded == 1 ? "is" : "are");
+}
+
 std::span<const FrontEnd> front_ends() { return rows; }
+
+std::optional<Runtime> listed_runtime(const std::string& path) {
+  std::error_code fault;
+  if (!fs::is_regular_file(path, fault)) return std::nullopt;
+  return front_end_for(path).runtime;
+}
 
 Network read_network(const std::string& path, const ReadOptions& options) {
   std::error_code fault;

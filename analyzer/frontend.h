@@ -13,7 +13,9 @@
 #include <variant>
 #include <vector>
 
+#include "analyzer/count/count.h"
 #include "analyzer/graph/graph.h"
+#include "analyzer/kernel_times.h"
 #include "base/demand.h"
 #include "base/runtime.h"
 
@@ -30,6 +32,11 @@ struct ReadOptions {
   Branch branch = Branch::larger;                  // of an If whose condition depends on data
   std::map<std::string, std::int64_t> trips = {};  // loop node → trips; "" for all others
   bool absorb_quantization = true;                 // otherwise every step is a layer of its own
+  // Of a file that lists kernels: the ONNX file that they came from, files with their measured
+  // times, and the optimisation profile.
+  std::string onnx = {};
+  std::vector<std::string> times = {};
+  std::optional<int> opt_profile = {};
 };
 
 // Origin of a network; fields that a format lacks are absent.
@@ -44,9 +51,31 @@ struct ModelSource {
   std::vector<std::pair<std::string, std::string>> options = {};
 };
 
+// How many nodes of an ONNX file were found in the kernels of a runtime, and by what.
+struct NodeMapping {
+  std::string path;  // of the ONNX file
+  std::size_t all_nodes = 0;
+  std::size_t by_metadata = 0, by_name = 0, by_tensor = 0;
+  std::size_t folded = 0;  // computed when the engine was built: no kernel runs them
+  double flop = 0;         // of all nodes, integer operations included
+  double mapped_flop = 0;  // of those in a kernel
+
+  friend bool operator==(const NodeMapping&, const NodeMapping&) = default;
+};
+
+// "52 of 60 ONNX nodes run in kernels (99.8 % of the FLOP; …), 8 are folded at build time".
+std::string to_text(const NodeMapping& mapping);
+
 struct ChosenKernels {
   Runtime runtime = Runtime::tensorrt;
-  std::vector<Demand> demands;
+  std::vector<Demand> demands = {};
+  // The same kernels as layers, in the order of the file and with those that do nothing; the work
+  // of each, and the layer of each Demand.
+  Graph graph = {};
+  std::vector<LayerCount> counts = {};
+  std::vector<std::size_t> demand_layers = {};
+  std::optional<KernelTimes> times = {};
+  std::optional<NodeMapping> mapping = {};
 };
 
 struct Network {
@@ -66,6 +95,7 @@ struct FrontEnd {
   // number: its row comes last and takes whatever no other row recognises.
   bool (*recognizes)(std::string_view beginning);
   Network (*read)(const std::string& path, const ReadOptions& options);
+  std::optional<Runtime> runtime = {};  // whose kernels its files list; absent: layers
 };
 
 std::span<const FrontEnd> front_ends();
@@ -73,6 +103,9 @@ std::span<const FrontEnd> front_ends();
 // Reads with the row that recognises the file. A missing file is an Error that suggests the nearest
 // name.
 Network read_network(const std::string& path, const ReadOptions& options);
+
+// The runtime whose kernels the file lists; nothing if it holds layers or cannot be read.
+std::optional<Runtime> listed_runtime(const std::string& path);
 
 // Whether a word must be meant as a path: it contains the extension of a format.
 bool has_model_extension(std::string_view word);

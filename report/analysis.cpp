@@ -172,6 +172,23 @@ std::string masked_text(const Analysis& analysis) {
       amount_text(masked));
 }
 
+// "measured: 51.4 µs per run in layers (mean of 1000 runs), 48.0 µs without profiling"
+std::string times_text(const Analysis& analysis) {
+  if (!analysis.times) return "";
+  const KernelTimes& times = *analysis.times;
+  std::string text = "measured";
+  if (!times.device.empty()) text += " on " + times.device;
+  if (times.total_s > 0) {
+    text += fmt::format(": {} per run in layers", format_seconds(times.total_s));
+    if (times.runs)
+      text += fmt::format(" (mean of {})", plural(static_cast<std::size_t>(*times.runs), "run"));
+  }
+  if (times.run_s)
+    text += fmt::format("{} {} for a whole run without profiling", times.total_s > 0 ? "," : ":",
+                        format_seconds(*times.run_s));
+  return text;
+}
+
 using Cells = std::vector<std::string>;
 
 // What a line of the table shows, whether it is a layer, a group or the rest.
@@ -182,6 +199,7 @@ struct Line {
   const Work* work = nullptr;
   bool is_lower_bound = false;
   std::string note;
+  std::optional<double> time_s = {};
 };
 
 bool is_idle(const Work& work) { return total_operations(work) == 0 && total_bytes(work) == 0; }
@@ -197,7 +215,8 @@ std::string note_text(const AnalysisRow& row) {
 }
 
 Line line_of(const AnalysisRow& row) {
-  return {row.name, row.op, output_text(row), &row.work, !row.unsized.empty(), note_text(row)};
+  return {row.name,       row.op,    output_text(row), &row.work, !row.unsized.empty(),
+          note_text(row), row.time_s};
 }
 
 // The lines look into rows of the analysis, or into what is kept beside them.
@@ -219,6 +238,7 @@ void keep_top(Lines& lines, std::size_t top) {
   for (std::size_t i = top; i < lines.shown.size(); ++i) {
     lines.rest += *lines.shown[i].work;
     rest.is_lower_bound = rest.is_lower_bound || lines.shown[i].is_lower_bound;
+    if (lines.shown[i].time_s) rest.time_s = rest.time_s.value_or(0) + *lines.shown[i].time_s;
   }
   lines.shown.resize(top);
   lines.shown.push_back(std::move(rest));
@@ -228,19 +248,20 @@ void add_groups(Lines& lines, const Analysis& analysis, const TableOptions& opti
   lines.groups = group_rows(analysis.rows, *options.group_by);
   sort_groups(lines.groups, options.order);
   for (const RowGroup& group : lines.groups) {
-    if (!options.all && is_idle(group.work)) {
+    if (!options.all && is_idle(group.work) && !group.time_s) {
       ++lines.hidden;
       continue;
     }
     const std::string& layers = lines.words.emplace_back(std::to_string(group.layers));
-    lines.shown.push_back({group.name, layers, "", &group.work, group.is_lower_bound, ""});
+    lines.shown.push_back(
+        {group.name, layers, "", &group.work, group.is_lower_bound, "", group.time_s});
   }
 }
 
 void add_rows(Lines& lines, const Analysis& analysis, const TableOptions& options) {
   for (const AnalysisRow* row : sorted_rows(analysis.rows, options.order)) {
-    const bool is_shown =
-        options.all || row->compute_class == ComputeClass::unknown || !is_idle(row->work);
+    const bool is_shown = options.all || row->compute_class == ComputeClass::unknown ||
+                          !is_idle(row->work) || row->time_s.value_or(0) > 0;
     if (is_shown)
       lines.shown.push_back(line_of(*row));
     else
@@ -260,13 +281,15 @@ Lines lines_of(const Analysis& analysis, const TableOptions& options) {
 
 struct Shown {  // which columns there are
   bool output, macs, int_ops, note;
+  bool time = false;  // measured
 };
 
 Shown columns_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
   return {!options.group_by, analysis.rules == Rules::ridgeline,
           total_integer_ops(analysis.totals.work) > 0,
           std::any_of(lines.shown.begin(), lines.shown.end(),
-                      [](const Line& line) { return !line.note.empty(); })};
+                      [](const Line& line) { return !line.note.empty(); }),
+          analysis.times && analysis.times->total_s > 0};
 }
 
 // Enough for nine of ten names, counting the end of a path that tells layers apart.
@@ -291,12 +314,14 @@ std::vector<Column> columns(const TableOptions& options, const Shown& shown, con
   if (shown.int_ops) list.push_back({"OP", Align::right});
   list.push_back({"bytes", Align::right});
   list.push_back({shown.int_ops ? "OP/byte" : "FLOP/byte", Align::right});
-  list.push_back({"share", Align::right, false, 2});
+  if (shown.time) list.push_back({"time", Align::right});
+  list.push_back({shown.time ? "of time" : "share", Align::right, false, shown.time ? 0 : 2});
   if (shown.note) list.push_back({"note", Align::left, true});
   return list;
 }
 
-Cells cells_of(const Line& line, double all_operations, const Shown& shown) {
+// `all` is what the last column is a share of: measured seconds, or operations.
+Cells cells_of(const Line& line, double all, const Shown& shown) {
   const Work& work = *line.work;
   Cells cells;
   cells.reserve(10);
@@ -308,27 +333,46 @@ Cells cells_of(const Line& line, double all_operations, const Shown& shown) {
   if (shown.int_ops) cells.push_back(amount_text(total_integer_ops(work)));
   cells.push_back(bytes_text(total_bytes(work), line.is_lower_bound));
   cells.push_back(intensity_text(line.is_lower_bound ? std::nullopt : intensity(work)));
-  cells.push_back(all_operations > 0 ? format_percent(total_operations(work) / all_operations, 1)
-                                     : "");
+  if (shown.time) cells.push_back(line.time_s ? format_seconds(*line.time_s) : "");
+  const auto part = shown.time ? line.time_s : std::optional(total_operations(work));
+  cells.push_back(all > 0 && part ? format_percent(*part / all, 1) : "");
   if (shown.note) cells.push_back(line.note);
   return cells;
 }
 
+double whole_of(const Analysis& analysis, const Shown& shown) {
+  return shown.time ? analysis.times->total_s : total_operations(analysis.totals.work);
+}
+
+// Measured time that belongs to no row, so that the lines add up to the total.
+void add_other_times(TextTable& table, const Analysis& analysis, const Shown& shown) {
+  const Work none;
+  const auto add = [&](const char* name, double time_s) {
+    if (!shown.time || !(time_s > 0)) return;
+    table.rows.push_back(
+        cells_of({name, "", "", &none, false, "", time_s}, analysis.times->total_s, shown));
+  };
+  add("(shared kernels)", analysis.times ? analysis.times->shared_s : 0);
+  add("(other kernels)", analysis.times ? analysis.times->other_s : 0);
+}
+
 Cells total_cells(const Analysis& analysis, const TableOptions& options, const Shown& shown) {
-  Line line{"total", "", "", &analysis.totals.work, false, ""};
+  Line line{"total", "", "", &analysis.totals.work, false, "", {}};
+  if (analysis.times) line.time_s = analysis.times->total_s;
   for (const AnalysisRow& row : analysis.rows)
     line.is_lower_bound = line.is_lower_bound || !row.unsized.empty();
   const std::string layers = std::to_string(analysis.totals.layers);
   if (options.group_by) line.second = layers;
-  return cells_of(line, total_operations(analysis.totals.work), shown);
+  return cells_of(line, whole_of(analysis, shown), shown);
 }
 
 TextTable table_of(const Analysis& analysis, const TableOptions& options, const Lines& lines) {
   const Shown shown = columns_of(analysis, options, lines);
-  const double all = total_operations(analysis.totals.work);
+  const double all = whole_of(analysis, shown);
   TextTable table{columns(options, shown, lines), {}};
   table.rows.reserve(lines.shown.size() + 1);
   for (const Line& line : lines.shown) table.rows.push_back(cells_of(line, all, shown));
+  add_other_times(table, analysis, shown);
   table.rows.push_back(total_cells(analysis, options, shown));
   return table;
 }
@@ -366,6 +410,15 @@ std::string csv_line(Cells head, const Cells& amounts, const Cells& tail = {}) {
   return csv_row(head);
 }
 
+// Only with times is there a column for them.
+Cells measured_cells(const Analysis& analysis,
+                     std::initializer_list<std::optional<double>> times_s) {
+  Cells cells;
+  if (!analysis.times) return cells;
+  for (const auto& time_s : times_s) cells.push_back(time_s ? csv_number(*time_s) : "");
+  return cells;
+}
+
 std::string heading_text(const Analysis& analysis) {
   std::string text = model_name(analysis) + ": ";
   if (analysis.runtime) {
@@ -396,6 +449,8 @@ std::vector<std::string> fact_texts(const Analysis& analysis, const std::string&
                                  dtypes_text(analysis),
                                  masked_text(analysis),
                                  launches_text(analysis),
+                                 times_text(analysis),
+                                 analysis.mapping ? to_text(*analysis.mapping) : "",
                                  fusion_text(analysis),
                                  passes_text(analysis),
                                  memory_text(analysis),
@@ -456,23 +511,29 @@ std::string analysis_csv(const Analysis& analysis, const TableOptions& options) 
     auto groups = group_rows(analysis.rows, *options.group_by);
     sort_groups(groups, options.order);
     groups.resize(std::min(groups.size(), limit));
-    text = csv_line({std::string(to_string(*options.group_by)), "layers"}, amount_titles);
+    text = csv_line({std::string(to_string(*options.group_by)), "layers"}, amount_titles,
+                    analysis.times ? Cells{"time_s"} : Cells{});
     for (const RowGroup& group : groups)
       text += csv_line({group.name, std::to_string(group.layers)},
                        csv_amounts(group.work, analysis.rules,
-                                   group.is_lower_bound ? std::nullopt : intensity(group.work)));
+                                   group.is_lower_bound ? std::nullopt : intensity(group.work)),
+                       measured_cells(analysis, {group.time_s}));
     return text;
   }
   auto rows = sorted_rows(analysis.rows, options.order);
   rows.resize(std::min(rows.size(), limit));
-  text = csv_line({"layer", "op", "class", "dtype", "output"}, amount_titles,
-                  {"repeats", "standing", "shapes", "note"});
-  for (const AnalysisRow* row : rows)
+  Cells titles{"repeats", "standing", "shapes", "note"};
+  if (analysis.times) titles.insert(titles.end(), {"time_s", "median_s"});
+  text = csv_line({"layer", "op", "class", "dtype", "output"}, amount_titles, titles);
+  for (const AnalysisRow* row : rows) {
+    Cells tail{csv_amount(row->repeats), std::string(to_string(row->standing)),
+               std::string(to_string(row->shapes)), row->note};
+    for (std::string& cell : measured_cells(analysis, {row->time_s, row->median_s}))
+      tail.push_back(std::move(cell));
     text += csv_line({row->name, row->op, std::string(to_string(row->compute_class)),
                       std::string(row->dtype), output_text(*row)},
-                     csv_amounts(row->work, analysis.rules, intensity(*row)),
-                     {csv_amount(row->repeats), std::string(to_string(row->standing)),
-                      std::string(to_string(row->shapes)), row->note});
+                     csv_amounts(row->work, analysis.rules, intensity(*row)), tail);
+  }
   return text;
 }
 

@@ -29,17 +29,20 @@ DType main_dtype(const std::vector<Demand>& demands) {
 
 // A kernel without counted work would be predicted to take no time.
 void check_operators(const NetworkRequest& request, Network& network) {
-  const std::string unknown = unknown_text(unknown_operators(network.graph()));
+  const auto* chosen = std::get_if<ChosenKernels>(&network.content);
+  const std::string unknown =
+      unknown_text(unknown_operators(chosen ? chosen->graph : network.graph()));
   if (unknown.empty()) return;
-  if (!request.allow_unknown)
+  const bool was_measured = chosen != nullptr && chosen->times;
+  if (!request.allow_unknown && !was_measured)
     throw Error(request.word, "unknown operators: " + unknown,
                 "--allow-unknown counts them as moving data only", ExitCode::incomplete);
   network.warnings.push_back("counted as moving data only: " + unknown);
 }
 
 double input_bytes(const Network& network) {
-  const Graph* graph = std::get_if<Graph>(&network.content);
-  if (graph == nullptr) return 0;
+  const auto* chosen = std::get_if<ChosenKernels>(&network.content);
+  const Graph* graph = chosen ? &chosen->graph : std::get_if<Graph>(&network.content);
   double bytes = 0;
   for (const TensorId id : graph->inputs) {
     const Tensor& input = graph->tensors[id];
@@ -47,18 +50,6 @@ double input_bytes(const Network& network) {
     bytes += storage_bytes(input.type, element_count(input.shape)).value_or(0);
   }
   return bytes;
-}
-
-// Of kernels whose tensors between them are unknown: the weights, and the largest kernel.
-RunMemory least_memory(const std::vector<Demand>& demands) {
-  RunMemory memory;
-  for (const Demand& demand : demands) {
-    const double weights = demand.work.weight_bytes_read;
-    memory.weights += weights;
-    memory.activations =
-        std::max(memory.activations, demand.work.bytes_read + demand.work.bytes_written);
-  }
-  return memory;
 }
 
 // Kernels and memory of a network as a runtime would run it. `training`: the memory of a step.
@@ -77,7 +68,8 @@ void lower_variant(const Network& network, Runtime runtime,
     throw Error(network.source.path, fmt::format("holds the kernels of {}, not those of {}",
                                                  to_string(chosen.runtime), to_string(runtime)));
   variant.demands = chosen.demands;
-  variant.memory = least_memory(chosen.demands);
+  variant.memory = inference_memory(chosen.graph);
+  variant.chosen = &chosen;
 }
 
 }  // namespace
@@ -101,8 +93,7 @@ const NetworkVariants::Loaded& NetworkVariants::loaded(const Change& change) {
   if (dtype) request.dtype = dtype;
   Network network = load_network(request);
   const bool is_as_given = !batch && !dtype;  // other variants have the same operators
-  if (is_as_given && std::holds_alternative<Graph>(network.content))
-    check_operators(request, network);
+  if (is_as_given) check_operators(request, network);
   std::optional<RunMemory> memory;
   if (training_) {
     Training training = train(network.graph(), *training_);

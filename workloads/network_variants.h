@@ -23,9 +23,10 @@ struct NetworkVariant {
   std::vector<Demand> demands;
   std::int64_t batch = 1;     // 1 if the network has none
   DType dtype = DType::fp32;  // of most of its arithmetic
-  RunMemory memory;           // at its peak; a lower bound if a runtime already chose its kernels
+  RunMemory memory;           // at its peak
   std::vector<std::string> warnings;
-  double input_bytes = 0;  // of one batch of samples; 0 if unknown
+  double input_bytes = 0;                 // of one batch of samples; 0 if unknown
+  const ChosenKernels* chosen = nullptr;  // if its file lists kernels; owned by NetworkVariants
 };
 
 class NetworkVariants {

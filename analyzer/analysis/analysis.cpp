@@ -162,6 +162,30 @@ Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows, const OpWeight
   return analysis;
 }
 
+Analysis analyze(ChosenKernels kernels) {
+  std::vector<std::vector<std::string>> sources;
+  std::vector<std::string> modules;
+  for (Layer& layer : kernels.graph.layers) {
+    sources.push_back(layer.sources);
+    modules.push_back(std::move(layer.module));
+  }
+  Analysis analysis = analyze_layers(
+      std::move(kernels.graph),
+      [&](const Graph&, std::size_t layer) { return std::move(kernels.counts[layer]); });
+  for (std::size_t i = 0; i < analysis.rows.size(); ++i) {
+    analysis.rows[i].sources = std::move(sources[i]);
+    analysis.rows[i].module = std::move(modules[i]);
+    if (!kernels.times) continue;
+    analysis.rows[i].time_s = kernels.times->mean_s[i];
+    analysis.rows[i].median_s = kernels.times->median_s[i];
+  }
+  analysis.runtime = kernels.runtime;
+  analysis.demands = std::move(kernels.demands);
+  analysis.times = std::move(kernels.times);
+  analysis.mapping = std::move(kernels.mapping);
+  return analysis;
+}
+
 void sum_rows(Analysis& analysis) {
   analysis.totals.layers = analysis.rows.size();
   analysis.totals.work = {};

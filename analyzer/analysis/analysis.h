@@ -17,6 +17,7 @@
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/unknown_operators.h"
+#include "analyzer/kernel_times.h"
 #include "analyzer/training/summary.h"
 #include "base/demand.h"
 #include "base/json_fwd.h"
@@ -70,6 +71,11 @@ struct AnalysisRow {
   ShapeSource shapes = ShapeSource::fixed;
   std::vector<std::string> unsized;  // tensors whose bytes are missing in `work`
   std::string note;                  // explanation, if one is needed
+  // Of kernels that a file lists: the nodes that they came from and their module, if known, and
+  // the measured time of one run, mean and median.
+  std::vector<std::string> sources;
+  std::string module;
+  std::optional<double> time_s, median_s;
 };
 
 struct Totals {
@@ -104,6 +110,8 @@ struct Analysis {
   std::vector<Demand> demands;              // if a runtime is given
   std::vector<FusionSaving> fusion;         // difference between the layers and these kernels
   std::optional<TrainingSummary> training;  // if a training step is analysed
+  std::optional<KernelTimes> times;         // if they were given; those of the rows are there
+  std::optional<NodeMapping> mapping;       // of listed kernels to an ONNX file, if it was given
 };
 
 // Moves names and tensors from the graph into the rows: pass a graph that is no longer needed.
@@ -114,6 +122,9 @@ Analysis analyze(Graph graph, const OpWeights& weights = default_weights());
 enum class AnalyzedRows { layers, kernels };
 Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows,
                  const OpWeights& weights = default_weights());
+
+// The kernels that a file lists, as rows. They are counted already.
+Analysis analyze(ChosenKernels kernels);
 
 void sum_rows(Analysis& analysis);  // recomputes the totals' work after rows changed
 

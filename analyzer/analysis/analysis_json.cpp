@@ -123,6 +123,12 @@ void write_text(JsonWriter& writer, std::string_view key, std::string_view value
   writer.text(value);
 }
 
+void write_measured(JsonWriter& writer, std::string_view key, const std::optional<double>& time_s) {
+  if (!time_s) return;
+  writer.key(key);
+  writer.number(*time_s);
+}
+
 void write(JsonWriter& writer, const AnalysisRow& row, Rules rules) {
   writer.open_object();
   write_text(writer, "name", row.name);
@@ -144,6 +150,10 @@ void write(JsonWriter& writer, const AnalysisRow& row, Rules rules) {
   write_text(writer, "shapes", to_string(row.shapes));
   write_texts(writer, "unsized_tensors", row.unsized);
   write_text(writer, "note", row.note);
+  if (!row.sources.empty()) write_texts(writer, "nodes", row.sources);
+  if (!row.module.empty()) write_text(writer, "module", row.module);
+  write_measured(writer, "time_s", row.time_s);
+  write_measured(writer, "median_s", row.median_s);
   writer.close_object();
 }
 
@@ -235,6 +245,24 @@ Json kernel_totals(const std::vector<Demand>& demands) {
   return json;
 }
 
+Json times_json(const KernelTimes& times) {
+  return {{"files", times.files},          {"runs", times.runs ? Json(*times.runs) : Json()},
+          {"device", times.device},        {"total_s", times.total_s},
+          {"shared_s", times.shared_s},    {"other_s", times.other_s},
+          {"run_s", nullable(times.run_s)}};
+}
+
+Json mapping_json(const NodeMapping& mapping) {
+  return {{"file", mapping.path},
+          {"nodes", mapping.all_nodes},
+          {"by_metadata", mapping.by_metadata},
+          {"by_name", mapping.by_name},
+          {"by_tensor", mapping.by_tensor},
+          {"folded", mapping.folded},
+          {"operations", amount_json(mapping.flop)},
+          {"mapped_operations", amount_json(mapping.mapped_flop)}};
+}
+
 Json fusion_row(const FusionSaving& saving) {
   return {{"rule", saving.rule},
           {"merges", saving.merges},
@@ -271,7 +299,7 @@ void write_json(std::ostream& out, const Analysis& analysis, const std::vector<R
   write_text(writer, "rule_options", analysis.rule_options);
   writer.key("weights_file");
   writer.tree(analysis.weights_file.empty() ? Json() : Json(analysis.weights_file));
-  write_text(writer, "view", "unfused");
+  write_text(writer, "view", analysis.model.format == "tensorrt" ? "kernels" : "unfused");
   write_text(writer, "shapes", to_string(least_sure_shapes(analysis)));
   write_tensors(writer, "inputs", analysis.inputs);
   write_tensors(writer, "outputs", analysis.outputs);
@@ -289,6 +317,14 @@ void write_json(std::ostream& out, const Analysis& analysis, const std::vector<R
     writer.tree(array_of(analysis.demands, demand_row));
     writer.key("fusion");
     writer.tree(array_of(analysis.fusion, fusion_row));
+  }
+  if (analysis.times) {
+    writer.key("measured");
+    writer.tree(times_json(*analysis.times));
+  }
+  if (analysis.mapping) {
+    writer.key("onnx");
+    writer.tree(mapping_json(*analysis.mapping));
   }
   if (analysis.training) {
     writer.key("training");

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/graph/module_path.h"
 #include "base/json.h"
 
 namespace ridgeline {
 namespace {
 
 std::optional<double> key(const Work& work, const std::optional<double>& flop_per_byte,
-                          RowOrder order) {
+                          const std::optional<double>& time_s, RowOrder order) {
   switch (order) {
+    case RowOrder::time:
+      return time_s;
     case RowOrder::flops:
       return total_operations(work);
     case RowOrder::bytes:
@@ -35,7 +38,8 @@ std::optional<double> intensity_of(const RowGroup& group) {
 template <class Row>
 bool precedes(const Row& a, const Row& b, RowOrder order) {
   if (order == RowOrder::name) return a.name < b.name;
-  return key(a.work, intensity_of(a), order) > key(b.work, intensity_of(b), order);
+  return key(a.work, intensity_of(a), a.time_s, order) >
+         key(b.work, intensity_of(b), b.time_s, order);
 }
 
 template <class Row>
@@ -120,6 +124,20 @@ std::vector<std::string> stages(const std::vector<AnalysisRow>& rows) {
   return names;
 }
 
+// Of the file that the kernels came from, if it is known; otherwise of the names themselves.
+std::string module_name(const AnalysisRow& row) {
+  std::string module = row.module;
+  if (module.empty())
+    for (const std::string& part : module_of_name(row.name))
+      module += (module.empty() ? "" : "/") + part;
+  return module.empty() ? "outside" : module;
+}
+
+std::string group_name(const AnalysisRow& row, Grouping grouping, const std::string* stage) {
+  if (stage != nullptr) return *stage;
+  return grouping == Grouping::op ? row.op : module_name(row);
+}
+
 }  // namespace
 
 void sort_rows(std::vector<AnalysisRow>& rows, RowOrder order) { sort_by(rows, order); }
@@ -143,13 +161,15 @@ std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping 
   std::vector<RowGroup> groups;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string& name = grouping == Grouping::op ? rows[i].op : stage_names[i];
+    const std::string name =
+        group_name(rows[i], grouping, stage_names.empty() ? nullptr : &stage_names[i]);
     const auto [place, is_new] = places.try_emplace(name, groups.size());
     if (is_new) groups.push_back({name, 0, {}, false});
     RowGroup& group = groups[place->second];
     ++group.layers;
     group.work += rows[i].work;
     group.is_lower_bound = group.is_lower_bound || !rows[i].unsized.empty();
+    if (rows[i].time_s) group.time_s = group.time_s.value_or(0) + *rows[i].time_s;
   }
   return groups;
 }
@@ -159,6 +179,7 @@ Json groups_to_json(const std::vector<RowGroup>& groups, Rules rules) {
     Json json = {{"name", group.name}, {"layers", group.layers}};
     add_amounts(json, group.work, rules);
     json["intensity"] = nullable(intensity_of(group));
+    if (group.time_s) json["time_s"] = *group.time_s;
     return json;
   });
 }

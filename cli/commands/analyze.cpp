@@ -30,15 +30,17 @@ namespace {
 
 void declare_analyze(OptionsDescription& options) {
   add_network_options(options);
+  add_times_option(options);
   add_training_options(options);
   options.add_text(
       "runtime", "NAME",
       "count the kernels that this runtime launches instead of layers: ideal, tensorrt, "
       "torch-eager, torch-eager-hooks, torch-compiled, cuda-graph or onnxruntime");
-  options.add_text("sort", "graph|flops|bytes|macs|intensity|name",
+  options.add_text("sort", "graph|flops|bytes|macs|intensity|name|time",
                    "order of the rows, largest first; default: as in the graph");
   options.add_text("top", "N", "show the first N rows and one row for the rest");
-  options.add_text("group-by", "op|stage", "sum rows by operator or by stage of the network");
+  options.add_text("group-by", "op|stage|module",
+                   "sum rows by operator, by stage or by module of the network");
   options.add_flag("all", "also show rows without work: views, constants, folded layers");
   options.add_text(
       "rules", "ridgeline|pagoda",
@@ -170,10 +172,24 @@ Analysis analyze_layers(Network& network, const AnalyzeRequest& request) {
   return analysis;
 }
 
+// Options that change layers or how they are counted come too late for kernels.
+void check_chosen(const AnalyzeRequest& request, const ChosenKernels& kernels) {
+  const std::string why = fmt::format("does not apply to the kernels of {}, which are chosen",
+                                      to_string(kernels.runtime));
+  if (request.training) throw usage_error("--train", why);
+  if (request.counting.rules == Rules::pagoda) throw usage_error("--rules pagoda", why);
+  if (!request.counting.weights_file.empty()) throw usage_error("--weights", why);
+  if (request.runtime && *request.runtime != kernels.runtime) throw usage_error("--runtime", why);
+}
+
 Analysis analyze_network(const NetworkRequest& wanted, const AnalyzeRequest& request) {
   Network network = load_network(wanted);
   Analysis analysis;
-  if (request.counting.rules == Rules::pagoda) {
+  if (auto* kernels = std::get_if<ChosenKernels>(&network.content)) {
+    check_chosen(request, *kernels);
+    analysis = analyze(std::move(*kernels));
+    analysis.batch = network.batch;
+  } else if (request.counting.rules == Rules::pagoda) {
     PagodaOptions pagoda = request.counting.pagoda;
     // The published numbers of this network were made so.
     if (wanted.word == "lstm" && !pagoda.matmul_seq) pagoda.matmul_seq = 8;

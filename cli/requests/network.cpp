@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -87,6 +88,11 @@ ReadOptions read_options(const Options& options) {
       throw usage_error(as_typed("branch", *word), quote(*word) + " is not one of then, else");
     reading.branch = *word == "then" ? Branch::then_branch : Branch::else_branch;
   }
+  if (const auto file = options.word("onnx")) reading.onnx = *file;
+  reading.times = values_of(options, "times");
+  if (options.has("opt-profile"))
+    reading.opt_profile = static_cast<int>(
+        std::min<std::int64_t>(count_option(options, "opt-profile", 0, 0), 1 << 20));
   return reading;
 }
 
@@ -102,10 +108,21 @@ void add_network_options(OptionsDescription& options) {
   options.add_list(
       "trips", "[NAME=]N",
       "iterations of a loop (or all loops) whose count depends on data; may be repeated");
+  options.add_text("onnx", "FILE",
+                   "of an engine: the ONNX file it was built from, to name and count its kernels");
+  options.add_text("opt-profile", "N",
+                   "of an engine: its optimisation profile; default: the first, 0");
   for (const WorkloadOption option : workload_options) {
     const std::string word(to_string(option)), about(description(option));
     options.add_text(word, value_name(option), about);
   }
+}
+
+void add_times_option(OptionsDescription& options) {
+  options.add_list(
+      "times", "FILE",
+      "of an engine: measured times, from trtexec (--exportProfile, --exportTimes, its "
+      "log) or nsys (CSV); may be repeated");
 }
 
 NetworkRequest network_request(const Options& options, const std::string& word) {

@@ -17,6 +17,9 @@ namespace ridgeline::cli {
 
 void add_network_options(OptionsDescription& options);
 
+// Measured times of an engine, for commands that show them.
+void add_times_option(OptionsDescription& options);
+
 NetworkRequest network_request(const Options& options, const std::string& word);
 
 // The same for a command where --batch and --dtype are lists: without both.

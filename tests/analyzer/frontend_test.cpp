@@ -30,7 +30,20 @@ TEST(FrontEnds, TheLastRowTakesWhatNoOtherRecognizes) {
 
 TEST(FrontEnds, ExtensionsMakeAWordAPath) {
   EXPECT_TRUE(has_model_extension("net.onnx"));
+  EXPECT_TRUE(has_model_extension("net.graph.json"));
   EXPECT_FALSE(has_model_extension("resnet50"));
+}
+
+TEST(FrontEnds, LayerInformationIsRecognizedByItsContent) {
+  const FrontEnd& row = front_ends().front();
+  EXPECT_EQ(row.format, "tensorrt");
+  EXPECT_TRUE(row.recognizes("{\"Layers\": [{"));
+  EXPECT_FALSE(row.recognizes("\x08\x07\x12\x07pytorch"));
+  EXPECT_FALSE(row.recognizes(""));
+  const TemporaryDirectory folder;
+  folder.write("e", "{\"Layers\": [");
+  EXPECT_EQ(listed_runtime(folder.path() + "/e"), Runtime::tensorrt);
+  EXPECT_EQ(listed_runtime(folder.path() + "/none"), std::nullopt);
 }
 
 TEST(FrontEnds, AMissingFileIsOneLineWithTheNearest) {

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"TwoModels", {"a.onnx", "b.onnx"}, 2, "unexpected argument 'b.onnx'"},
         Refusal{"NoSuchFile", {"gone.onnx"}, 1, "gone.onnx: no such file"},
         Refusal{"Mistyped", {"nte.onnx"}, 1, "did you mean \"net.onnx\"?"},
-        Refusal{"NoSuchFolder", {"gone/net.onnx"}, 1, "MODEL is the path of an ONNX file"},
+        Refusal{"NoSuchFolder", {"gone/net.onnx"}, 1, "MODEL is an ONNX file, layer information"},
         Refusal{"Directory", {"."}, 1, ".: "}, Refusal{"Empty", {"empty.onnx"}, 1, "empty.onnx: "},
         Refusal{"Noise", {"noise.onnx"}, 1, "noise.onnx: "},
         Refusal{"FreeDimensions", {"net.onnx"}, 4, "batch"},

@@ -1,0 +1,52 @@
+// Splits names; knows no format.
+#include "analyzer/graph/module_path.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+
+namespace ridgeline {
+namespace {
+
+std::vector<std::string> module_of_layer(const Graph& graph, const Layer& layer) {
+  std::vector<std::string> module = module_of_name(layer.name);
+  if (!module.empty()) return module;
+  for (const TensorId id : layer.inputs) {
+    const Tensor& weight = graph.tensors[id];
+    if (weight.role != Role::weight) continue;
+    module = split_words(weight.name, '.');
+    if (module.size() < 2) continue;
+    module.pop_back();
+    return module;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> module_of_name(std::string_view node_name) {
+  std::vector<std::string> path = split_words(node_name, '/');
+  if (!path.empty()) path.pop_back();
+  return path;
+}
+
+std::string common_module(const Graph& graph, std::span<const std::size_t> layers) {
+  std::optional<std::vector<std::string>> common;
+  for (const std::size_t index : layers) {
+    const std::vector<std::string> module = module_of_layer(graph, graph.layers[index]);
+    if (module.empty()) continue;
+    if (!common) {
+      common = module;
+      continue;
+    }
+    const auto differ = std::mismatch(common->begin(), common->end(), module.begin(), module.end());
+    common->erase(differ.first, common->end());
+  }
+  std::string path;
+  if (common)
+    for (const std::string& part : *common) path += (path.empty() ? "" : "/") + part;
+  return path;
+}
+
+}  // namespace ridgeline
