@@ -204,7 +204,9 @@ const std::vector<Placeholder>& placeholders() {
         {"on_gpu", with({"gpu"})},
         {"on_cpu", with({"cpu"})},
         {"tapped", {"depthwise", "depthwise_gradient", "pool"}},
-        {"mapped", {"batch_norm", "normalize", "softmax", "broadcast", "elementwise"}},
+        {"mapped",
+         {"batch_norm", "normalize", "softmax", "broadcast", "elementwise", "activation",
+          "reformat"}},
         {"node", {"function", "module", "elementwise", "normalize", "matrix", "attention"}},
     };
     for (Placeholder& row : rows) std::sort(row.words.begin(), row.words.end());

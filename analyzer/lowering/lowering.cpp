@@ -219,6 +219,56 @@ int eager_launches(const Layer& layer) {
   return launches;
 }
 
+// --- Launches of a TensorRT engine, as its layer lists show (docs/lowering.md).
+
+// Functions that not every convolution has in its epilogue.
+bool is_smooth(Function function) {
+  switch (function) {
+    case Function::tanh:
+    case Function::sigmoid:
+    case Function::hard_sigmoid:
+    case Function::elu:
+    case Function::softplus:
+    case Function::softsign:
+    case Function::erf:
+    case Function::gelu:
+    case Function::gelu_tanh:
+    case Function::hard_swish:
+    case Function::swish:
+    case Function::mish:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Kernels of 16 bits are compiled with any function, except those for images, of few channels, and
+// depthwise ones. GELU exists in int8, too (TensorRT developer guide, "Types of fusions").
+bool has_in_epilogue(const Convolution& op, DType dtype, Function function) {
+  constexpr std::int64_t most_image_channels = 4;
+  const bool is_gelu = function == Function::gelu || function == Function::gelu_tanh;
+  if (!is_smooth(function) || (is_gelu && dtype == DType::int8)) return true;
+  const bool has_16_bits = dtype == DType::fp16 || dtype == DType::bf16;
+  return has_16_bits && op.groups < op.in_channels && op.in_channels > most_image_channels;
+}
+
+int tensorrt_launches(const Layer& layer) {
+  const Part* product = nullptr;
+  for (const Part& part : layer.parts) {
+    if (const auto* recurrent = std::get_if<Recurrent>(&part.op))
+      return static_cast<int>(recurrent->steps);
+    if (std::holds_alternative<Convolution>(part.op)) product = &part;
+    const auto* step = std::get_if<Elementwise>(&part.op);
+    if (product != nullptr && step != nullptr &&
+        !has_in_epilogue(std::get<Convolution>(product->op), product->dtype, step->function))
+      return 2;
+  }
+  if (product != nullptr) return 1;
+  // The parts of a concatenation are copied one by one; the last one is written in place.
+  if (parts_of<Copy>(layer) != std::ssize(layer.parts)) return 1;
+  return static_cast<int>(std::max<std::ptrdiff_t>(1, std::ssize(layer.inputs) - 1));
+}
+
 // --- Host calls other than launches, in runtimes that dispatch one by one. Eager mode calls every
 // view. Hooks around torch.fx nodes see functions and modules but not tensor methods (reshape,
 // permute, expand); they also see Python's shape queries.
@@ -355,6 +405,7 @@ class Lowering {
 
 int kernel_launches(const Layer& layer, Runtime runtime) {
   if (is_view(layer)) return 0;
+  if (runtime == Runtime::tensorrt) return tensorrt_launches(layer);
   if (!is_eager(runtime)) {
     // No compiler can run the steps of a recurrence at once.
     for (const Part& part : layer.parts)

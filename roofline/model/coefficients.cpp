@@ -182,6 +182,11 @@ void read_kernels(const Values& values, std::string_view processor, Engine& engi
   else
     engine.wide_sum_efficiency = values.get(processor, "wide_sum_efficiency");
   engine.layout_conversion = values.get(processor, "layout_conversion");
+  const auto of_clock = [&](std::string_view what) {
+    return values.get(processor, fmt::format("{}_elements_per_{}_clock", what, unit));
+  };
+  engine.activations_per_clock = of_clock("activation");
+  engine.reformats_per_clock = of_clock("reformat");
   engine.matmul_padding = values.smallest(processor, "matmul_padding");
   engine.convolution_padding = values.smallest(processor, "convolution_padding");
 }

@@ -42,6 +42,8 @@ struct Engine {
   double gradient_efficiency = 1;    // of a convolution's gradients over the convolution's own
   double wide_sum_efficiency = 1;    // share of wide_sum_rate that products reach at most
   double layout_conversion = 0;      // share of activations converted to NHWC and back
+  double activations_per_clock = 0;  // elements of one unit, of an activation function alone
+  double reformats_per_clock = 0;    // of an image converted to the library's layout; 0: free
   double matmul_padding = 1;         // upper limit of tile over useful arithmetic of a product
   double convolution_padding = 1;
 };

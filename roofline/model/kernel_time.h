@@ -23,10 +23,12 @@ struct KernelTime {
   double compute_s = 0;  // arithmetic, including tiles that do not fill the machine
   double memory_s = 0;   //
   double fixed_s = 0;    // start and drain of the kernel
-  double helper_s = 0;   // the library's kernels around it: layout conversions, sum with a bias
+  double helper_s = 0;   // the library's kernels around it: conversions, bias, activation function
   double total_s = 0;
+  double busy_s = 0;   // the same work on all units: starts and units without a tile are idle
   double padding = 1;  // tiles over arithmetic
   double bytes = 0;    // that reach memory
+  DType dtype = DType::fp32;  // of its arithmetic; TensorRT may choose fp16 instead of int8
 };
 
 // The unit and type that a product runs on: fp32 convolutions use TF32 if it exists, a type without

@@ -3,6 +3,7 @@
 #include "roofline/model/network_load.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "roofline/model/familiarity.h"
 
@@ -68,23 +69,79 @@ double bias_bytes(const Demand& demand, Runtime runtime) {
   return adds ? 2 * demand.work.bytes_written : 0;
 }
 
-// TensorRT has int8 kernels for products, pools and copies. Anything else computes in fp16: what it
-// reads and writes is twice as large, and is converted from and to int8 by kernels around it.
-double reformat_bytes(const Demand& demand, DType dtype, double activation_bytes, Runtime runtime) {
-  if (runtime != Runtime::tensorrt || dtype != DType::int8) return 0;
-  switch (demand.kind) {
+// TensorRT has no int8 kernels for these, so they compute in fp16. They can write int8 for a
+// product that reads it.
+bool lacks_int8(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::batch_norm:
     case KernelKind::normalize:
     case KernelKind::softmax:
-    case KernelKind::elementwise:
-    case KernelKind::broadcast:
     case KernelKind::reduce:
-    case KernelKind::gather:
-    case KernelKind::resize:
     case KernelKind::other:
-      return (1 + 1 + 2) * activation_bytes;  // wider here; read as one type, written as the other
+      return true;
     default:
-      return 0;
+      return false;
   }
+}
+
+double padded(double channels, double multiple) {
+  return std::ceil(channels / multiple) * multiple / channels;
+}
+
+// Channels of a convolution's input and output, over all groups.
+struct Channels {
+  double in = 0, out = 0;
+};
+
+std::optional<Channels> channels_of(const Demand& demand) {
+  const bool is_convolution =
+      demand.kind == KernelKind::convolution || demand.kind == KernelKind::depthwise;
+  if (!is_convolution || !demand.gemm) return std::nullopt;
+  const auto groups = static_cast<double>(demand.gemm->batch);
+  return Channels{
+      groups * static_cast<double>(demand.gemm->k) / static_cast<double>(demand.gemm->taps),
+      groups * static_cast<double>(demand.gemm->n)};
+}
+
+// Images come with fewer channels than a vector holds, and have kernels of their own.
+constexpr double most_image_channels = 4;
+
+// Read, but written by no kernel and not a weight.
+double input_bytes(const Demand& demand) {
+  double bytes = 0;
+  for (const TensorUse& use : demand.reads)
+    if (use.producer.empty()) bytes += use.bytes;
+  return std::clamp(bytes - demand.work.weight_bytes_read, 0.0, demand.work.bytes_read);
+}
+
+// What TensorRT adds to the kernels of an engine, as its layer lists show (docs/lowering.md,
+// "Kernels").
+void add_engine_kernels(const Demand& demand, KernelLoad& load) {
+  const std::optional<Channels> channels = channels_of(demand);
+  const bool reads_image = channels && channels->in <= most_image_channels;
+  if (channels && demand.launches > 1) {
+    load.pointwise_bytes = 2 * demand.work.bytes_written;
+    load.pointwise_elements = demand.work.bytes_written / bytes_of(load.dtype);
+  }
+  if (load.dtype != DType::int8) {  // an int8 network is fed int8
+    if (reads_image) load.input_elements = input_bytes(demand) / bytes_of(load.dtype);
+    return;
+  }
+  if (lacks_int8(demand.kind)) {
+    load.dtype = DType::fp16;
+    load.activation_bytes *= 2;
+    load.weight_bytes *= 2;
+    return;
+  }
+  if (!demand.gemm) return;
+  load.fp16_activation_bytes = 2 * load.activation_bytes;
+  const bool in_fp16_too = reads_image || demand.kind == KernelKind::depthwise;
+  load.fp16_pointwise_bytes = in_fp16_too ? 2 * load.pointwise_bytes : 0;
+  if (!channels) return;
+  constexpr double vector = 32;  // channels that lie together in int8; four of an image
+  load.activation_bytes =
+      demand.work.bytes_read * padded(channels->in, reads_image ? most_image_channels : vector) +
+      demand.work.bytes_written * padded(channels->out, vector);
 }
 
 KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
@@ -102,7 +159,6 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
     load.activation_bytes = module_bytes(*demand.gemm, load.dtype);
   load.layout_bytes = layout_bytes(demand, load.activation_bytes);
   load.bias_bytes = bias_bytes(demand, runtime);
-  load.reformat_bytes = reformat_bytes(demand, load.dtype, load.activation_bytes, runtime);
   load.gemm = demand.gemm;
   load.launches = demand.launches;
   if (load.kind != KernelKind::none)
@@ -121,7 +177,10 @@ NetworkLoad network_load(std::span<const Demand> demands, Runtime runtime) {
   NetworkLoad load;
   load.runtime = runtime;
   load.kernels.reserve(demands.size());
-  for (const Demand& demand : demands) load.kernels.push_back(kernel_load(demand, runtime));
+  for (const Demand& demand : demands) {
+    load.kernels.push_back(kernel_load(demand, runtime));
+    if (runtime == Runtime::tensorrt) add_engine_kernels(demand, load.kernels.back());
+  }
   return load;
 }
 

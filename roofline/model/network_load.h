@@ -26,8 +26,13 @@ struct KernelLoad {
   double activation_bytes = 0;  // read and written
   double layout_bytes = 0;      // to convert all activations of a convolution to NHWC and back
   double bias_bytes = 0;        // of adding the bias in a kernel of its own
-  double reformat_bytes = 0;    // to fp16 and back, around a kernel without an int8 version
-  double weight_bytes = 0;      // read, and written in training
+  double pointwise_bytes = 0;   // of an activation function in a kernel of its own
+  double pointwise_elements = 0;
+  double input_elements = 0;  // of the network's input, converted to the library's layout
+  // The same kernel in fp16, if the runtime may choose it instead; 0: it may not.
+  double fp16_activation_bytes = 0;
+  double fp16_pointwise_bytes = 0;
+  double weight_bytes = 0;  // read, and written in training
   std::optional<Gemm> gemm;
   int launches = 1;
   int host_functions = 0;  // calls on the host that launch nothing

@@ -21,7 +21,7 @@ using enum Source;
 // clang-format off
 constexpr PriorRow rows[] = {
   // NVIDIA A100 (GA100, TSMC 7 nm): fitted on A100-40GB-PCIe at 510 to 1410 MHz, seven networks.
-  {"GA100", "gpu_busy_joule_per_sm_clock",  0.395e-9, 0.2, fitted, "A100 power over clocks"},
+  {"GA100", "gpu_busy_joule_per_sm_clock",  0.42e-9,  0.2, fitted, "A100 power over clocks"},
   {"GA100", "gpu_fp16_joule_per_flop",      1.06e-12, 0.2, fitted, "A100 power over clocks"},
   {"GA100", "gpu_int8_joule_per_flop",      0.32e-12, 0.5, assumed, "0.3 of fp16: 0.17 by arithmetic (Dally, Hot Chips 2023), 0.5 by operand bytes"},
   {"GA100", "gpu_tf32_joule_per_flop",      2.9e-12,  0.4, fitted, "A100 power over clocks, ResNet-101 only"},
@@ -33,7 +33,7 @@ constexpr PriorRow rows[] = {
   {"GA100", "gpu_leakage_heating",          1.25,     0.3, fitted, "A100 power above 1 GHz, beyond that of idle clocks"},
 
   // AGX Orin (GA10B, Samsung 8 nm); the catalog has the values of each module.
-  {"GA10B", "gpu_busy_joule_per_sm_clock",  0.9e-9,   0.3, fitted, "AGX Orin, eager networks and rails of LLMs"},
+  {"GA10B", "gpu_busy_joule_per_sm_clock",  1.0e-9,   0.3, fitted, "AGX Orin, eager networks and rails of LLMs"},
   {"GA10B", "gpu_fp16_joule_per_flop",      0.9e-12,  0.4, fitted, "AGX Orin, a long prefill"},
   {"GA10B", "gpu_int8_joule_per_flop",      0.45e-12, 0.5, assumed, "half of fp16"},
   {"GA10B", "gpu_tf32_joule_per_flop",      5.3e-12,  0.3, fitted, "AGX Orin, eager networks"},
@@ -187,6 +187,8 @@ constexpr PriorRow rows[] = {
   {"", "tensorrt_pool_taps_per_sm_clock",    12,   0.5, assumed, "vectors of channels, unlike eager pooling"},
   {"", "tensorrt_normalize_elements_per_sm_clock", 8, 0.5, assumed, "vectors of channels, unlike eager kernels"},
   {"", "tensorrt_broadcast_elements_per_sm_clock", 8, 0.5, assumed, "vectors of channels, unlike eager kernels"},
+  {"", "tensorrt_activation_elements_per_sm_clock", 2, 0.5, assumed, "SiLU kernels in public layer times: 0.5 on Jetson Nano, 1 to 2 on Orin"},
+  {"", "tensorrt_reformat_elements_per_sm_clock", 0.5, 0.4, fitted, "image to fp16 or int8: A100, ResNet-18 engines 0.4 to 0.6"},
   {"", "tensorrt_cache_share",               0.5,  0, assumed, "half of L2 holds activations"},
   {"", "tensorrt_cached_traffic",            0.5,  0.18, assumed, "as A100"},
   {"", "tensorrt_launch_clocks",             6e3,  0.3, assumed, "enqueue from a captured graph"},

@@ -22,12 +22,14 @@ double host_clocks_of(const KernelLoad& kernel, const Host& host) {
   return clocks;
 }
 
-double operations_joule(const KernelLoad& kernel, const Coefficients& coefficients,
-                        Runtime runtime) {
+double operations_joule(const KernelLoad& kernel, const KernelTime& time, const Power& power) {
   if (kernel.kind == KernelKind::none) return 0;
-  const Arithmetic arithmetic = arithmetic_of(coefficients.engine, kernel, runtime);
-  return kernel.matrix_ops * coefficients.power.matrix_joule[index_of(arithmetic.dtype)] +
-         kernel.vector_ops * coefficients.power.other_joule;
+  // An epilogue works on what a product has in registers; other kernels fetch and store it.
+  const double vector_joule =
+      kernel.gemm ? std::min(power.other_joule, power.matrix_joule[index_of(DType::fp32)])
+                  : power.other_joule;
+  return kernel.matrix_ops * power.matrix_joule[index_of(time.dtype)] +
+         kernel.vector_ops * vector_joule;
 }
 
 double idle_at(const Power& power, double hz) {
@@ -151,8 +153,9 @@ StepModel::DeviceTimes StepModel::device_times(const DevicePoint& point) const {
   times.after.resize(times.kernels.size());
   for (std::size_t i = times.kernels.size(); i-- > 0;) {
     times.sum_s += times.kernels[i].total_s;
+    times.busy_s += times.kernels[i].busy_s;
     times.bytes += times.kernels[i].bytes;
-    times.dynamic_j += operations_joule(load_.kernels[i], coefficients_, load_.runtime);
+    times.dynamic_j += operations_joule(load_.kernels[i], times.kernels[i], coefficients_.power);
     times.after[i] = times.sum_s;
   }
   return times;
@@ -274,7 +277,7 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
 double StepModel::power(const Step& step, const DevicePoint& point, const DeviceTimes& device,
                         const Conditions& conditions, double* constant_w) const {
   const Power& power = coefficients_.power;
-  const double busy = step.time_s > 0 ? std::min(1.0, device.sum_s / step.time_s) : 0;
+  const double busy = step.time_s > 0 ? std::min(1.0, device.busy_s / step.time_s) : 0;
   const double host_busy = step.time_s > 0 ? std::min(1.0, step.host_s / step.time_s) : 0;
   *constant_w = constant_power(coefficients_, point, conditions.point, busy, host_busy);
   const double volt = relative_voltage(power, point.hz);
@@ -306,7 +309,7 @@ Step StepModel::run(const Conditions& conditions, const DevicePoint& point,
   const double volt = relative_voltage(power, point.hz);
   for (std::size_t i = 0; i < step.rows.size(); ++i)
     step.rows[i].dynamic_j =
-        operations_joule(load_.kernels[i], coefficients_, load_.runtime) * volt * volt +
+        operations_joule(load_.kernels[i], device.kernels[i], power) * volt * volt +
         device.kernels[i].bytes * power.byte_joule;
   return step;
 }

@@ -51,6 +51,7 @@ class StepModel {
     std::vector<KernelTime> kernels;
     std::vector<double> after;  // device time of this and all later kernels
     double sum_s = 0;
+    double busy_s = 0;     // as if all units were busy: without starts and units without a tile
     double dynamic_j = 0;  // at the highest voltage, without bytes
     double bytes = 0;
   };

@@ -12,6 +12,7 @@
 #include "analyzer/training/training.h"
 #include "tests/analyzer/lowered.h"
 #include "tests/workloads/counted.h"
+#include "workloads/builder.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -63,6 +64,38 @@ TEST(Lowering, EveryCountedLayerIsInExactlyOneKernel) {
       for (const std::string& name : demand.source_layers)
         EXPECT_TRUE(layers.contains(name)) << workload.name << ": " << name;
   }
+}
+
+// As the layer lists of engines show (docs/lowering.md).
+TEST(Lowering, TensorRtFusesSmoothActivationsOnlyIn16Bits) {
+  const auto launches = [](ElementType dtype, std::int64_t channels, bool depthwise, bool swish) {
+    Settings settings;
+    settings.dtype = dtype;
+    NetworkBuilder net("net", settings);
+    Operand x = net.input("x", {1, channels, 32, 32});
+    const std::int64_t out = depthwise ? channels : 64;
+    x = net.conv("conv", x, out, {.kernel = 3, .groups = depthwise ? channels : 1});
+    net.output(swish ? net.swish("act", x) : net.relu("act", x));
+    const auto demands = lower(net.finish(), Runtime::tensorrt);
+    EXPECT_EQ(demands.size(), 1u);
+    return demands.front().launches;
+  };
+  EXPECT_EQ(launches(ElementType::fp16, 64, false, true), 1);
+  EXPECT_EQ(launches(ElementType::fp16, 3, false, true), 2);  // a kernel for images
+  EXPECT_EQ(launches(ElementType::fp16, 64, true, true), 2);
+  EXPECT_EQ(launches(ElementType::fp32, 64, false, true), 2);
+  EXPECT_EQ(launches(ElementType::int8, 64, false, true), 2);
+  EXPECT_EQ(launches(ElementType::int8, 64, false, false), 1);
+  EXPECT_EQ(launches(ElementType::fp32, 64, true, false), 1);
+}
+
+TEST(Lowering, TensorRtCopiesThePartsOfAConcatenationOneByOne) {
+  for (const Demand& demand : lower(build_workload("yolov8n"), Runtime::tensorrt))
+    if (demand.name == "model.2.cat") {
+      EXPECT_EQ(demand.launches, 2);
+      return;
+    }
+  ADD_FAILURE() << "no concatenation";
 }
 
 TEST(Lowering, ProducersComeBeforeTheirReaders) {

@@ -96,15 +96,17 @@ TEST(CardPower, FullTensorLoadNeedsAboutTheBoardPower) {
   }
 }
 
-// TensorRT launches small kernels back to back, and the model counts every SM as busy while they
-// start: it still puts the smallest boards (T4, L4, A10) at their cap then, so they are left out.
+// TensorRT launches small kernels back to back, but SMs are idle while they start and have few
+// tiles of one image.
 TEST(CardPower, OneSmallImageLeavesACardBelowItsCap) {
-  constexpr double smallest_w = 160;
   for (const Card& card : catalog_cards())
     for (const Runtime runtime : {Runtime::torch_eager, Runtime::tensorrt})
       for (const char* network : {"resnet18", "mobilenet_v2", "resnet50"}) {
-        if (runtime == Runtime::tensorrt && card.cap_w < smallest_w) continue;
         const Step step = step_of(card, network, runtime, 1, "fp16");
+        if (card.id == "t4-16gb") {  // never holds its top clock for long (see above)
+          EXPECT_GE(step.gpu_hz, 0.9 * *card.point.gpu_hz) << network << " " << to_string(runtime);
+          continue;
+        }
         EXPECT_FALSE(step.capped) << card.id << " " << network << " " << to_string(runtime);
         EXPECT_LT(*step.power_w, 0.95 * card.cap_w)
             << card.id << " " << network << " " << to_string(runtime);

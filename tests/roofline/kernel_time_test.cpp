@@ -126,6 +126,88 @@ TEST(KernelTime, TensorRtTakesTheFasterArithmetic) {
             DType::tf32);
 }
 
+Demand int8_convolution(std::uint64_t in, std::uint64_t out, int launches) {
+  Demand demand = made_up_convolution(KernelKind::convolution, 1, launches);
+  demand.work.flop = {{Unit::matrix, DType::int8, 1e12}};
+  demand.gemm = Gemm{1u << 20, out, in, 1, 1};
+  return demand;
+}
+
+// The second launch of a convolution in an engine is its activation function.
+TEST(KernelTime, AnActivationFunctionOfItsOwnReadsAndWritesTheResultAgain) {
+  Coefficients machine = ten_sms();
+  const Demand demand = made_up_convolution(KernelKind::convolution, 9, 2);
+  EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::tensorrt).helper_s, 2 * 0.4e9 / 100e9);
+  machine.engine.activations_per_clock = 1;  // 0.2e9 elements of two bytes
+  EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::tensorrt).helper_s, 0.2e9 / (10 * 1e9));
+}
+
+TEST(KernelTime, TensorRtTakesFp16WhereInt8IsSlower) {
+  Coefficients machine = ten_sms();
+  machine.engine.matrix_rate[index_of(DType::int8)] = 2000;
+  EXPECT_EQ(timed(int8_convolution(64, 64, 1), machine, Runtime::tensorrt).dtype, DType::int8);
+  // 0.4e9 elements at one per clock and SM cost 0.04 s, less than the 0.1 s that int8 saves …
+  machine.engine.activations_per_clock = 1;
+  EXPECT_EQ(timed(int8_convolution(64, 64, 2), machine, Runtime::tensorrt).dtype, DType::int8);
+  // … and at a fifth of that more.
+  machine.engine.activations_per_clock = 0.2;
+  const KernelTime wide = timed(int8_convolution(64, 64, 2), machine, Runtime::tensorrt);
+  EXPECT_EQ(wide.dtype, DType::fp16);
+  EXPECT_EQ(wide.helper_s, 0);
+  EXPECT_DOUBLE_EQ(wide.memory_s, 2e9 / 100e9);
+}
+
+TEST(KernelTime, Int8ChannelsLieInVectorsOf32) {
+  const auto bytes = [](std::uint64_t in, std::uint64_t out) {
+    return network_load(std::vector{int8_convolution(in, out, 1)}, Runtime::tensorrt)
+        .kernels.front()
+        .activation_bytes;
+  };
+  EXPECT_DOUBLE_EQ(bytes(64, 64), 0.6e9 + 0.4e9);
+  EXPECT_DOUBLE_EQ(bytes(16, 64), 2 * 0.6e9 + 0.4e9);
+  EXPECT_DOUBLE_EQ(bytes(64, 24), 0.6e9 + 0.4e9 * 32 / 24);
+  EXPECT_DOUBLE_EQ(bytes(3, 64), 0.6e9 * 4 / 3 + 0.4e9);
+}
+
+// A network's image is fp32 with its channels first.
+TEST(KernelTime, TensorRtConvertsTheImage) {
+  Coefficients machine = ten_sms();
+  machine.engine.reformats_per_clock = 0.5;
+  Demand demand = made_up_convolution(KernelKind::convolution, 9);
+  demand.gemm = Gemm{1u << 20, 64, 3 * 9, 1, 9};
+  demand.reads = {{"image", 0.6e9, ""}};
+  EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::tensorrt).helper_s,
+                   0.3e9 / (10 * 1e9 * 0.5));  // 0.3e9 elements
+  demand.reads = {{"conv0", 0.6e9, "conv0"}};
+  EXPECT_EQ(timed(demand, machine, Runtime::tensorrt).helper_s, 0);
+}
+
+TEST(KernelTime, KernelsWithoutAnInt8VersionComputeInFp16) {
+  Demand softmax;
+  softmax.name = "softmax";
+  softmax.kind = KernelKind::softmax;
+  softmax.work.flop = {{Unit::vector, DType::int8, 1e6}};
+  softmax.work.bytes_read = softmax.work.bytes_written = 0.1e9;
+  const NetworkLoad load = network_load(std::vector{softmax}, Runtime::tensorrt);
+  EXPECT_EQ(load.kernels.front().dtype, DType::fp16);
+  EXPECT_DOUBLE_EQ(load.kernels.front().activation_bytes, 2 * 0.2e9);
+  EXPECT_EQ(network_load(std::vector{softmax}, Runtime::onnxruntime).kernels.front().dtype,
+            DType::int8);
+}
+
+// Half of the SMs have no tile, and none works while the kernel starts.
+TEST(KernelTime, UnitsWithoutATileAreIdle) {
+  Coefficients machine = ten_sms();
+  machine.engine.convolution_padding = 100;
+  machine.engine.kernel_clocks.fill(1e6);
+  Demand demand = made_up_convolution(KernelKind::convolution, 1);
+  demand.gemm = Gemm{128, 5 * 64, 64, 1, 1};
+  demand.work.macs = 128 * 5 * 64 * 64;
+  const KernelTime time = timed(demand, machine, Runtime::torch_eager);
+  EXPECT_DOUBLE_EQ(time.padding, 2);
+  EXPECT_DOUBLE_EQ(time.busy_s, (time.total_s - 1e-3) / 2);
+}
+
 TEST(KernelTime, TensorRtHasNoSlowerKernelThanTheLibraries) {
   for (const char* device : {"a100-40gb-pcie", "rtx-4090-24gb", "jetson-agx-orin-64gb"}) {
     const Engine torch = coefficients(model_of(device), Runtime::torch_eager).engine;
