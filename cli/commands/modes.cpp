@@ -1,5 +1,5 @@
 // `ridgeline modes`: the power modes of a device, one of them, or a check of a user's own file.
-// Nothing is set on a system; nvpmodel's text goes to standard output.
+// Setting and restoring is in set_mode.cpp; nvpmodel's text goes to standard output.
 #include "report/modes.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "cli/answer.h"
+#include "cli/commands/set_mode.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_filter.h"
 #include "devices/modes/present_mode.h"
@@ -36,7 +37,8 @@ void declare_modes(OptionsDescription& options) {
   options.add_text("conf", "FILE", "make the block fit this file: its names, its order, a free ID");
   options.add_flag("diff", "print the block as a patch to the file");
   options.add_text("name", "NAME", "name of the mode in the block");
-  options.add_flag("lock", "hold the clocks of the block at their caps");
+  options.add_flag("lock", "with --block or 'set': hold the clocks at their caps");
+  options.add_flag("apply", "with 'set': change the machine; without it, show what would change");
   options.add_text("on", "DEVICE",
                    "with 'check': the device to check against; default: this machine");
 }
@@ -83,7 +85,8 @@ void check_combination(const Options& options) {
         options.has("mode") && options.has("conf"));
   for (const char* option : {"conf", "name"})
     needs(option, options.has(option), "--block or --diff", wants_block);
-  needs("lock", flag(options, "lock"), "--block or --diff", wants_block);
+  needs("lock", flag(options, "lock"), "--block, --diff or 'modes set'", wants_block);
+  needs("apply", flag(options, "apply"), "'modes set'", false);
   if (options.has("on"))
     throw usage_error("--on", "goes with 'modes check'", "name the device behind 'modes'");
   if (options.has("mode") && (flag(options, "all") || options.has("filter")))
@@ -130,7 +133,7 @@ ExitCode check_file(const std::string& path, const Options& options, Console& co
   for (const char* option : {"mode", "filter", "from", "conf", "name"})
     if (options.has(option))
       throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
-  for (const char* option : {"all", "block", "diff", "lock"})
+  for (const char* option : {"all", "block", "diff", "lock", "apply"})
     if (flag(options, option))
       throw usage_error("--" + std::string(option), "is not an option of 'modes check'");
   const ChosenDevice chosen = choose_device(options.text_or_empty("on"), options, "--on");
@@ -211,6 +214,12 @@ ExitCode run_modes(const Options& options, Console& console) {
       throw usage_error("modes check", "needs a file", "for example /etc/nvpmodel.conf");
     return check_file(words[1], options, console);
   }
+  if (!words.empty() && words.front() == "set") {
+    if (words.size() < 2)
+      throw usage_error("modes set", "needs a mode", "for example 30W or gpu=612MHz,cores=4");
+    return set_mode(words[1], options, console);
+  }
+  if (words.size() == 1 && words.front() == "restore") return restore_mode(options, console);
   if (words.size() > 1)
     throw usage_error({}, "unexpected argument '" + words[1] + "'", "see 'ridgeline modes --help'");
   return list_modes(words.empty() ? "" : words.front(), options, console);
@@ -222,21 +231,30 @@ Command modes_command() {
   return {
       .name = "modes",
       .summary = "the power modes of a device: stock, custom, or one in detail",
-      .positional = "[DEVICE | check FILE]",
+      .positional = "[DEVICE | check FILE | set MODE | restore]",
       .max_positional = 2,
       .description =
           "Lists the stock modes of a device as clock vectors with the SMs that are on, and counts "
           "the custom ones: every combination of lockable clocks and cores, for each TPC mask of "
           "the stock modes. A clock that the mode does not cap runs at the firmware's limit. "
           "Changing the TPC mask, or switching a CPU cluster on or off, needs a reboot; everything "
-          "else is live. 'check' checks an nvpmodel file against the device. Nothing is set.",
+          "else is live. 'check' checks an nvpmodel file against the device. 'set' shows which "
+          "knobs "
+          "of this machine a mode would change, and changes them with --apply, as root: what was "
+          "there before is written down first, every value is read back, and 'restore' puts "
+          "everything back. Masks of the GPU are never written, CPU 0 is never taken offline, and "
+          "no reboot is started.",
       .examples = {{"modes jetson-orin-nano-8gb", "stock modes, and the number of custom ones"},
                    {"modes jetson-agx-orin-64gb --filter 'gpu>=600MHz,emc=max' --csv",
                     "all modes with fast memory and at least 600 MHz"},
                    {"modes jetson-agx-orin-64gb --mode gpu=612MHz,cores=4 --block",
                     "a POWER_MODEL block for nvpmodel"},
                    {"modes check my-nvpmodel.conf --on jetson-agx-orin-64gb",
-                    "errors in a file, and differences from the stock modes"}},
+                    "errors in a file, and differences from the stock modes"},
+                   {"modes set gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4",
+                    "what this mode would change on this machine"},
+                   {"modes set 15W --apply", "set it, as root"},
+                   {"modes restore", "put everything back, as root"}},
       .add_options = declare_modes,
       .run = run_modes};
 }

@@ -22,9 +22,12 @@ std::vector<std::string> cpu_policy_folders(const SystemRoot& root) {
 }
 
 std::optional<std::string> gpu_clock_folder(const SystemRoot& root) {
-  for (const std::string& name : names_in(root, "sys/class/devfreq"))
-    for (const char* unit : {".gpu", ".gm20b", ".gp10b", ".gv11b", ".ga10b", "gpu-gpc-0"})
-      if (name.ends_with(unit)) return "sys/class/devfreq/" + name + "/";
+  // JetPack 4 has it below the device too, and some of its kernels only there.
+  for (const char* folder :
+       {"sys/class/devfreq/", "sys/devices/gpu.0/devfreq/", "sys/devices/platform/gpu.0/devfreq/"})
+    for (const std::string& name : names_in(root, folder))
+      for (const char* unit : {".gpu", ".gm20b", ".gp10b", ".gv11b", ".ga10b", "gpu-gpc-0"})
+        if (name.ends_with(unit)) return folder + name + "/";
   return std::nullopt;
 }
 

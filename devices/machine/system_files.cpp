@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -19,6 +20,16 @@ bool may(const SystemRoot& root, const std::string& path, int access) {
 }
 
 }  // namespace
+
+const std::string& usual_root() {
+  static const std::string path = [] {
+    const char* const variable = std::getenv("RIDGELINE_ROOT");
+    std::string folder = variable && *variable ? variable : "/";
+    if (folder.back() != '/') folder += '/';
+    return folder;
+  }();
+  return path;
+}
 
 std::optional<std::string> first_line(const SystemRoot& root, const std::string& path) {
   std::ifstream file(root.at(path));

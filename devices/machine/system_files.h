@@ -8,9 +8,13 @@
 
 namespace ridgeline {
 
-// Where the system's files are: "/" here, a made-up tree in tests.
+// "/", or the folder in the variable RIDGELINE_ROOT: a host's file systems as a container sees
+// them, a made-up tree in tests. Ends in '/'.
+const std::string& usual_root();
+
+// Where the system's files are.
 struct SystemRoot {
-  std::string path = "/";
+  std::string path = usual_root();
 
   std::string at(const std::string& relative) const { return path + relative; }
 };

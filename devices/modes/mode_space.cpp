@@ -225,7 +225,7 @@ DeviceMode device_mode(const Device& device, const Configuration& configuration,
   point.gpu_units = stock.multiprocessors ? stock.multiprocessors
                                           : units_of(device, configuration, stock.tpc_pg_mask);
   if (!point.gpu_units && device.gpu)
-    mode.notes.push_back("sm: no source states how many SMs the mask leaves on");
+    mode.notes.emplace_back("sm: no source states how many SMs the mask leaves on");
   if (!stock.cores.empty())
     point.cpu_cores = std::accumulate(stock.cores.begin(), stock.cores.end(), 0);
   point.gpu_hz =

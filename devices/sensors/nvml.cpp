@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace ridgeline {
@@ -15,13 +16,15 @@ using Code = int;
 struct DeviceTag;
 using Device = DeviceTag*;
 
-constexpr Code success = 0, not_supported = 3, no_permission = 4, not_found = 6,
-               driver_not_loaded = 9, function_not_found = 13, gpu_is_lost = 15,
+constexpr Code success = 0, invalid_argument = 2, not_supported = 3, no_permission = 4,
+               not_found = 6, driver_not_loaded = 9, function_not_found = 13, gpu_is_lost = 15,
                version_mismatch = 18;
 constexpr unsigned clock_sm = 1, clock_memory = 2;
 
 std::string plain_words(Code code) {
   switch (code) {
+    case invalid_argument:
+      return "the driver refused the value";
     case not_supported:
       return "this GPU does not support it";
     case no_permission:
@@ -94,7 +97,22 @@ class LoadedNvml final : public Nvml {
     return {Limits{1e-3 * least, 1e-3 * most}, {}};
   }
 
+  std::string set_power_limit_w(double watt) override {
+    return words(call<Device, unsigned>("nvmlDeviceSetPowerManagementLimit", device_,
+                                        static_cast<unsigned>(std::lround(1e3 * watt))));
+  }
+  std::string lock_gpu_clock_hz(double hz) override {
+    const auto megahertz = static_cast<unsigned>(std::lround(1e-6 * hz));
+    return words(call<Device, unsigned, unsigned>("nvmlDeviceSetGpuLockedClocks", device_,
+                                                  megahertz, megahertz));
+  }
+  std::string free_gpu_clock() override {
+    return words(call<Device>("nvmlDeviceResetGpuLockedClocks", device_));
+  }
+
  private:
+  static std::string words(Code code) { return code == success ? "" : plain_words(code); }
+
   template <class... Parameters>
   Code call(const char* name, Parameters... arguments) {
     const auto function = reinterpret_cast<Code (*)(Parameters...)>(dlsym(library_, name));

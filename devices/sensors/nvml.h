@@ -37,6 +37,11 @@ class Nvml {
     double least_w = 0, most_w = 0;  // that can be set
   };
   virtual NvmlAnswer<Limits> power_limits() = 0;
+
+  // Each returns why it failed; empty = done. Only devices/control calls them.
+  virtual std::string set_power_limit_w(double watt) = 0;
+  virtual std::string lock_gpu_clock_hz(double hz) = 0;
+  virtual std::string free_gpu_clock() = 0;
 };
 
 // The bits that hold a busy GPU's clock down, in words: "power cap, heat"; empty where none does.
