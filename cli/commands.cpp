@@ -16,6 +16,7 @@ Command validate_command();
 Command workloads_command();
 Command devices_command();
 Command modes_command();
+Command power_command();
 Command kernel_command();
 Command counters_command();
 Command help_command();
@@ -51,6 +52,7 @@ const std::vector<Command>& commands() {
       workloads_command(),  //
       devices_command(),    //
       modes_command(),      //
+      power_command(),      //
       kernel_command(),     //
       counters_command(),   //
       help_command(),       //
