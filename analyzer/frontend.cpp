@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "analyzer/onnx/import.h"
+#include "analyzer/tensorrt/engine_file.h"
 #include "analyzer/tensorrt/import.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -41,20 +42,29 @@ Network read_onnx(const std::string& path, const ReadOptions& options) {
           std::move(imported.warnings)};
 }
 
-Network read_tensorrt(const std::string& path, const ReadOptions& options) {
+Network kernels_of_engine(const std::string& path, const char* format, const ReadOptions& options) {
   tensorrt::Import imported = tensorrt::import_engine(path, options);
   std::error_code fault;
   const std::uintmax_t bytes = fs::file_size(path, fault);
   Network network{std::move(imported.kernels),
-                  {path, "tensorrt", imported.producer, {}, {}, fault ? 0 : bytes},
+                  {path, format, imported.producer, {}, {}, fault ? 0 : bytes},
                   imported.batch,
                   std::move(imported.warnings)};
   network.source.options = std::move(imported.options);
   return network;
 }
 
+Network read_tensorrt(const std::string& path, const ReadOptions& options) {
+  return kernels_of_engine(path, "tensorrt", options);
+}
+
+Network read_engine_file(const std::string& path, const ReadOptions& options) {
+  return kernels_of_engine(path, "tensorrt-engine", options);
+}
+
 constexpr FrontEnd rows[] = {
     {"tensorrt", ".json", tensorrt::looks_like_engine, read_tensorrt, Runtime::tensorrt},
+    {"tensorrt-engine", ".engine", tensorrt::is_engine_file, read_engine_file, Runtime::tensorrt},
     {"onnx", ".onnx", [](std::string_view) { return true; }, read_onnx},
 };
 

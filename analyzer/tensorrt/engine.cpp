@@ -282,22 +282,6 @@ std::string version_of_number(int number) {
   return fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
 }
 
-void read_log_facts(Engine& engine, std::string_view text) {
-  const auto behind = [&](std::string_view mark) {
-    const std::size_t at = text.find(mark);
-    if (at == std::string_view::npos) return std::string();
-    const std::size_t begin = at + mark.size();
-    return trimmed(text.substr(begin, text.find('\n', begin) - begin));
-  };
-  engine.device = behind("Selected Device: ");
-  engine.version = behind("TensorRT version: ");
-  if (!engine.version.empty()) return;
-  const std::string digits = behind("[TensorRT v");
-  int number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (number >= 1000) engine.version = version_of_number(number);
-}
-
 void read_log(Document& document, std::string_view text, const std::string& path) {
   std::size_t at = find_object(text, 0);
   while (at != std::string_view::npos) {
@@ -440,6 +424,22 @@ bool looks_like_engine(std::string_view beginning) {
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{"TensorRT", "[TRT]", "LayerType: "},
       [&](std::string_view word) { return beginning.find(word) != std::string_view::npos; });
+}
+
+void read_log_facts(Engine& engine, std::string_view text) {
+  const auto behind = [&](std::string_view mark) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string_view::npos) return std::string();
+    const std::size_t begin = at + mark.size();
+    return trimmed(text.substr(begin, text.find('\n', begin) - begin));
+  };
+  engine.device = behind("Selected Device: ");
+  engine.version = behind("TensorRT version: ");
+  if (!engine.version.empty()) return;
+  const std::string digits = behind("[TensorRT v");
+  int number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (number >= 1000) engine.version = version_of_number(number);
 }
 
 std::string version_text(const Engine& engine) {

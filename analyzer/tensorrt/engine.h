@@ -117,6 +117,9 @@ struct Engine {
 Engine read_engine(std::string_view text, const std::string& path);
 Engine read_engine_file(const std::string& path);
 
+// Takes the device and the version from a log of trtexec, if it names them.
+void read_log_facts(Engine& engine, std::string_view log);
+
 // Whether a file that begins like this may hold layer information: JSON or a TensorRT log.
 bool looks_like_engine(std::string_view beginning);
 

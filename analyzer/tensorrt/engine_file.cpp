@@ -74,6 +74,12 @@ std::string export_elsewhere(const std::string& path) {
 
 bool is_engine_file(std::string_view beginning) { return engine_offset(beginning).has_value(); }
 
+bool holds_engine(const std::string& path) {
+  constexpr std::size_t looked_at = 4096;
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && is_engine_file(read_bytes(path, 0, looked_at));
+}
+
 std::optional<std::string> engine_version(std::string_view beginning) {
   const auto offset = engine_offset(beginning);
   constexpr std::size_t header = 28;
@@ -88,7 +94,7 @@ EngineTools engine_tools_here() {
   EngineTools tools;
   if (const char* const named = std::getenv("RIDGELINE_NVINFER_LIBRARY")) tools.library = named;
   if (const char* const named = std::getenv("RIDGELINE_TRTEXEC")) {
-    tools.trtexec = {named};
+    if (*named != '\0') tools.trtexec = {named};
     return tools;
   }
   if (const auto found = find_in_path("trtexec")) tools.trtexec.push_back(*found);

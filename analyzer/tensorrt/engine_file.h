@@ -15,6 +15,7 @@ namespace ridgeline::tensorrt {
 // Whether a file that begins like this holds an engine: TensorRT's tag comes first, or after the
 // length and the JSON object that Ultralytics' exporter writes before it.
 bool is_engine_file(std::string_view beginning);
+bool holds_engine(const std::string& path);  // false for a pipe, which can be read only once
 
 // The version that built it, "10.3.0.26"; absent before TensorRT 8.6.
 std::optional<std::string> engine_version(std::string_view beginning);
@@ -26,7 +27,8 @@ struct EngineTools {
   std::string library;               // of libnvinfer; empty: the one that ridgeline was built for
 };
 
-// RIDGELINE_TRTEXEC, then PATH, then the folder where JetPack and NVIDIA's packages put it.
+// RIDGELINE_TRTEXEC (empty: none), then PATH, then the folder where JetPack and NVIDIA's packages put
+// it.
 // RIDGELINE_NVINFER_LIBRARY names another library.
 EngineTools engine_tools_here();
 

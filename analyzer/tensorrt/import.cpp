@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/onnx/import.h"
+#include "analyzer/tensorrt/engine_file.h"
 #include "analyzer/tensorrt/kernels.h"
 #include "analyzer/tensorrt/mapping.h"
 #include "analyzer/tensorrt/times.h"
@@ -18,7 +19,8 @@ void refuse_options(const ReadOptions& options, const std::string& path) {
       throw Error(option, fmt::format("does not apply to {}: an engine has its sizes", path),
                   "leave it out", ExitCode::usage);
   };
-  refuse(!options.shapes.empty(), "--shape");
+  // An engine file is run with given shapes; a file that lists layers has them.
+  refuse(!options.shapes.empty() && !holds_engine(path), "--shape");
   refuse(!options.dims.empty(), "--dim");
   refuse(!options.trips.empty(), "--trips");
   refuse(options.branch != Branch::larger, "--branch");
@@ -40,17 +42,46 @@ Graph read_onnx_of(const Engine& engine, const std::string& path) {
   }
 }
 
+void add_times(LoadedEngine& loaded, const std::vector<EngineTimes>& times) {
+  Import& import = loaded.import;
+  import.kernels.times = join_times(loaded.engine, times);
+  for (const std::string& note : import.kernels.times->notes) import.warnings.push_back(note);
+}
+
+LoadedEngine run_engine(const std::string& path, const ReadOptions& options) {
+  const ExportedEngine exported = export_engine(path, options.shapes, engine_tools_here());
+  Engine engine = read_engine(exported.layers, path);
+  read_log_facts(engine, exported.log);
+  LoadedEngine loaded = load_engine(std::move(engine), options);
+  const bool was_timed = !exported.profile.empty() && options.times.empty();
+  if (was_timed) {
+    EngineTimes times = read_times(exported.profile, path);
+    times.device = loaded.engine.device;
+    add_times(loaded, {std::move(times)});
+  }
+  loaded.import.warnings.push_back(fmt::format("layers{} are those that {} reports on this machine",
+                                               was_timed ? " and times" : "", exported.tool));
+  return loaded;
+}
+
 }  // namespace
 
 Import import_engine(const std::string& path, const ReadOptions& options) {
-  refuse_options(options, path);
-  return import_engine(read_engine_file(path), options);
+  return load_engine(path, options).import;
 }
 
-Import import_engine(Engine given, const ReadOptions& options) {
-  Import import;
+LoadedEngine load_engine(const std::string& path, const ReadOptions& options) {
+  refuse_options(options, path);
+  if (holds_engine(path)) return run_engine(path, options);
+  return load_engine(read_engine_file(path), options);
+}
+
+LoadedEngine load_engine(Engine given, const ReadOptions& options) {
+  LoadedEngine loaded;
+  Import& import = loaded.import;
   const int profiles = given.profiles, profile = options.opt_profile.value_or(0);
-  const Engine engine = at_sizes(std::move(given), {profile, options.batch, options.assumed_dim});
+  loaded.engine = at_sizes(std::move(given), {profile, options.batch, options.assumed_dim});
+  const Engine& engine = loaded.engine;
   import.producer = version_text(engine);
   import.batch = batch_of(engine);
   if (profiles > 1) {
@@ -72,12 +103,11 @@ Import import_engine(Engine given, const ReadOptions& options) {
   import.kernels.graph = std::move(kernels.graph);
   import.kernels.counts = std::move(kernels.counts);
   import.kernels.demand_layers = std::move(kernels.demand_layers);
-  if (options.times.empty()) return import;
+  if (options.times.empty()) return loaded;
   std::vector<EngineTimes> times;
   for (const std::string& path : options.times) times.push_back(read_times_file(path));
-  import.kernels.times = join_times(engine, times);
-  for (const std::string& note : import.kernels.times->notes) import.warnings.push_back(note);
-  return import;
+  add_times(loaded, times);
+  return loaded;
 }
 
 }  // namespace ridgeline::tensorrt

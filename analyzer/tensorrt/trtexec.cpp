@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/tensorrt/engine.h"
 #include "base/child_process.h"
 #include "base/text.h"
 #include "base/text_file.h"
@@ -54,7 +55,9 @@ Verdict other_gpu(const EngineFacts& facts, std::string_view log) {
 
 Verdict other_version(const EngineFacts& facts, std::string_view log) {
   std::string what = "was built by another version of TensorRT";
-  const std::string here = logged_version(log);
+  Engine logged;
+  read_log_facts(logged, log);
+  const std::string& here = logged.version;
   if (facts.version && !here.empty())
     what = fmt::format("was built by TensorRT {}; this one is {}", *facts.version, here);
   else if (facts.version)
@@ -135,16 +138,6 @@ std::vector<std::string> trtexec_command(const TrtexecRun& run) {
     shapes += fmt::format("{}{}:{}", shapes.empty() ? "" : ",", name, fmt::join(shape, "x"));
   if (!shapes.empty()) command.push_back("--shapes=" + shapes);
   return command;
-}
-
-std::string logged_version(std::string_view log) {
-  // "[TensorRT v8601]" before 10, "[TensorRT v100300]" since then.
-  const std::string digits = number_after(log, "[TensorRT v");
-  if (digits.size() < 4 || digits.size() > 6 || digits.find('.') != std::string::npos) return {};
-  const int number = std::stoi(digits);
-  const int major = number >= 100'000 ? number / 10'000 : number / 1000;
-  const int rest = number >= 100'000 ? number % 10'000 : number % 1000;
-  return fmt::format("{}.{}.{}", major, rest / 100, rest % 100);
 }
 
 Error engine_error(const EngineFacts& facts, const std::string& log, const std::string& tool) {

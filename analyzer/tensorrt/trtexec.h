@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/tensorrt/engine_file.h"
@@ -30,9 +29,6 @@ struct TrtexecRun {
 std::vector<std::string> trtexec_command(const TrtexecRun& run);
 
 ExportedEngine run_trtexec(const TrtexecRun& run, const EngineFacts& facts);
-
-// The version that a log of trtexec names, "10.3.0"; empty if it names none.
-std::string logged_version(std::string_view log);
 
 // Why `tool` did not open the engine, by the messages that TensorRT has for it.
 Error engine_error(const EngineFacts& facts, const std::string& log, const std::string& tool);
