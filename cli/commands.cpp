@@ -10,6 +10,7 @@ Command measure_command();
 Command roofline_command();
 Command analyze_command();
 Command explain_command();
+Command lint_command();
 Command plan_command();
 Command calibrate_command();
 Command validate_command();
@@ -46,6 +47,7 @@ const std::vector<Command>& commands() {
       roofline_command(),   //
       analyze_command(),    //
       explain_command(),    //
+      lint_command(),       //
       plan_command(),       //
       calibrate_command(),  //
       validate_command(),   //

@@ -27,9 +27,8 @@ struct EngineTools {
   std::string library;               // of libnvinfer; empty: the one that ridgeline was built for
 };
 
-// RIDGELINE_TRTEXEC (empty: none), then PATH, then the folder where JetPack and NVIDIA's packages put
-// it.
-// RIDGELINE_NVINFER_LIBRARY names another library.
+// RIDGELINE_TRTEXEC (empty: none), then PATH, then the folder where JetPack and NVIDIA's packages
+// put it. RIDGELINE_NVINFER_LIBRARY names another library.
 EngineTools engine_tools_here();
 
 using InputShapes = std::map<std::string, std::vector<std::int64_t>>;

@@ -108,14 +108,18 @@ void add_network_options(OptionsDescription& options) {
   options.add_list(
       "trips", "[NAME=]N",
       "iterations of a loop (or all loops) whose count depends on data; may be repeated");
-  options.add_text("onnx", "FILE",
-                   "of an engine: the ONNX file it was built from, to name and count its kernels");
-  options.add_text("opt-profile", "N",
-                   "of an engine: its optimisation profile; default: the first, 0");
+  add_engine_options(options);
   for (const WorkloadOption option : workload_options) {
     const std::string word(to_string(option)), about(description(option));
     options.add_text(word, value_name(option), about);
   }
+}
+
+void add_engine_options(OptionsDescription& options) {
+  options.add_text("onnx", "FILE",
+                   "of an engine: the ONNX file it was built from, to name and count its kernels");
+  options.add_text("opt-profile", "N",
+                   "of an engine: its optimisation profile; default: the first, 0");
 }
 
 void add_times_option(OptionsDescription& options) {

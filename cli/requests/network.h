@@ -17,6 +17,9 @@ namespace ridgeline::cli {
 
 void add_network_options(OptionsDescription& options);
 
+// What only an engine has: --onnx and --opt-profile. Those above include it.
+void add_engine_options(OptionsDescription& options);
+
 // Measured times of an engine, for commands that show them.
 void add_times_option(OptionsDescription& options);
 
