@@ -15,6 +15,8 @@
 #include "analyzer/analysis/diff.h"
 #include "analyzer/analysis/groups.h"
 #include "analyzer/count/pagoda.h"
+#include "analyzer/tensorrt/engine_diff.h"
+#include "analyzer/tensorrt/import.h"
 #include "analyzer/training/training.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -23,6 +25,8 @@
 #include "cli/requests/values.h"
 #include "report/analysis.h"
 #include "report/analysis_diff.h"
+#include "report/engine_diff.h"
+#include "report/network_graph.h"
 #include "workloads/network_variants.h"
 
 namespace ridgeline::cli {
@@ -51,6 +55,9 @@ void declare_analyze(OptionsDescription& options) {
                    "accept unknown operators: count their tensors as moved, no FLOP");
   options.add_flag("md", "print Markdown on standard output");
   options.add_text("diff", "FILE", "compare with another model: layers added, removed, changed");
+  options.add_list("diff-times", "FILE", "measured times of the other engine; may be repeated");
+  options.add_text("dot", "FILE",
+                   "write who reads what as a graph for Graphviz; - is standard output");
 }
 
 // How to count, apart from how to read.
@@ -64,6 +71,7 @@ struct CountingOptions {
 struct AnalyzeRequest {
   NetworkRequest network;
   std::optional<NetworkRequest> compared_with;  // of --diff
+  bool compares_engines = false;
   CountingOptions counting;
   // What becomes of the layers before they are counted.
   std::optional<Runtime> runtime;
@@ -114,7 +122,7 @@ void check_combinations(const Options& options) {
   if (flag(options, "json") && options.has("top"))
     throw usage_error("--top", "JSON always holds every layer", "leave out one of the two");
   if (options.has("diff"))
-    for (const char* other : {"sort", "group-by"})
+    for (const char* other : {"sort", "group-by", "dot"})
       refuse(options, other, "has no meaning with --diff");
 }
 
@@ -128,6 +136,23 @@ void check_passes(const AnalyzeRequest& request) {
   if (request.runtime || request.training)
     throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
                       "its own training is --rules pagoda,training");
+}
+
+// Two engines are compared by their layers; an engine and a network have none in common.
+void compare_engines(AnalyzeRequest& request, const Options& options) {
+  const auto one = listed_runtime(request.network.word),
+             other = listed_runtime(request.compared_with->word);
+  if (one.has_value() != other.has_value() && std::filesystem::exists(request.network.word) &&
+      std::filesystem::exists(request.compared_with->word))
+    throw usage_error("--diff", "compares an engine with an engine, or a model with a model",
+                      "--onnx names the nodes of an engine's kernels");
+  request.compares_engines = one && other;
+  if (!request.compares_engines) {
+    refuse(options, "diff-times", "needs two engines");
+    return;
+  }
+  request.compared_with->reading.times =
+      options.has("diff-times") ? options.list("diff-times") : std::vector<std::string>();
 }
 
 AnalyzeRequest analyze_request(const Options& options) {
@@ -148,6 +173,9 @@ AnalyzeRequest analyze_request(const Options& options) {
     request.compared_with->word = *other;
     const bool differ = is_file(request.network) != is_file(*request.compared_with);
     request.network.shares_options = request.compared_with->shares_options = differ;
+    compare_engines(request, options);
+  } else {
+    refuse(options, "diff-times", "needs --diff");
   }
   return request;
 }
@@ -255,13 +283,48 @@ Answer analysis_answer(Analysis& analysis, const AnalyzeRequest& request, int wi
   };
   answer.csv = [&](std::ostream& out) { out << analysis_csv(analysis, table); };
   answer.markdown = [&](std::ostream& out) { out << analysis_markdown(analysis, table); };
+  answer.files = {{"dot", [&](std::ostream& out) { out << network_dot(analysis, table.all); }}};
   for (const std::string& warning : analysis.warnings)
     answer.beside_csv.push_back("warning: " + warning);
   return answer;
 }
 
+tensorrt::ComparedEngine compared_engine(const NetworkRequest& request) {
+  ReadOptions reading = request.reading;
+  reading.batch = request.batch;
+  tensorrt::LoadedEngine loaded = tensorrt::load_engine(request.word, reading);
+  tensorrt::ComparedEngine compared;
+  compared.costs = tensorrt::layer_costs(loaded.import.kernels);
+  if (const auto& times = loaded.import.kernels.times) {
+    compared.time_s = times->total_s;
+    if (loaded.engine.device.empty()) loaded.engine.device = times->device;
+  }
+  compared.engine = std::move(loaded.engine);
+  return compared;
+}
+
+void write_engine_diff(const AnalyzeRequest& request, const Options& options, Console& console) {
+  const tensorrt::EngineDiff difference =
+      tensorrt::diff(compared_engine(request.network), compared_engine(*request.compared_with));
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << engine_diff_text(difference, request.table.top, console.width);
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(difference)); };
+  answer.csv = [&](std::ostream& out) { out << engine_diff_csv(difference); };
+  answer.markdown = [&](std::ostream& out) {
+    out << engine_diff_markdown(difference, request.table.top);
+  };
+  write_answer(answer, options, console);
+}
+
 ExitCode run_analyze(const Options& options, Console& console) {
+  check_answer_files(options, {"dot"});
   const AnalyzeRequest request = analyze_request(options);
+  if (request.compares_engines) {
+    write_engine_diff(request, options, console);
+    return ExitCode::ok;
+  }
   prepare_memory(request.network.word);
   // Kept until the program ends, which gives all memory back at once: taking it apart piece by
   // piece right before that would cost time for nothing.
@@ -303,7 +366,10 @@ Command analyze_command() {
                         "sizes given, every number as JSON"},
                        {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
                        {"analyze model.onnx --group-by op", "totals per kind of operator"},
-                       {"analyze a.onnx --diff b.onnx", "what differs between two models"}},
+                       {"analyze a.onnx --diff b.onnx", "what differs between two models"},
+                       {"analyze fp16.graph.json --times fp16.profile.json --diff int8.graph.json "
+                        "--diff-times int8.profile.json",
+                        "what another precision changed in a TensorRT engine"}},
           .add_options = declare_analyze,
           .run = run_analyze};
 }
