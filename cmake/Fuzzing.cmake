@@ -1,6 +1,6 @@
-# The fuzz target of the ONNX front end (`./run fuzz`): needs clang, whose libFuzzer drives it.
-# It has its own copy of what it tests, with sanitizers and reports of the branches taken.
-option(RIDGELINE_FUZZ "Build the fuzz target" OFF)
+# The fuzz targets of the front ends (`./run fuzz`): they need clang, whose libFuzzer drives them.
+# They have their own copy of what they test, with sanitizers and reports of the branches taken.
+option(RIDGELINE_FUZZ "Build the fuzz targets" OFF)
 if(NOT RIDGELINE_FUZZ)
   return()
 endif()
@@ -26,3 +26,7 @@ target_link_libraries(ridgeline_onnx_fuzz PRIVATE ridgeline_fuzzed)
 add_executable(ridgeline_onnx_seeds tests/fuzz/onnx_seeds_main.cpp tests/support/sample_models.cpp
                tests/support/onnx_builder.cpp)
 target_link_libraries(ridgeline_onnx_seeds PRIVATE ridgeline_fuzzed)
+
+add_executable(ridgeline_tensorrt_fuzz tests/fuzz/tensorrt_fuzz_main.cpp)
+target_link_options(ridgeline_tensorrt_fuzz PRIVATE -fsanitize=fuzzer)
+target_link_libraries(ridgeline_tensorrt_fuzz PRIVATE ridgeline_fuzzed)
