@@ -131,10 +131,9 @@ void add_engine_kernels(const Demand& demand, KernelLoad& load) {
     load.dtype = DType::fp16;
     load.activation_bytes *= 2;
     load.weight_bytes *= 2;
+    load.fp16_activation_bytes = 0;
     return;
   }
-  if (!demand.gemm) return;
-  load.fp16_activation_bytes = 2 * load.activation_bytes;
   const bool in_fp16_too = reads_image || demand.kind == KernelKind::depthwise;
   load.fp16_pointwise_bytes = in_fp16_too ? 2 * load.pointwise_bytes : 0;
   if (!channels) return;
@@ -161,6 +160,9 @@ KernelLoad kernel_load(const Demand& demand, Runtime runtime) {
   load.bias_bytes = bias_bytes(demand, runtime);
   load.gemm = demand.gemm;
   load.launches = demand.launches;
+  // A library takes fp16 if its int8 kernel is slower.
+  if (runtime != Runtime::ideal && load.dtype == DType::int8 && demand.gemm)
+    load.fp16_activation_bytes = 2 * load.activation_bytes;
   if (load.kind != KernelKind::none)
     load.subject = subject_of(load.kind, demand.trait, load.dtype, demand.gemm, runtime);
   // A view that is a node of its own (flatten) goes through the dispatcher like a module;

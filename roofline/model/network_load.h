@@ -29,7 +29,7 @@ struct KernelLoad {
   double pointwise_bytes = 0;   // of an activation function in a kernel of its own
   double pointwise_elements = 0;
   double input_elements = 0;  // of the network's input, converted to the library's layout
-  // The same kernel in fp16, if the runtime may choose it instead; 0: it may not.
+  // The same kernel in fp16, if the library may choose it instead; 0: it may not.
   double fp16_activation_bytes = 0;
   double fp16_pointwise_bytes = 0;
   double weight_bytes = 0;  // read, and written in training

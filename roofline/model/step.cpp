@@ -16,10 +16,11 @@ constexpr int halvings = 20;
 double host_clocks_of(const KernelLoad& kernel, const Host& host) {
   double clocks =
       kernel.host_functions * host.function_clocks + kernel.host_modules * host.module_clocks;
-  if (kernel.kind != KernelKind::none)
-    clocks += host.node_clocks[index_of(kernel.kind)] *
-              (1 + host.further_launch * std::max(0, kernel.launches - 1));
-  return clocks;
+  if (kernel.kind == KernelKind::none) return clocks;
+  // An activation function may be part of its kernel instead (kernel_time decides).
+  const int further = kernel.launches - (kernel.pointwise_bytes > 0 ? 2 : 1);
+  return clocks +
+         host.node_clocks[index_of(kernel.kind)] * (1 + host.further_launch * std::max(0, further));
 }
 
 double operations_joule(const KernelLoad& kernel, const KernelTime& time, const Power& power) {
@@ -52,13 +53,11 @@ double warm_leakage(const Power& power, double hz, double cool_w) {
   return share < 1 ? cool_w * share / (1 - share) : 0;
 }
 
-// Time lost when host and device are nearly balanced and sometimes wait for each other: the excess
-// of their p-norm over the longer of the two.
-double jitter(double host_s, double device_s, double exponent) {
-  const double longer = std::max(host_s, device_s);
-  if (exponent <= 1 || longer <= 0) return 0;
-  const double ratio = std::min(host_s, device_s) / longer;
-  return longer * (std::pow(1 + std::pow(ratio, exponent), 1 / exponent) - 1);
+// Time lost when host and device are nearly balanced and sometimes wait for each other: what the
+// p-norm of the time without waiting and of the shorter of the two adds.
+double jitter(double without_s, double shorter_s, double exponent) {
+  if (exponent <= 1 || without_s <= 0) return 0;
+  return without_s * (std::pow(1 + std::pow(shorter_s / without_s, exponent), 1 / exponent) - 1);
 }
 
 double cpu_voltage(const Power& power, double hz) {
@@ -253,7 +252,7 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     double end = step.host_s;
     for (std::size_t i = 0; i < device.after.size(); ++i)
       end = std::max(end, host_clocks_sum_[i] * per_clock + device.after[i]);
-    step.jitter_s = jitter(step.host_s, device.sum_s, host.pipeline_exponent);
+    step.jitter_s = jitter(end, std::min(step.host_s, device.sum_s), host.pipeline_exponent);
     step.time_s = end + step.jitter_s;
     return;
   }
@@ -270,7 +269,8 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     end = next;
   }
   step.tail_s = std::max(0.0, step.host_s - end);
-  step.jitter_s = jitter(step.host_s, device.sum_s, host.pipeline_exponent);
+  step.jitter_s =
+      jitter(end + step.tail_s, std::min(step.host_s, device.sum_s), host.pipeline_exponent);
   step.time_s = end + step.tail_s + step.jitter_s;
 }
 
