@@ -134,6 +134,13 @@ std::optional<Runtime> listed_runtime(const std::string& path) {
 Network read_network(const std::string& path, const ReadOptions& options) {
   std::error_code fault;
   if (!fs::exists(path, fault) && !fault) throw Error(path, "no such file", hint(path));
+  if (fs::is_directory(path, fault) &&
+      (path.ends_with(".mlpackage") || path.ends_with(".mlpackage/")))
+    throw Error(path, "is a Core ML package, not ONNX",
+                "export the network that it was converted from");
+  if (fs::is_directory(path, fault) && fs::exists(fs::path(path) / "saved_model.pb", fault))
+    throw Error(path, "is a TensorFlow SavedModel, not ONNX",
+                "python -m tf2onnx.convert --saved-model " + path + " --output model.onnx");
   return front_end_for(path).read(path, options);
 }
 

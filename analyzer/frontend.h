@@ -25,10 +25,13 @@ enum class Branch { larger, then_branch, else_branch };
 
 // Options for reading a file: sizes that it leaves free, and control flow that depends on data.
 struct ReadOptions {
-  std::optional<std::int64_t> batch = {};          // dimension 0 of the inputs
-  std::map<std::string, std::int64_t> dims = {};   // symbol → size
-  std::map<std::string, Shape> shapes = {};        // input → shape
-  std::optional<std::int64_t> assumed_dim = {};    // every dimension that is still free
+  std::optional<std::int64_t> batch = {};  // of all inputs that have one
+  // Input → dimension that is the batch; nothing: it has none. For all others it is found out.
+  std::map<std::string, std::optional<std::int64_t>> batch_axes = {};
+  std::map<std::string, std::vector<double>> values = {};  // input → elements, if shapes need them
+  std::map<std::string, std::int64_t> dims = {};           // symbol → size
+  std::map<std::string, Shape> shapes = {};                // input → shape
+  std::optional<std::int64_t> assumed_dim = {};            // every dimension that is still free
   Branch branch = Branch::larger;                  // of an If whose condition depends on data
   std::map<std::string, std::int64_t> trips = {};  // loop node → trips; "" for all others
   bool absorb_quantization = true;                 // otherwise every step is a layer of its own
@@ -81,7 +84,7 @@ struct ChosenKernels {
 struct Network {
   std::variant<Graph, ChosenKernels> content;
   ModelSource source;
-  std::optional<std::int64_t> batch;  // dimension 0 of the first input, as counted
+  std::optional<std::int64_t> batch;  // of the first input that has one, as counted
   std::vector<std::string> warnings;
 
   // Its layers; an Error if the file lists kernels instead.

@@ -64,8 +64,12 @@ std::string dtypes_text(const Analysis& analysis) {
 }
 
 std::string parameters_text(const Analysis& analysis) {
-  return fmt::format("parameters: {} in {}", amount_text(analysis.totals.params),
-                     bytes_text(analysis.totals.parameter_bytes));
+  std::string text = fmt::format("parameters: {} in {}", amount_text(analysis.totals.params),
+                                 bytes_text(analysis.totals.parameter_bytes));
+  if (analysis.totals.table_bytes > 0)
+    text += fmt::format("; constants that training leaves as they are: {}",
+                        bytes_text(analysis.totals.table_bytes));
+  return text;
 }
 
 std::string traffic_text(const Analysis& analysis) {
@@ -214,9 +218,18 @@ std::string note_text(const AnalysisRow& row) {
   return notes.empty() ? "" : fmt::format("{}", fmt::join(notes, ", "));
 }
 
-Line line_of(const AnalysisRow& row) {
-  return {row.name,       row.op,    output_text(row), &row.work, !row.unsized.empty(),
-          note_text(row), row.time_s};
+// The module, which says more than a node's number, and the node.
+std::string_view label_of(const AnalysisRow& row, std::deque<std::string>& words) {
+  if (row.module.empty() || !row.sources.empty() || row.name.find('/') != std::string::npos)
+    return row.name;
+  const std::string_view name = row.name;
+  return words.emplace_back(
+      fmt::format("{}/{}", row.module, name.starts_with("node_") ? name.substr(5) : name));
+}
+
+Line line_of(const AnalysisRow& row, std::deque<std::string>& words) {
+  return {label_of(row, words), row.op,         output_text(row), &row.work,
+          !row.unsized.empty(), note_text(row), row.time_s};
 }
 
 // The lines look into rows of the analysis, or into what is kept beside them.
@@ -245,16 +258,18 @@ void keep_top(Lines& lines, std::size_t top) {
 }
 
 void add_groups(Lines& lines, const Analysis& analysis, const TableOptions& options) {
-  lines.groups = group_rows(analysis.rows, *options.group_by);
-  sort_groups(lines.groups, options.order);
+  lines.groups = group_rows(analysis.rows, *options.group_by, options.module_depth, options.order);
   for (const RowGroup& group : lines.groups) {
     if (!options.all && is_idle(group.work) && !group.time_s) {
       ++lines.hidden;
       continue;
     }
     const std::string& layers = lines.words.emplace_back(std::to_string(group.layers));
-    lines.shown.push_back(
-        {group.name, layers, "", &group.work, group.is_lower_bound, "", group.time_s});
+    const std::string_view name =
+        group.depth == 0 ? group.name
+                         : lines.words.emplace_back(std::string(2 * group.depth, ' ') +
+                                                    group.name.substr(group.name.rfind('.') + 1));
+    lines.shown.push_back({name, layers, "", &group.work, group.is_lower_bound, "", group.time_s});
   }
 }
 
@@ -263,7 +278,7 @@ void add_rows(Lines& lines, const Analysis& analysis, const TableOptions& option
     const bool is_shown = options.all || row->compute_class == ComputeClass::unknown ||
                           !is_idle(row->work) || row->time_s.value_or(0) > 0;
     if (is_shown)
-      lines.shown.push_back(line_of(*row));
+      lines.shown.push_back(line_of(*row, lines.words));
     else
       ++lines.hidden;
   }
@@ -508,8 +523,7 @@ std::string analysis_csv(const Analysis& analysis, const TableOptions& options) 
   std::string text;
   const auto limit = options.top.value_or(static_cast<std::size_t>(-1));
   if (options.group_by) {
-    auto groups = group_rows(analysis.rows, *options.group_by);
-    sort_groups(groups, options.order);
+    auto groups = group_rows(analysis.rows, *options.group_by, options.module_depth, options.order);
     groups.resize(std::min(groups.size(), limit));
     text = csv_line({std::string(to_string(*options.group_by)), "layers"}, amount_titles,
                     analysis.times ? Cells{"time_s"} : Cells{});
@@ -522,12 +536,12 @@ std::string analysis_csv(const Analysis& analysis, const TableOptions& options) 
   }
   auto rows = sorted_rows(analysis.rows, options.order);
   rows.resize(std::min(rows.size(), limit));
-  Cells titles{"repeats", "standing", "shapes", "note"};
+  Cells titles{"repeats", "standing", "shapes", "note", "module"};
   if (analysis.times) titles.insert(titles.end(), {"time_s", "median_s"});
   text = csv_line({"layer", "op", "class", "dtype", "output"}, amount_titles, titles);
   for (const AnalysisRow* row : rows) {
     Cells tail{csv_amount(row->repeats), std::string(to_string(row->standing)),
-               std::string(to_string(row->shapes)), row->note};
+               std::string(to_string(row->shapes)), row->note, row->module};
     for (std::string& cell : measured_cells(analysis, {row->time_s, row->median_s}))
       tail.push_back(std::move(cell));
     text += csv_line({row->name, row->op, std::string(to_string(row->compute_class)),

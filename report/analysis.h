@@ -15,6 +15,7 @@ struct TableOptions {
   RowOrder order = RowOrder::graph;
   std::optional<std::size_t> top;  // rows that are shown; the others are one row
   std::optional<Grouping> group_by;
+  std::size_t module_depth = default_module_depth;
   bool all = false;  // rows without work too
 };
 

@@ -26,6 +26,8 @@ void refuse_options_of_files(const NetworkRequest& request) {
   };
   refuse("shape", !reading.shapes.empty());
   refuse("dim", !reading.dims.empty());
+  refuse("batch-axis", !reading.batch_axes.empty());
+  refuse("input", !reading.values.empty());
   refuse("assume-dim", reading.assumed_dim.has_value());
   refuse("branch", reading.branch != Branch::larger);
   refuse("trips", !reading.trips.empty());

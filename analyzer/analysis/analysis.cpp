@@ -60,6 +60,7 @@ void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists
           LayerCount count) {
   row.name = std::move(layer.name);
   row.op = std::move(layer.origin);
+  if (layer.scope != no_index) row.module = graph.modules[layer.scope];
   row.op_class =
       count.main_part == no_index ? OpClass::view : op_class(layer.parts[count.main_part].op);
   row.inputs = lists.add(layer.inputs);
@@ -81,8 +82,9 @@ void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists
 
 void count_parameters(const Graph& graph, Totals& totals) {
   for (const Tensor& tensor : graph.tensors) {
+    if (tensor.is_table) totals.table_bytes += tensor_bytes(tensor).value_or(0);
     if (!tensor.is_parameter) continue;
-    totals.params += static_cast<double>(element_count(tensor.shape));
+    totals.params += static_cast<double>(tensor.packed.value_or(element_count(tensor.shape)));
     totals.parameter_bytes += tensor_bytes(tensor).value_or(0);
   }
 }

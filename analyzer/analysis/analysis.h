@@ -71,10 +71,10 @@ struct AnalysisRow {
   ShapeSource shapes = ShapeSource::fixed;
   std::vector<std::string> unsized;  // tensors whose bytes are missing in `work`
   std::string note;                  // explanation, if one is needed
-  // Of kernels that a file lists: the nodes that they came from and their module, if known, and
-  // the measured time of one run, mean and median.
+  std::string module;                // that it belongs to, "layer1.0.conv1"; empty if unknown
+  // Of kernels that a file lists: the nodes that they came from, if known, and the measured time of
+  // one run, mean and median.
   std::vector<std::string> sources;
-  std::string module;
   std::optional<double> time_s, median_s;
 };
 
@@ -82,6 +82,7 @@ struct Totals {
   Work work;
   double params = 0;           // elements of distinct parameters
   double parameter_bytes = 0;  // as stored
+  double table_bytes = 0;      // of constants that layers read and training would not change
   std::size_t layers = 0;
 };
 

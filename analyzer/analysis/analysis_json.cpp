@@ -206,6 +206,8 @@ void write_totals(JsonWriter& writer, const Analysis& analysis) {
   write_amount(writer, totals.params);
   writer.key("parameter_bytes");
   write_amount(writer, totals.parameter_bytes);
+  writer.key("table_bytes");
+  write_amount(writer, totals.table_bytes);
   writer.key("layers");
   writer.integer(static_cast<std::int64_t>(totals.layers));
   writer.close_object();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/graph/module_path.h"
 #include "base/json.h"
 
 namespace ridgeline {
@@ -52,11 +51,11 @@ void sort_by(std::vector<Row>& rows, RowOrder order) {
 using Path = std::vector<std::string>;
 
 // "/layer1/layer1.0/conv1/Conv" → layer1, layer1.0, conv1, Conv
-Path split(const std::string& name) {
+Path split(std::string_view name, char separator) {
   Path path;
   std::string part;
-  for (const char c : name + "/") {
-    if (c != '/') {
+  for (const char c : std::string(name) + separator) {
+    if (c != separator) {
       part += c;
     } else if (!part.empty()) {
       path.push_back(part);
@@ -102,13 +101,24 @@ std::string picture_size(const AnalysisRow& row) {
   if (picture.source == ShapeSource::unknown) return "unknown size";
   const Shape& shape = picture.shape;
   if (shape.size() < 3) return "no picture";
+  // A square picture before its channels: the layout with channels last.
+  if (shape.size() == 4 && shape[1] == shape[2] && shape[2] != shape[3])
+    return to_string(Shape(shape.begin() + 1, shape.end() - 1));
   return to_string(Shape(shape.begin() + 2, shape.end()));
+}
+
+// The path of a row: its module and the layer itself, or its name.
+Path path_of(const AnalysisRow& row) {
+  if (row.module.empty()) return split(row.name, '/');
+  Path path = split(row.module, row.module.find('/') == std::string::npos ? '.' : '/');
+  path.push_back(row.name);
+  return path;
 }
 
 std::vector<std::string> stages(const std::vector<AnalysisRow>& rows) {
   std::vector<Path> paths;
   for (const AnalysisRow& row : rows)
-    if (row.standing == Standing::counted) paths.push_back(split(row.name));
+    if (row.standing == Standing::counted) paths.push_back(path_of(row));
   const std::size_t shared = shared_parts(paths);
   const auto with_path = std::count_if(paths.begin(), paths.end(), [&](const Path& path) {
     return !stage_of_path(path, shared).empty();
@@ -117,26 +127,110 @@ std::vector<std::string> stages(const std::vector<AnalysisRow>& rows) {
   std::vector<std::string> names;
   for (const AnalysisRow& row : rows) {
     std::string name =
-        use_paths ? stage_of_path(split(row.name), shared)
+        use_paths ? stage_of_path(path_of(row), shared)
                   : (row.standing == Standing::counted ? picture_size(row) : "before the run");
     names.push_back(name.empty() ? "outside" : std::move(name));
   }
   return names;
 }
 
-// Of the file that the kernels came from, if it is known; otherwise of the names themselves.
-std::string module_name(const AnalysisRow& row) {
-  std::string module = row.module;
-  if (module.empty())
-    for (const std::string& part : module_of_name(row.name))
-      module += (module.empty() ? "" : "/") + part;
-  return module.empty() ? "outside" : module;
+// A module in a sequence repeats the name of the sequence: layer1, layer1.0, conv → layer1.0.conv
+std::string joined_modules(const Path& path) {
+  std::string module, last;
+  for (const std::string& part : path) {
+    if (!last.empty() && part.starts_with(last + "."))
+      module.resize(module.size() - last.size());
+    else if (!module.empty())
+      module += ".";
+    module += part;
+    last = part;
+  }
+  return module;
 }
 
-std::string group_name(const AnalysisRow& row, Grouping grouping, const std::string* stage) {
-  if (stage != nullptr) return *stage;
-  return grouping == Grouping::op ? row.op : module_name(row);
+void add_row(RowGroup& group, const AnalysisRow& row) {
+  ++group.layers;
+  group.work += row.work;
+  group.is_lower_bound = group.is_lower_bound || !row.unsized.empty();
+  if (row.time_s) group.time_s = group.time_s.value_or(0) + *row.time_s;
 }
+
+// Modules and what is inside them.
+class ModuleTree {
+ public:
+  ModuleTree(const std::vector<AnalysisRow>& rows, std::size_t depth) {
+    std::vector<Path> paths;
+    for (const AnalysisRow& row : rows) paths.push_back(split(module_path(row), '.'));
+    const std::size_t shared = shared_modules(paths);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Path& path = paths[i];
+      std::size_t at = root;
+      if (path.size() <= shared) at = child_of(at, "outside", 0);
+      for (std::size_t part = shared; part < path.size() && part < shared + depth; ++part) {
+        at = child_of(at, path[part], part - shared);
+        add_row(nodes_[at].group, rows[i]);
+      }
+      if (path.size() <= shared) add_row(nodes_[at].group, rows[i]);
+    }
+  }
+
+  // Every module before those inside it.
+  std::vector<RowGroup> groups(RowOrder order) const {
+    std::vector<RowGroup> list;
+    append(list, root, order);
+    return list;
+  }
+
+ private:
+  struct Node {
+    RowGroup group;
+    std::vector<std::size_t> children;
+  };
+
+  static constexpr std::size_t root = 0;
+
+  // Leading modules that all rows inside any module share: the network itself.
+  static std::size_t shared_modules(const std::vector<Path>& paths) {
+    const Path* first = nullptr;
+    std::size_t shared = 0;
+    for (const Path& path : paths) {
+      if (path.empty()) continue;
+      if (first == nullptr) {
+        first = &path;
+        shared = path.size();
+      }
+      std::size_t same = 0;
+      while (same < std::min(shared, path.size()) && path[same] == (*first)[same]) ++same;
+      shared = same;
+    }
+    return shared;
+  }
+
+  std::size_t child_of(std::size_t parent, const std::string& name, std::size_t depth) {
+    const std::string path = parent == root ? name : nodes_[parent].group.name + "." + name;
+    const auto [place, is_new] = places_.try_emplace(path, nodes_.size());
+    if (is_new) {
+      nodes_.push_back({{path, 0, {}, false, {}, depth}, {}});
+      nodes_[parent].children.push_back(place->second);
+    }
+    return place->second;
+  }
+
+  void append(std::vector<RowGroup>& list, std::size_t node, RowOrder order) const {
+    std::vector<std::size_t> children = nodes_[node].children;
+    if (order != RowOrder::graph)
+      std::stable_sort(children.begin(), children.end(), [&](std::size_t a, std::size_t b) {
+        return precedes(nodes_[a].group, nodes_[b].group, order);
+      });
+    for (const std::size_t child : children) {
+      list.push_back(nodes_[child].group);
+      append(list, child, order);
+    }
+  }
+
+  std::vector<Node> nodes_{1};
+  std::map<std::string, std::size_t> places_;
+};
 
 }  // namespace
 
@@ -153,30 +247,37 @@ std::vector<const AnalysisRow*> sorted_rows(const std::vector<AnalysisRow>& rows
   return sorted;
 }
 
-void sort_groups(std::vector<RowGroup>& groups, RowOrder order) { sort_by(groups, order); }
+std::string module_path(const AnalysisRow& row) {
+  if (row.module.find('/') != std::string::npos) return joined_modules(split(row.module, '/'));
+  if (!row.module.empty()) return row.module;
+  const std::string name = row.name.substr(0, row.name.find(" + "));
+  // Networks known by name call a layer by its module.
+  if (name.find('/') == std::string::npos) return name.find('.') == std::string::npos ? "" : name;
+  Path path = split(name, '/');
+  path.pop_back();
+  return joined_modules(path);
+}
 
-std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping) {
+std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping,
+                                 std::size_t module_depth, RowOrder order) {
+  if (grouping == Grouping::module) return ModuleTree(rows, module_depth).groups(order);
   const std::vector<std::string> stage_names =
       grouping == Grouping::stage ? stages(rows) : std::vector<std::string>();
   std::vector<RowGroup> groups;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string name =
-        group_name(rows[i], grouping, stage_names.empty() ? nullptr : &stage_names[i]);
+    const std::string& name = grouping == Grouping::op ? rows[i].op : stage_names[i];
     const auto [place, is_new] = places.try_emplace(name, groups.size());
-    if (is_new) groups.push_back({name, 0, {}, false});
-    RowGroup& group = groups[place->second];
-    ++group.layers;
-    group.work += rows[i].work;
-    group.is_lower_bound = group.is_lower_bound || !rows[i].unsized.empty();
-    if (rows[i].time_s) group.time_s = group.time_s.value_or(0) + *rows[i].time_s;
+    if (is_new) groups.push_back({name, 0, {}, false, {}, 0});
+    add_row(groups[place->second], rows[i]);
   }
+  sort_by(groups, order);
   return groups;
 }
 
 Json groups_to_json(const std::vector<RowGroup>& groups, Rules rules) {
   return array_of(groups, [&](const RowGroup& group) {
-    Json json = {{"name", group.name}, {"layers", group.layers}};
+    Json json = {{"name", group.name}, {"depth", group.depth}, {"layers", group.layers}};
     add_amounts(json, group.work, rules);
     json["intensity"] = nullable(intensity_of(group));
     if (group.time_s) json["time_s"] = *group.time_s;

@@ -1,5 +1,6 @@
-// Sorts the rows of an Analysis, or sums them by operator or stage of the network. Every row is in
-// exactly one group, so groups add up to the same totals.
+// Sorts the rows of an Analysis, or sums them by operator, stage or module of the network. Every
+// row is in exactly one group of operators, stages or outermost modules, so these add up to the
+// totals.
 #pragma once
 
 #include <optional>
@@ -40,18 +41,26 @@ struct RowGroup {
   Work work;
   bool is_lower_bound = false;        // bytes of some tensors are unknown
   std::optional<double> time_s = {};  // of the rows that have one
+  std::size_t depth = 0;              // of a module: 0 for the outermost; sums include those inside
 };
+
+inline constexpr std::size_t default_module_depth = 2;
 
 // Largest first (names alphabetically); ties keep graph order.
 void sort_rows(std::vector<AnalysisRow>& rows, RowOrder order);
 std::vector<const AnalysisRow*> sorted_rows(const std::vector<AnalysisRow>& rows, RowOrder order);
-void sort_groups(std::vector<RowGroup>& groups, RowOrder order);
 
 // In order of first appearance. A stage is the beginning of a layer's path up to the first numbered
-// part ("layer1", "encoder/layer.3"), or the image size if names are not paths ("56x56"). A module
-// is the whole path without its last part ("layer1/layer1.0/conv1"); of a kernel that came from
-// several nodes, what their modules share.
-std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping);
+// part ("layer1", "encoder/layer.3"), or the image size if names are not paths ("56x56"). Modules
+// are a tree, every module before those inside it, `module_depth` levels of it; siblings are in
+// `order`.
+std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping grouping,
+                                 std::size_t module_depth = default_module_depth,
+                                 RowOrder order = RowOrder::graph);
+
+// The module that a row belongs to, from the file or from its name: "/layer1/layer1.0/conv1/Conv"
+// is in "layer1.0.conv1". Empty if neither tells.
+std::string module_path(const AnalysisRow& row);
 
 Json groups_to_json(const std::vector<RowGroup>& groups, Rules rules);
 

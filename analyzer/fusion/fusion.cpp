@@ -377,6 +377,7 @@ class Fuser {
                                                        : fused(group));
     }
     result.name = std::move(graph_.name);
+    result.modules = std::move(graph_.modules);
     result.tensors = std::move(graph_.tensors);
     sort_topologically(result);
     result.inputs = std::move(graph_.inputs);

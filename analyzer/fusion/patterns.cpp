@@ -162,6 +162,7 @@ Layer without_work(const Layer& layer) {
   result.steering = layer.steering;
   result.module = layer.module;
   result.bookkeeping = layer.bookkeeping;
+  result.scope = layer.scope;
   result.repeats = layer.repeats;
   result.nested = layer.nested;
   result.pass = layer.pass;

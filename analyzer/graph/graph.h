@@ -51,9 +51,11 @@ struct Tensor {
   Role role = Role::activation;
   bool stored = false;        // its elements are in the file (not made by a folded layer)
   bool is_parameter = false;  // a trainable weight; counted once in totals.params
+  bool is_table = false;  // a constant that layers read and training leaves as it is: a mask …
   // An output kept for the next run, from which no gradient flows, or an input kept from the last.
   bool is_state = false;
   std::optional<double> stored_bytes;  // if not stored densely (sparse weights)
+  std::optional<std::int64_t> packed;  // weights in it, if an element holds several or a part
 };
 
 using TensorId = std::size_t;  // index into Graph::tensors
@@ -111,6 +113,7 @@ struct Layer {
   // the layer that touch no data, such as shape checks and unpacking of results.
   std::string module;
   int bookkeeping = 0;
+  std::size_t scope = no_index;      // the module that it belongs to, in Graph::modules
   double repeats = 1;                // trips of the enclosing loops
   bool nested = false;               // in a sub-graph or function, not a node of the main graph
   std::vector<std::string> sources;  // layers fused into this one; empty if none
@@ -131,6 +134,8 @@ inline bool is_view(const Layer& layer) {
 
 struct Graph {
   std::string name;
+  // Paths of modules in the code that defines the network ("layer1.0.conv1"), if the file tells.
+  std::vector<std::string> modules;
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;  // in a valid execution order
   std::vector<TensorId> inputs;

@@ -10,6 +10,7 @@ namespace ridgeline {
 namespace {
 
 std::vector<std::string> module_of_layer(const Graph& graph, const Layer& layer) {
+  if (layer.scope != no_index) return split_words(graph.modules[layer.scope], '.');
   std::vector<std::string> module = module_of_name(layer.name);
   if (!module.empty()) return module;
   for (const TensorId id : layer.inputs) {

@@ -70,6 +70,42 @@ std::set<std::string_view> weight_inputs(const GraphProto& graph) {
   return weights;
 }
 
+// --- Where the batch is: dimension 0, unless something else is known of an input.
+
+bool is_recurrent(const Node& node) {
+  return node.domain.empty() &&
+         (node.op_type == "LSTM" || node.op_type == "GRU" || node.op_type == "RNN");
+}
+
+// Inputs that a recurrent layer reads as steps × batch × features, or as its first state.
+std::set<std::string_view> inputs_over_time(const GraphProto& graph) {
+  std::set<std::string_view> names;
+  for (const Node& node : graph.nodes) {
+    if (!is_recurrent(node)) continue;
+    const auto layout =
+        std::find_if(node.attributes.begin(), node.attributes.end(),
+                     [](const Attribute& attribute) { return attribute.name == "layout"; });
+    if (layout != node.attributes.end() && layout->i != 0) continue;
+    for (const std::size_t place : {0U, 5U, 6U})  // X, initial_h, initial_c
+      if (place < node.inputs.size() && !node.inputs[place].empty())
+        names.insert(node.inputs[place]);
+  }
+  return names;
+}
+
+bool says_batch(std::string_view symbol) {
+  return lower(symbol).find("batch") != std::string::npos;
+}
+
+// One image without a batch, as detectors take them: 3 channels × height × width.
+bool is_single_image(std::span<const Dimension> dims) {
+  constexpr std::int64_t smallest = 32;
+  const auto is_side = [](const Dimension& dimension) {
+    return !dimension.value || *dimension.value < 0 || *dimension.value >= smallest;
+  };
+  return dims.size() == 3 && dims[0].value == 3 && is_side(dims[1]) && is_side(dims[2]);
+}
+
 // --- binding
 
 // A name as the user would write it in an option, quoted if necessary.
@@ -103,14 +139,16 @@ class Binder {
     for (const auto& [symbol, size] : options_.dims)
       result_.symbols.emplace(symbol, std::pair{size, ShapeSource::given});
     for (const ValueInfo* input : inputs_) bind_given_shape(*input);
+    over_time_ = inputs_over_time(graph_);
     if (options_.batch) bind_batch(*options_.batch);
     for (const ValueInfo* input : inputs_) result_.inputs.push_back(bound(*input));
     if (!missing_.empty() || !unranked_.empty()) ask();
-    for (const BoundInput& input : result_.inputs)
-      if (input.shape && !input.shape->empty()) {
-        result_.batch = input.shape->front();
-        break;
-      }
+    for (const BoundInput& input : result_.inputs) {
+      const auto axis = input.shape ? batch_axis_of(*input.info) : std::nullopt;
+      if (!axis || *axis >= input.shape->size()) continue;
+      result_.batch = (*input.shape)[*axis];
+      break;
+    }
     return std::move(result_);
   }
 
@@ -136,6 +174,9 @@ class Binder {
     for (const auto& [name, shape] : options_.shapes) require(name, names, "--shape", "input");
     for (const auto& [symbol, size] : options_.dims)
       require(symbol, symbols, "--dim", "free dimension");
+    for (const auto& [name, axis] : options_.batch_axes)
+      require(name, names, "--batch-axis", "input");
+    for (const auto& [name, values] : options_.values) require(name, names, "--input", "input");
   }
 
   void require(const std::string& name, const std::vector<std::string>& names,
@@ -176,19 +217,44 @@ class Binder {
                     fmt::format("--shape {}", option_word(input.name)));
   }
 
-  // The batch is dimension 0 wherever that is free. If all shapes in the file are fixed, it is the
-  // first dimension of the first input, and is changed in every input that begins with the same
-  // number. Inputs that nodes read as weights have no batch.
+  // The dimension that is the batch, if the input has one. Inputs that nodes read as weights have
+  // none, which is looked up only if the batch is to be changed.
+  std::optional<std::size_t> batch_axis_of(const ValueInfo& input) const {
+    if (const auto given = options_.batch_axes.find(std::string(input.name));
+        given != options_.batch_axes.end()) {
+      if (!given->second) return std::nullopt;
+      const std::size_t rank =
+          input.type.dims ? input.type.dims->size() : static_cast<std::size_t>(*given->second) + 1;
+      const auto axis = normalized_axis(*given->second, rank);
+      if (!axis)
+        throw usage_error(
+            fmt::format("--batch-axis {}={}", option_word(input.name), *given->second),
+            fmt::format("the input has {} dimensions, counted from 0", rank));
+      return axis;
+    }
+    if (!is_tensor(input)) return std::nullopt;
+    if (!input.type.dims) return 0;
+    const auto& dims = *input.type.dims;
+    if (dims.empty() || weights_.contains(input.name)) return std::nullopt;
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (is_free(dims[i]) && says_batch(dims[i].symbol)) return i;
+    if (over_time_.contains(input.name) && dims.size() > 1) return 1;
+    if (is_single_image(dims)) return std::nullopt;
+    return 0;
+  }
+
+  // The batch is changed wherever its dimension is free. If none is free, it is that of the first
+  // input, and is changed in every input whose batch is the same number.
   void bind_batch(std::int64_t batch) {
     weights_ = weight_inputs(graph_);
     bool has_free = false;
     for (const ValueInfo* input : inputs_) {
-      if (!begins(*input) || !is_free(input->type.dims->front())) continue;
+      const auto axis = changeable_axis(*input);
+      if (!axis || !is_free((*input->type.dims)[*axis])) continue;
       has_free = true;
-      if (const auto symbol = input->type.dims->front().symbol; !symbol.empty())
+      if (const auto symbol = (*input->type.dims)[*axis].symbol; !symbol.empty())
         bind_symbol(symbol, batch, fmt::format("--batch {}", batch));
-      else
-        batch_inputs_.insert(input->name);
+      batch_inputs_.emplace(input->name, *axis);
     }
     if (has_free) {
       // Exporters trace with a batch of one, so that is the number they bake in.
@@ -196,24 +262,28 @@ class Binder {
       return;
     }
     for (const ValueInfo* input : inputs_) {
-      if (!begins(*input)) continue;
-      const std::int64_t in_file = *input->type.dims->front().value;
+      const auto axis = changeable_axis(*input);
+      if (!axis) continue;
+      const std::int64_t in_file = *(*input->type.dims)[*axis].value;
       if (!result_.batch_change) result_.batch_change = BatchChange{in_file, batch, false};
-      if (result_.batch_change->in_file == in_file) batch_inputs_.insert(input->name);
+      if (result_.batch_change->in_file == in_file) batch_inputs_.emplace(input->name, *axis);
     }
     if (!result_.batch_change)
       throw usage_error(fmt::format("--batch {}", batch),
-                        file_ + " has no input whose first dimension could be a batch");
+                        file_ + " has no input with a dimension that could be a batch",
+                        "--batch-axis INPUT=0 names one");
   }
 
-  bool begins(const ValueInfo& input) const {
-    return is_tensor(input) && input.type.dims && !input.type.dims->empty() &&
-           !options_.shapes.contains(std::string(input.name)) && !weights_.contains(input.name);
+  std::optional<std::size_t> changeable_axis(const ValueInfo& input) const {
+    if (!input.type.dims || options_.shapes.contains(std::string(input.name))) return std::nullopt;
+    return batch_axis_of(input);
   }
 
   BoundInput bound(const ValueInfo& input) {
-    BoundInput result{&input, std::nullopt, ShapeSource::fixed};
+    BoundInput result{&input, std::nullopt, ShapeSource::fixed, std::nullopt};
     if (!is_tensor(input)) return result;
+    if (const auto found = batch_inputs_.find(input.name); found != batch_inputs_.end())
+      result.batch_axis = found->second;
     if (const auto given = options_.shapes.find(std::string(input.name));
         given != options_.shapes.end()) {
       result.shape = given->second;
@@ -222,6 +292,12 @@ class Binder {
     }
     if (!input.type.dims) {
       unranked_.push_back(input.name);
+      return result;
+    }
+    if (const auto given = options_.values.find(std::string(input.name));
+        given != options_.values.end()) {
+      result.shape = shape_of_values(input, given->second.size());
+      result.values = given->second;
       return result;
     }
     result.shape.emplace();
@@ -233,9 +309,24 @@ class Binder {
     return checked(result);
   }
 
+  // As declared; a free dimension has as many elements as were given.
+  Shape shape_of_values(const ValueInfo& input, std::size_t given) const {
+    const auto count = static_cast<std::int64_t>(given);
+    Shape shape;
+    for (const Dimension& dimension : *input.type.dims)
+      shape.push_back(is_free(dimension) ? count : *dimension.value);
+    if (checked_element_count(shape) != count)
+      throw usage_error(fmt::format("--input {}", option_word(input.name)),
+                        fmt::format("{} for an input of {}",
+                                    given == 1 ? "one value" : fmt::format("{} values", given),
+                                    to_string(shape)));
+    return shape;
+  }
+
   std::pair<std::int64_t, ShapeSource> size_of(const ValueInfo& input, std::size_t axis) {
     const Dimension& dimension = (*input.type.dims)[axis];
-    if (axis == 0 && batch_inputs_.contains(input.name))
+    if (const auto found = batch_inputs_.find(input.name);
+        found != batch_inputs_.end() && found->second == axis)
       return {*options_.batch, ShapeSource::given};
     if (!is_free(dimension)) return {*dimension.value, ShapeSource::fixed};
     if (dimension.value && *dimension.value < -1)
@@ -261,13 +352,13 @@ class Binder {
     std::set<std::string_view> asked;
     for (const Missing& one : missing_) {
       if (one.symbol.empty()) {
-        const std::string place = fmt::format("dimension {} of {}", one.axis, quote(one.input));
+        const std::string place = fmt::format("axis {} of {}", one.axis, quote(one.input));
         (what += what.empty() ? "" : ", ") += place;
         if (asked.insert(one.input).second)
           (fix += fix.empty() ? "" : " ") += fmt::format("--shape {}=…", option_word(one.input));
       } else if (asked.insert(one.symbol).second) {
         (what += what.empty() ? "" : ", ") +=
-            fmt::format("{} (of {})", quote(one.symbol), quote(one.input));
+            fmt::format("{} (axis {} of {})", quote(one.symbol), one.axis, quote(one.input));
         (fix += fix.empty() ? "" : " ") += fmt::format("--dim {}=…", option_word(one.symbol));
       }
     }
@@ -290,7 +381,8 @@ class Binder {
   const std::string& file_;
   std::set<std::string_view> weights_;  // among the graph's inputs
   std::vector<const ValueInfo*> inputs_;
-  std::set<std::string_view> batch_inputs_;
+  std::set<std::string_view> over_time_;                  // see inputs_over_time
+  std::map<std::string_view, std::size_t> batch_inputs_;  // and their axis
   std::vector<Missing> missing_;
   std::vector<std::string_view> unranked_;
   Bindings result_;

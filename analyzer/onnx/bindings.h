@@ -26,6 +26,8 @@ struct BoundInput {
   const ValueInfo* info = nullptr;
   std::optional<Shape> shape;  // absent: not a tensor, or an unknown rank that is never needed
   ShapeSource source = ShapeSource::fixed;
+  std::optional<std::size_t> batch_axis;           // changed by --batch
+  std::optional<std::vector<double>> values = {};  // of --input
 };
 
 struct Bindings {
@@ -33,7 +35,7 @@ struct Bindings {
   std::map<std::string, std::pair<std::int64_t, ShapeSource>, std::less<>> symbols;
   std::optional<std::int64_t> assumed;
   std::optional<BatchChange> batch_change;
-  std::optional<std::int64_t> batch;  // dimension 0 of the first input that has one
+  std::optional<std::int64_t> batch;  // of the first input that has one
   bool overrides_file = false;        // --shape contradicts a size that the file fixes
 
   // A declared shape with symbols substituted and the user's batch applied. Nothing if a size is

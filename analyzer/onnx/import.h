@@ -22,7 +22,7 @@ struct Import {
   std::int64_t ir_version = 0;
   std::string producer;
   std::vector<std::pair<std::string, std::int64_t>> opsets;
-  std::optional<std::int64_t> batch;  // dimension 0 of the first input, as counted
+  std::optional<std::int64_t> batch;  // of the first input that has one, as counted
 };
 
 // Throws Error; if a size is missing, with exit code `incomplete` and the name of the symbol or

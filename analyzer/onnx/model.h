@@ -74,6 +74,7 @@ struct Attribute {
 
 struct Node {
   std::string_view name, op_type, domain, overload;
+  std::string_view scopes;  // modules around it, outermost first, as torch writes them
   std::span<const std::string_view> inputs, outputs;  // an empty name is an omitted input
   std::span<const Attribute> attributes;
 };

@@ -190,6 +190,21 @@ void NodeContext::adopt(std::size_t index, Value* value) {
   outputs_[index] = nullptr;
 }
 
+const Shape* NodeContext::file_shape(std::size_t index) const {
+  return has(index) ? walk_.file_shape(*inputs_[index]) : nullptr;
+}
+
+const Shape* NodeContext::file_output(std::size_t index) const {
+  return wants(index) ? walk_.file_shape(*outputs_[index]) : nullptr;
+}
+
+bool NodeContext::passes_batch(std::size_t axis, std::size_t output_axis) const {
+  const Shape* from = file_shape(0);
+  const Shape* to = file_output(0);
+  return from != nullptr && to != nullptr && axis < from->size() && output_axis < to->size() &&
+         batch_axis(*from, shape(0)) == axis && (*from)[axis] == (*to)[output_axis];
+}
+
 void NodeContext::set_is_bound() { bound_ = true; }
 
 void NodeContext::emit(Op op) {
@@ -211,6 +226,14 @@ void NodeContext::emit(Op op, DType dtype) { parts_.push_back({std::move(op), dt
 
 void NodeContext::not_data(std::size_t index) {
   if (index < steers_.size()) steers_[index] = true;
+}
+
+void NodeContext::packs(std::size_t index, std::int64_t values) {
+  if (has(index) && inputs_[index]->constant) inputs_[index]->packed = values;
+}
+
+void NodeContext::not_trained(std::size_t index) {
+  if (index < 32) not_trained_ |= 1U << index;
 }
 
 void NodeContext::reads(std::size_t input_index, std::int64_t elements) {

@@ -83,12 +83,25 @@ class NodeContext {
   // Output sizes depend on data; the shapes set are upper bounds.
   void set_is_bound();
 
+  // Shapes at the batch of the file, while another one is counted; null otherwise.
+  const Shape* file_shape(std::size_t input) const;
+  const Shape* file_output(std::size_t output) const;
+  // Whether this axis of the first input carries a changed batch and is an axis of the output that
+  // the operator leaves as it is in the file, whatever number steers it.
+  bool passes_batch(std::size_t axis, std::size_t output_axis) const;
+  // The rule read a constant that holds the file's batch, and took it as the one counted.
+  void replaced_batch() { replaced_batch_ = true; }
+
   // The work. `dtype` defaults to that of the first floating input, else of the first input.
   void emit(Op op);
   void emit(Op op, DType dtype);
   // Marks an input that steers (axes, shapes, sizes, zero points of activations …) and moves no
   // data.
   void not_data(std::size_t index);
+  // A weight that holds this many values, of which an element holds several or a part.
+  void packs(std::size_t input, std::int64_t values);
+  // Constants among these inputs are no parameters: scales, first states, tables.
+  void not_trained(std::size_t input);
   // Only this many elements of the input or output are moved; all by default. Not needed for the
   // first input of Gather and Copy, whose Ops count it.
   void reads(std::size_t input, std::int64_t elements);
@@ -109,9 +122,11 @@ class NodeContext {
   std::pmr::vector<Value*> inputs_{&memory_};   // null if omitted
   std::pmr::vector<Value*> outputs_{&memory_};  // null if omitted
   std::pmr::vector<char> steers_{&memory_};     // per input
+  std::uint32_t not_trained_ = 0;               // a bit per input
   std::vector<Part> parts_;
   std::vector<std::pair<const Value*, std::int64_t>> partly_moved_;
   bool bound_ = false;
+  bool replaced_batch_ = false;
 };
 
 // One row per operator, in the file of its family, onnx/operators/<family>.cpp.

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "analyzer/onnx/data_type.h"
+#include "analyzer/onnx/other_formats.h"
 #include "analyzer/onnx/tensor_data.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -435,6 +436,11 @@ Node read_node(Wire wire, int depth, Arena& arena) {
       case 8:
         node.overload = wire.bytes();
         break;
+      case 9:  // metadata_props
+        if (const auto entry = read_entry(wire.message("StringStringEntryProto"));
+            entry.key == "pkg.torch.onnx.name_scopes")
+          node.scopes = entry.value;
+        break;
       default:
         break;
     }
@@ -596,40 +602,6 @@ Model read_fields(const WireSource& source) {
   return model;
 }
 
-// Formats that are often mistaken for ONNX, by their first bytes.
-struct OtherFormat {
-  std::size_t at;
-  std::string_view mark;
-  const char* what;
-  const char* fix;
-};
-
-constexpr OtherFormat other_formats[] = {
-    {0, "version https://git-lfs", "a Git LFS pointer, not the model itself", "run `git lfs pull`"},
-    {0, "PK\x03\x04", "a zip archive, not an ONNX model", "unpack it"},
-    {0, "\x1f\x8b", "compressed with gzip", "unpack it"},
-    {4, "ORTM", "in the ORT format, not ONNX", "name the .onnx file it was made from"},
-    {4, "TFL3", "a TensorFlow Lite model, not ONNX", "convert it"},
-};
-
-bool is_text(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](unsigned char c) {
-    return (c >= ' ' && c < 127) || c == '\n' || c == '\r' || c == '\t';
-  });
-}
-
-// Throws a better Error for an unreadable file if its format is recognised.
-void explain(const WireSource& source) {
-  const std::string_view head = source.bytes.substr(0, 256);
-  source.load(head.data(), head.size());
-  for (const OtherFormat& format : other_formats)
-    if (head.substr(std::min(format.at, head.size())).starts_with(format.mark))
-      throw Error(source.name, fmt::format("is {}", format.what), format.fix);
-  if (is_text(head))
-    throw Error(source.name, "is text, needs the binary form of ONNX",
-                "convert ONNX text with Python's onnx.load and onnx.save");
-}
-
 }  // namespace
 
 Model read_model(const WireSource& source) {
@@ -637,7 +609,7 @@ Model read_model(const WireSource& source) {
   try {
     return read_fields(source);
   } catch (const Error&) {
-    explain(source);
+    explain_other_format(source);
     throw;
   }
 }

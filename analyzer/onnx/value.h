@@ -28,7 +28,10 @@ struct Value {
   bool from_shapes = false;  // depends on shapes and constants only (Shape and what follows)
   bool is_initializer = false;         // stored in the file as data
   bool is_parameter = false;           // see Tensor
+  bool is_table = false;               // see Tensor
+  std::optional<std::int64_t> packed;  // see Tensor
   const TensorProto* proto = nullptr;  // location of its elements in the file, if any
+  bool from_batch = false;             // depends on data of an input whose batch was changed
   // Elements: computed from other contents, or read from the proto on first use.
   std::optional<Contents> contents;
   // The weight that this is a form of (transposed, dequantised …), so that both are one parameter.

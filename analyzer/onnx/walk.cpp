@@ -90,6 +90,8 @@ void Walk::add_inputs() {
     value->shape = input.shape;
     value->source = input.shape ? input.source : ShapeSource::unknown;
     value->is_sequence = input.info->type.kind == TypeKind::sequence;
+    value->from_batch = input.batch_axis.has_value();
+    if (input.values) value->contents = Contents(input.values->begin(), input.values->end());
     scope_->bind(input.info->name, value);
     inputs_.push_back(value->id);
   }
@@ -154,16 +156,22 @@ void Walk::apply_rule(const Node& node) {
     if (!name.empty()) scope_->bind(name, context.outputs_.back());
   }
   const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
-  const Operator* row = operator_of(node, domain);
+  std::vector<Value> copies;  // constants repeated for the batch
   std::string unknown_because;
-  if (row == nullptr) {
-    unknown_because = "no rule for this operator";
-  } else {
+  try {
+    unknown_because = run_rule(context, operator_of(node, domain));
+  } catch (const Error& error) {
+    // Refused inside of this node already, or nothing to do with the batch.
+    if (!file_shapes_ || error.code() == ExitCode::incomplete) throw;
+    const auto fault = error.cause();
+    if (!repeat_constants(context, copies)) refuse_batch(fault);
     try {
-      row->rule(context);
-    } catch (const CannotInfer& cause) {
-      if (!fall_back_to_declared(context) || context.parts_.empty()) unknown_because = cause.reason;
+      unknown_because = run_rule(context, operator_of(node, domain));
+    } catch (const Error&) {
+      refuse_batch(fault);
     }
+    if (!unknown_because.empty()) refuse_batch(fault);
+    context.replaced_batch();
   }
   if (!unknown_because.empty()) {
     fall_back_to_declared(context);
@@ -179,7 +187,19 @@ void Walk::apply_rule(const Node& node) {
       std::none_of(context.parts_.begin(), context.parts_.end(),
                    [](const Part& part) { return is_matrix_work(part) || is_random(part); });
   settle_outputs(context, is_folded);
+  if (file_shapes_) note_batch(context);
   add_layer(context, is_folded);
+}
+
+// Returns why the operator is unknown; empty if it is known.
+std::string Walk::run_rule(NodeContext& context, const Operator* row) {
+  if (row == nullptr) return "no rule for this operator";
+  try {
+    row->rule(context);
+  } catch (const CannotInfer& cause) {
+    if (!fall_back_to_declared(context) || context.parts_.empty()) return cause.reason;
+  }
+  return "";
 }
 
 // Takes the declared type and shape of a tensor that no rule could infer.
@@ -204,13 +224,26 @@ bool Walk::fall_back_to_declared(NodeContext& context) {
   return all;
 }
 
+// A class token repeated for the batch, rows of a table of positions: the weight that is stored is
+// the parameter, however much of it or however often it is read.
+bool is_copied_weight(const NodeContext& context, const Value& weight) {
+  const std::string_view op = context.node().op_type;
+  const Value& stored = weight.root != nullptr ? *weight.root : weight;
+  return stored.is_initializer && is_floating(stored.type) && stored.shape &&
+         element_count(*stored.shape) > 1 &&
+         (op == "Expand" || op == "Tile" || op == "Gather" || op == "Slice" || op == "Reshape" ||
+          op == "Transpose" || op == "Unsqueeze" || op == "Squeeze" || op == "Cast");
+}
+
 // The outputs inherit the least certain shape source of the inputs, and whether they are constant.
 void Walk::settle_outputs(NodeContext& context, bool is_folded) {
   ShapeSource source = ShapeSource::fixed;
   bool constant = true;
+  bool from_batch = false;
   for (const Value* value : context.inputs_) {
     if (value == nullptr) continue;
     constant = constant && value->constant;
+    from_batch = from_batch || value->from_batch;
     if (value->shape) source = std::max(source, value->source);
   }
   if (context.bound_) source = std::max(source, ShapeSource::bound);
@@ -223,8 +256,11 @@ void Walk::settle_outputs(NodeContext& context, bool is_folded) {
       value->source = source;
     value->constant = is_folded && constant;
     value->from_shapes = is_folded && !constant;
-    if (value->constant && first != nullptr && first->shape && value->shape &&
-        element_count(*first->shape) == element_count(*value->shape))
+    value->from_batch = from_batch && !is_folded;
+    if (is_folded && first != nullptr && (first->constant || first->root != nullptr) &&
+        first->shape && value->shape &&
+        ((value->constant && element_count(*first->shape) == element_count(*value->shape)) ||
+         is_copied_weight(context, *first)))
       value->root = first->root != nullptr ? first->root : first;
   }
 }
@@ -235,6 +271,7 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
   layer.origin = qualified_name(context.node_);
   layer.repeats = repeats_;
   layer.nested = depth_ > 0;
+  layer.scope = module_of(context.node_);
   layer.standing = is_folded ? Standing::folded : Standing::counted;
   layer.inputs.reserve(context.inputs_.size());
   layer.outputs.reserve(context.outputs_.size());
@@ -260,17 +297,50 @@ void Walk::add_layer(NodeContext& context, bool is_folded) {
   if (!is_folded) mark_parameters(context, layer);
 }
 
+// The innermost module around a node: the second last of "['', 'layer1', 'layer1.0', 'conv2d']",
+// whose last is the call itself. Nothing outside of all modules.
+std::size_t Walk::module_of(const Node& node) {
+  if (node.scopes.empty()) return no_index;
+  if (node.scopes == scopes_) return module_;
+  scopes_ = node.scopes;
+  module_ = no_index;
+  constexpr std::string_view between = "', '";
+  const std::size_t end = scopes_.rfind(between);
+  if (end == std::string_view::npos || end == 0) return module_;
+  const std::size_t before = scopes_.rfind(between, end - 1);
+  const std::size_t begin = before == std::string_view::npos ? 2 : before + between.size();
+  if (begin >= end) return module_;
+  const std::string_view path = scopes_.substr(begin, end - begin);
+  if (path.starts_with("_empty_nn_module_stack")) return module_;
+  const auto [place, is_new] = module_indices_.insert(path, modules_.size());
+  if (is_new) modules_.emplace_back(path);
+  return module_ = *place;
+}
+
+// Constants that no training changes although they are floating: angles of rotary embeddings and
+// masks, which exporters compute beforehand. A mask is the same for all heads.
+bool is_table(const NodeContext& context, const Shape& shape) {
+  const std::string_view op = context.node().op_type;
+  const auto wide = std::count_if(shape.begin(), shape.end(), [](auto size) { return size > 1; });
+  if (op == "Mul" || op == "Div") return wide > 1;
+  return op == "Add" && shape.size() == 4 && shape[1] == 1 && shape[2] > 1 && shape[3] > 1;
+}
+
 // Weights that a counted layer reads as data are parameters, except what training does not change:
-// indices, scalars, fill values of masks, running statistics, and the scales of integer arithmetic.
+// indices, single numbers, fill values of masks, running statistics, the scales of integer
+// arithmetic, and tables, which are added up apart.
 void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
   const bool integer_arithmetic = !layer.parts.empty() && is_integer(layer.parts.front().dtype);
-  const bool fills = context.node().op_type == "Where";
+  const bool is_pointwise = layer.parts.size() == 1 &&
+                            std::holds_alternative<Elementwise>(layer.parts.front().op) &&
+                            context.node().op_type != "PRelu";
   for (std::size_t i = 0; i < context.inputs_.size(); ++i) {
     const Value* value = context.inputs_[i];
-    if (value == nullptr || !value->constant || context.steers_[i]) continue;
+    if (value == nullptr || context.steers_[i] || !(value->constant || value->root != nullptr))
+      continue;
     const Value* root = value->root != nullptr ? value->root : value;
     if (!root->shape || root->shape->empty()) continue;
-    if (fills && element_count(*root->shape) == 1) continue;
+    if (is_pointwise && element_count(*root->shape) == 1) continue;
     if (root->type == ElementType::int64 || root->type == ElementType::boolean ||
         root->type == ElementType::string)
       continue;
@@ -278,8 +348,133 @@ void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
     const auto* normalize =
         layer.parts.empty() ? nullptr : std::get_if<Normalize>(&layer.parts.front().op);
     if (normalize != nullptr && normalize->kind == Normalization::batch && i >= 3) continue;
-    values_[root->id].is_parameter = true;
+    const bool is_fixed = (i < 32 && (context.not_trained_ >> i & 1U) != 0) ||
+                          (is_pointwise && is_table(context, *root->shape));
+    (is_fixed ? values_[root->id].is_table : values_[root->id].is_parameter) = true;
   }
+}
+
+// --- A batch other than the file's: shapes are compared with those at the file's batch, constants
+// that hold it are replaced, and a batch that gets lost on the way is an Error.
+
+FileShapes Walk::shapes_in_file() {
+  Scope scope(nullptr);
+  scope_ = &scope;
+  start();
+  FileShapes shapes;
+  shapes.values.reserve(values_.size());
+  for (Value& value : values_)
+    shapes.values.push_back(
+        {value.name, value.is_sequence ? std::nullopt : std::move(value.shape)});
+  return shapes;
+}
+
+void Walk::find_file_shapes() {
+  const auto& change = bindings_.batch_change;
+  if (!change || change->in_file == change->now) return;
+  ImportOptions as_in_file = options_;
+  as_in_file.batch = change->was_free ? std::optional(change->in_file) : std::nullopt;
+  try {
+    file_shapes_ = Walk(file_, as_in_file).shapes_in_file();
+  } catch (const Error&) {
+    // The walk itself will find the fault, or there is none at this batch.
+  }
+}
+
+bool Walk::carries_batch(const Value& value) const {
+  const Shape* in_file = file_shape(value);
+  return in_file != nullptr && value.shape && *in_file != *value.shape;
+}
+
+// Replaces inputs that the exporter made for the file's batch by copies of the shape that they
+// would have at this one. False if there are none.
+bool Walk::repeat_constants(NodeContext& context, std::vector<Value>& copies) {
+  const auto carrier =
+      std::find_if(context.inputs_.begin(), context.inputs_.end(),
+                   [&](const Value* value) { return value != nullptr && carries_batch(*value); });
+  if (carrier == context.inputs_.end()) return false;
+  const Shape in_file = *file_shape(**carrier), now = *(*carrier)->shape;
+  copies.reserve(context.inputs_.size());  // which the context points to
+  for (std::size_t i = 0; i < context.inputs_.size(); ++i) {
+    Value*& value = context.inputs_[i];
+    if (value == nullptr || context.steers_[i] || !value->shape || value->is_sequence ||
+        carries_batch(*value))
+      continue;
+    auto repeated = repeated_shape(*value->shape, in_file, now);
+    if (!repeated) continue;
+    Value& copy = copies.emplace_back(*value);
+    copy.shape = std::move(repeated);
+    copy.contents.reset();
+    copy.proto = nullptr;
+    if (copy.root == nullptr) copy.root = value;
+    value = &copy;
+  }
+  context.parts_.clear();
+  context.partly_moved_.clear();
+  for (Value* value : context.outputs_)
+    if (value != nullptr) value->shape.reset();
+  return !copies.empty();
+}
+
+void Walk::note_batch(const NodeContext& context) {
+  if (context.replaced_batch_) ++replaced_batches_[context.node_.op_type];
+  const auto carries = [&](const Value* value) {
+    return value != nullptr && carries_batch(*value);
+  };
+  const auto depends = [](const Value* value) { return value != nullptr && value->from_batch; };
+  const auto& inputs = context.inputs_;
+  const auto& outputs = context.outputs_;
+  const bool is_product = std::any_of(context.parts_.begin(), context.parts_.end(), is_matrix_work);
+  constant_products_ += is_product && std::none_of(inputs.begin(), inputs.end(), carries) &&
+                        std::none_of(inputs.begin(), inputs.end(), depends);
+  if (!std::any_of(outputs.begin(), outputs.end(), depends) ||
+      std::any_of(outputs.begin(), outputs.end(), carries))
+    return;
+  if (batch_lost_at_.empty()) batch_lost_at_ = describe(context.node_);
+  // Products of data that had lost the batch before; one that sums over it has it among its inputs.
+  loses_work_ = loses_work_ || (is_product && std::none_of(inputs.begin(), inputs.end(), carries));
+}
+
+void Walk::refuse_batch(const std::string& what) const {
+  const BatchChange& change = *bindings_.batch_change;
+  std::string input = "x", shape;
+  std::size_t axis = 0;
+  for (const BoundInput& one : bindings_.inputs)
+    if (one.batch_axis && one.shape) {
+      input = one.info->name;
+      shape = to_string(*one.shape);
+      axis = *one.batch_axis;
+      break;
+    }
+  throw Error(file_name(),
+              fmt::format("--batch {} does not fit: {}; the file holds its batch of {} there",
+                          change.now, what, change.in_file),
+              fmt::format("export it with a dynamic batch, dynamic_shapes={{\"{}\": {{{}: "
+                          "\"batch\"}}}} in torch.onnx.export, or count it as it is with --shape "
+                          "{}={}",
+                          input, axis, input, shape),
+              ExitCode::incomplete);
+}
+
+// Every output must have followed the batch, unless it is one number for all (a loss) or its size
+// depends on data.
+void Walk::check_batch() const {
+  if (!file_shapes_) return;
+  const BatchChange& change = *bindings_.batch_change;
+  for (const ValueInfo& output : file_.model().graph.outputs) {
+    const Value* value = scope_->find(output.name);
+    const Shape* in_file = value == nullptr ? nullptr : file_shape(*value);
+    if (in_file == nullptr || !value->shape || !value->from_batch || in_file->empty() ||
+        value->source == ShapeSource::bound)
+      continue;
+    const double ratio = static_cast<double>(change.now) / static_cast<double>(change.in_file);
+    const auto before = static_cast<double>(element_count(*in_file));
+    if (static_cast<double>(element_count(*value->shape)) == before * ratio) continue;
+    refuse_batch(fmt::format("output {} is {}, and {} in the file; the batch gets lost at {}",
+                             quote(output.name), to_string(*value->shape), to_string(*in_file),
+                             batch_lost_at_.empty() ? "an unknown node" : batch_lost_at_));
+  }
+  if (loses_work_) refuse_batch("the batch gets lost at " + batch_lost_at_);
 }
 
 // --- Graphs inside a graph: functions are inlined at the call, sub-graphs walked in place. The
@@ -443,8 +638,23 @@ void Walk::check_declared(const Value& value) {
 
 Import Walk::finish() {
   const Model& model = file_.model();
+  check_batch();
+  if (!replaced_batches_.empty()) {
+    std::vector<std::string> places;
+    for (const auto& [op, nodes] : replaced_batches_)
+      places.push_back(fmt::format("{} {}", nodes, op));
+    warn(fmt::format("the file holds its batch of {} in constants of {}; taken as {}",
+                     bindings_.batch_change->in_file, fmt::join(places, ", "),
+                     bindings_.batch_change->now));
+  }
+  if (constant_products_ > 0)
+    warn(fmt::format("{} no input and count once, whatever the batch",
+                     constant_products_ == 1
+                         ? "1 product depends on"
+                         : fmt::format("{} products depend on", constant_products_)));
   Import result;
   result.graph.name = model.graph.name;
+  result.graph.modules = std::move(modules_);
   result.graph.inputs = inputs_;
   std::unordered_set<TensorId> named;
   for (const ValueInfo& output : model.graph.outputs) {
@@ -469,6 +679,8 @@ Import Walk::finish() {
     tensor.role = value.constant ? Role::weight : Role::activation;
     tensor.stored = value.is_initializer;
     tensor.is_parameter = value.is_parameter;
+    tensor.is_table = value.is_table && !value.is_parameter;
+    tensor.packed = value.packed;
     if (value.proto != nullptr) tensor.stored_bytes = value.proto->stored_bytes;
   }
   for (const TensorId id : inputs_) result.graph.tensors[id].role = Role::input;
@@ -482,21 +694,27 @@ Import Walk::finish() {
   return result;
 }
 
-Import Walk::run() {
+// Binds inputs and walks all nodes of the graph.
+void Walk::start() {
   const GraphProto& graph = file_.model().graph;
-  Scope scope(nullptr);
-  scope_ = &scope;
-  check_model();
-  bindings_ = bind_inputs(graph, options_, file_name());
   declared_.reserve(graph.value_info.size() + graph.outputs.size());
   for (const ValueInfo& info : graph.value_info) declared_.set(info.name, &info);
   for (const ValueInfo& info : graph.outputs) declared_.set(info.name, &info);
-  scope.reserve(graph.initializers.size() + graph.inputs.size() + graph.nodes.size());
+  bindings_ = bind_inputs(graph, options_, file_name());
+  find_file_shapes();
+  scope_->reserve(graph.initializers.size() + graph.inputs.size() + graph.nodes.size());
   add_initializers(graph);
   add_inputs();
   given_values_ = values_.size();
   layers_.reserve(graph.nodes.size());
   walk_nodes(graph.nodes);
+}
+
+Import Walk::run() {
+  Scope scope(nullptr);
+  scope_ = &scope;
+  check_model();
+  start();
   return finish();
 }
 

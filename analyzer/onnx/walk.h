@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/graph/graph.h"
+#include "analyzer/onnx/batch.h"
 #include "analyzer/onnx/bindings.h"
 #include "analyzer/onnx/import.h"
 #include "analyzer/onnx/model_file.h"
@@ -64,11 +65,35 @@ class Walk {
   std::size_t layer_count() const { return layers_.size(); }
   void mark_alternative(std::size_t first, std::size_t last);
   void drop_layers(std::size_t first);
+  // While a Trial lives, layers and warnings are added for nothing. Trials do not nest.
+  class Trial {
+   public:
+    explicit Trial(Walk& walk)
+        : walk_(walk), layers_(walk.layers_.size()), warnings_(walk.warnings_.size()) {
+      walk.in_trial_ = true;
+    }
+    ~Trial() {
+      walk_.drop_layers(layers_);
+      walk_.warnings_.resize(warnings_);
+      walk_.in_trial_ = false;
+    }
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+
+   private:
+    Walk& walk_;
+    std::size_t layers_, warnings_;
+  };
+  bool in_trial() const { return in_trial_; }
   double flop_of_layers(std::size_t first, std::size_t last) const;
   std::string layer_name(const Node& node) const;
 
-  // The batch that replaces the file's own, which a Reshape may have baked in.
+  // The batch that replaces the file's own, which constants may hold.
   std::optional<BatchChange> batch_change() const { return bindings_.batch_change; }
+  // The shape of a value at the file's batch, while another one is counted; null otherwise.
+  const Shape* file_shape(const Value& value) const {
+    return file_shapes_ ? file_shapes_->find(value.id, value.name) : nullptr;
+  }
 
   void warn(const std::string& text);
   const std::string& file_name() const { return file_.path(); }
@@ -83,12 +108,22 @@ class Walk {
     const FunctionCall* caller;
   };
 
+  void start();
   void add_initializers(const GraphProto& graph);
   void add_inputs();
   void walk_nodes(std::span<const Node> nodes);
   void walk_node(const Node& node);
   void call_function(const FunctionProto& function, const Node& node);
   void apply_rule(const Node& node);
+  std::string run_rule(NodeContext& context, const Operator* row);
+  // --- A batch other than the file's.
+  FileShapes shapes_in_file();
+  void find_file_shapes();
+  bool carries_batch(const Value& value) const;
+  bool repeat_constants(NodeContext& context, std::vector<Value>& copies);
+  void note_batch(const NodeContext& context);
+  void check_batch() const;
+  [[noreturn]] void refuse_batch(const std::string& what) const;
   Value* find_value(std::string_view name) const {  // null for an omitted input
     return name.empty() ? nullptr : scope_->find(name);
   }
@@ -97,6 +132,7 @@ class Walk {
   bool fall_back_to_declared(NodeContext& context);
   void add_layer(NodeContext& context, bool is_folded);
   void mark_parameters(const NodeContext& context, const Layer& layer);
+  std::size_t module_of(const Node& node);
   std::int64_t opset_of(const Node& node);
   const FunctionProto* function_of(const Node& node) const;
   const Operator* operator_of(const Node& node, std::string_view domain);
@@ -121,13 +157,25 @@ class Walk {
   std::map<std::string_view, std::int64_t> opsets_;
   NameMap<const Operator*> operators_;  // cache: thousands of nodes use few operators
 
+  std::vector<std::string> modules_;
+  NameMap<std::size_t> module_indices_;
+  std::string_view scopes_;  // of the last node, and its module
+  std::size_t module_ = no_index;
+
   Scope* scope_ = nullptr;
   const FunctionCall* call_ = nullptr;
   std::span<const OpsetImport> function_opsets_;
   double repeats_ = 1;
   std::string path_;
   int depth_ = 0;
+  bool in_trial_ = false;
   std::size_t nodes_walked_ = 0;
+
+  std::optional<FileShapes> file_shapes_;
+  std::map<std::string_view, std::size_t> replaced_batches_;  // operator → nodes
+  std::string batch_lost_at_;                                 // the first node
+  std::size_t constant_products_ = 0;
+  bool loses_work_ = false;  // a product of data of one batch element instead of all
 
   std::vector<std::string> warnings_;
 };

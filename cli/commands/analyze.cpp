@@ -43,8 +43,8 @@ void declare_analyze(OptionsDescription& options) {
   options.add_text("sort", "graph|flops|bytes|macs|intensity|name|time",
                    "order of the rows, largest first; default: as in the graph");
   options.add_text("top", "N", "show the first N rows and one row for the rest");
-  options.add_text("group-by", "op|stage|module",
-                   "sum rows by operator, by stage or by module of the network");
+  options.add_text("group-by", "op|stage|module[:DEPTH]",
+                   "sum rows by operator, by stage, or by module as a tree (default depth: 2)");
   options.add_flag("all", "also show rows without work: views, constants, folded layers");
   options.add_text(
       "rules", "ridgeline|pagoda",
@@ -108,7 +108,18 @@ CountingOptions counting_options(const Options& options, std::optional<std::int6
 TableOptions table_options(const Options& options) {
   TableOptions table;
   table.order = token_option(options, "sort", RowOrder::graph);
-  if (options.has("group-by")) table.group_by = token_option(options, "group-by", Grouping::op);
+  if (const auto text = options.word("group-by")) {
+    const std::string where = as_typed("group-by", *text);
+    const std::string word = text->substr(0, text->find(':'));
+    table.group_by = parse_token<Grouping>(word);
+    if (!table.group_by) throw usage_error(where, quote(word) + " is not one of op, stage, module");
+    if (word.size() != text->size()) {
+      if (table.group_by != Grouping::module)
+        throw usage_error(where, "only modules have a depth", "leave out the number");
+      table.module_depth =
+          static_cast<std::size_t>(dimension(text->substr(word.size() + 1), where, 1));
+    }
+  }
   if (options.has("top")) table.top = static_cast<std::size_t>(count_option(options, "top", 1, 1));
   table.all = flag(options, "all");
   return table;
@@ -121,6 +132,9 @@ void check_combinations(const Options& options) {
         throw usage_error("--md", fmt::format("cannot be combined with --{}", other), "choose one");
   if (flag(options, "json") && options.has("top"))
     throw usage_error("--top", "JSON always holds every layer", "leave out one of the two");
+  if (options.has("top") && options.text_or_empty("group-by").starts_with("module"))
+    throw usage_error("--top", "has no meaning for a tree of modules",
+                      "--group-by module:1 shows the outermost");
   if (options.has("diff"))
     for (const char* other : {"sort", "group-by", "dot"})
       refuse(options, other, "has no meaning with --diff");
@@ -278,7 +292,8 @@ Answer analysis_answer(Analysis& analysis, const AnalyzeRequest& request, int wi
   answer.json = [&](std::ostream& out) {
     sort_rows(analysis.rows, table.order);
     std::optional<std::vector<RowGroup>> groups;
-    if (table.group_by) groups = group_rows(analysis.rows, *table.group_by);
+    if (table.group_by)
+      groups = group_rows(analysis.rows, *table.group_by, table.module_depth, table.order);
     write_json(out, analysis, groups ? &*groups : nullptr);
   };
   answer.csv = [&](std::ostream& out) { out << analysis_csv(analysis, table); };
@@ -366,6 +381,7 @@ Command analyze_command() {
                         "sizes given, every number as JSON"},
                        {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
                        {"analyze model.onnx --group-by op", "totals per kind of operator"},
+                       {"analyze model.onnx --group-by module:3", "totals per module, as a tree"},
                        {"analyze a.onnx --diff b.onnx", "what differs between two models"},
                        {"analyze fp16.graph.json --times fp16.profile.json --diff int8.graph.json "
                         "--diff-times int8.profile.json",

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -56,6 +58,20 @@ Shape parse_shape(const std::string& text, const std::string& where) {
   return shape;
 }
 
+// "16000", "0,0,640,480".
+std::vector<double> parse_values(const std::string& text, const std::string& where) {
+  std::vector<double> values;
+  for (const std::string& word : list_of(text, where)) {
+    double value = 0;
+    const char* end = word.data() + word.size();
+    const auto [rest, fault] = std::from_chars(word.data(), end, value);
+    if (fault != std::errc() || rest != end || !std::isfinite(value))
+      throw usage_error(where, quote(word) + " is not a number", "write for example 16000 or 0,-1");
+    values.push_back(value);
+  }
+  return values;
+}
+
 template <class Value>
 void insert_once(std::map<std::string, Value>& map, const std::string& name, Value value,
                  const std::string& where) {
@@ -75,6 +91,18 @@ ReadOptions read_options(const Options& options) {
     const std::string where = as_typed("dim", text);
     const NamedValue entry = named_value(text, where, "--dim sequence=128");
     insert_once(reading.dims, entry.name, dimension(entry.value, where, 0), where);
+  }
+  for (const std::string& text : values_of(options, "batch-axis")) {
+    const std::string where = as_typed("batch-axis", text);
+    const NamedValue entry = named_value(text, where, "--batch-axis frames=1");
+    std::optional<std::int64_t> axis;
+    if (entry.value != "none") axis = dimension(entry.value, where, 0);
+    insert_once(reading.batch_axes, entry.name, axis, where);
+  }
+  for (const std::string& text : values_of(options, "input")) {
+    const std::string where = as_typed("input", text);
+    const NamedValue entry = named_value(text, where, "--input sr=16000");
+    insert_once(reading.values, entry.name, parse_values(entry.value, where), where);
   }
   for (const std::string& text : values_of(options, "trips")) {
     const std::string where = as_typed("trips", text);
@@ -100,9 +128,13 @@ ReadOptions read_options(const Options& options) {
 
 void add_network_options(OptionsDescription& options) {
   options.add_text("batch", "N", "batch size, dimension 0 of every input; default: as in the file");
+  options.add_list("batch-axis", "NAME=AXIS|none",
+                   "dimension of an input that is its batch, if it is not 0; may be repeated");
   options.add_list("shape", "NAME=1x3x640x640", "shape of an input; may be repeated");
   options.add_list("dim", "NAME=N", "size of a named free dimension; may be repeated");
   options.add_text("assume-dim", "N", "size of every other free dimension");
+  options.add_list("input", "NAME=V[,V...]",
+                   "values of a small input that shapes or loops depend on; may be repeated");
   options.add_text("branch", "then|else",
                    "branch of an If to count; default: the one with more FLOP");
   options.add_list(

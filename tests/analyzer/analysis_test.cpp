@@ -291,6 +291,62 @@ TEST(AnalysisGroups, WithoutPathsStagesAreSizesOfThePicture) {
               ElementsAre("112x112", "56x56", "no picture"));
 }
 
+TEST(AnalysisGroups, AChannelsLastPictureIsTheSamePicture) {
+  EXPECT_THAT(stage_names({named_row("a", {1, 56, 56, 64}), named_row("b", {1, 64, 56, 56})}),
+              ElementsAre("56x56"));
+}
+
+AnalysisRow row_of_module(const std::string& name, std::string_view module, double macs) {
+  AnalysisRow row = named_row(name);
+  row.module = module;
+  row.work.macs = macs;
+  return row;
+}
+
+TEST(AnalysisGroups, ModulesAreATreeWithSumsOfWhatIsInside) {
+  const std::vector<AnalysisRow> rows{
+      row_of_module("node_a", "net.stem", 1), row_of_module("node_b", "net.layer.0.conv", 10),
+      row_of_module("node_c", "net.layer.0.attn.qkv", 100),
+      row_of_module("node_d", "net.layer.1", 1000), row_of_module("node_e", "", 5)};
+  const auto text = [&](std::size_t depth, RowOrder order) {
+    std::vector<std::string> lines;
+    for (const RowGroup& group : group_rows(rows, Grouping::module, depth, order))
+      lines.push_back(std::to_string(group.depth) + " " + group.name + " " +
+                      std::to_string(static_cast<int>(group.work.macs)));
+    return lines;
+  };
+  EXPECT_THAT(text(1, RowOrder::graph), ElementsAre("0 stem 1", "0 layer 1110", "0 outside 5"));
+  EXPECT_THAT(text(2, RowOrder::graph), ElementsAre("0 stem 1", "0 layer 1110", "1 layer.0 110",
+                                                    "1 layer.1 1000", "0 outside 5"));
+  EXPECT_THAT(text(2, RowOrder::macs), ElementsAre("0 layer 1110", "1 layer.1 1000",
+                                                   "1 layer.0 110", "0 outside 5", "0 stem 1"));
+}
+
+TEST(AnalysisGroups, ModulesOfOlderExportersAreInTheNames) {
+  EXPECT_EQ(module_path(named_row("/layer1/layer1.0/conv1/Conv")), "layer1.0.conv1");
+  EXPECT_EQ(module_path(named_row("/features/features.0/features.0.1/Relu")), "features.0.1");
+  EXPECT_EQ(module_path(named_row("/bert/encoder/layer.0/attention/MatMul")),
+            "bert.encoder.layer.0.attention");
+  EXPECT_EQ(module_path(named_row("layer1.0.conv1 + bn1 + relu")), "layer1.0.conv1");
+  EXPECT_EQ(module_path(named_row("Conv_0")), "");
+}
+
+TEST(AnalysisGroups, ModulesOfTheDynamoExporterAreInTheMetadata) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 3}).output("y");
+  model.node("Relu", {"x"}, {"a"})
+      .metadata("pkg.torch.onnx.stack_trace", "File ...")
+      .metadata("pkg.torch.onnx.name_scopes", "['', 'net', 'net.act', 'relu']");
+  model.node("Relu", {"a"}, {"b"}).metadata("pkg.torch.onnx.name_scopes", "['', 'relu_1']");
+  model.node("Relu", {"b"}, {"c"})
+      .metadata("pkg.torch.onnx.name_scopes", "['_empty_nn_module_stack_from_metadata_hook', 'x']");
+  model.node("Relu", {"c"}, {"y"}).metadata("pkg.torch.onnx.name_scopes", "nonsense");
+  const Analysis analysis = at_batch(model, 1);
+  std::vector<std::string> modules;
+  for (const AnalysisRow& row : analysis.rows) modules.emplace_back(row.module);
+  EXPECT_THAT(modules, ElementsAre("net.act", "", "", ""));
+}
+
 TEST(AnalysisGroups, RowsAreSortedLargestFirst) {
   Analysis analysis = at_batch(resnet50(), 1);
   sort_rows(analysis.rows, RowOrder::flops);

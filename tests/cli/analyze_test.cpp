@@ -148,7 +148,7 @@ TEST_F(Analyze, CsvHasEveryLayer) {
   EXPECT_EQ(rows.size(), 123u);
   EXPECT_EQ(rows[0],
             "layer,op,class,dtype,output,macs,flops,int_ops,transcendentals,bytes_read,"
-            "bytes_written,weight_bytes,intensity,repeats,standing,shapes,note");
+            "bytes_written,weight_bytes,intensity,repeats,standing,shapes,note,module");
   EXPECT_THAT(rows[1], StartsWith("Conv_0,Conv,matrix,fp32,1x64x112x112,118013952,236830720,0,0,"
                                   "640000,3211264,37888,61.49"));
   EXPECT_EQ(lines(text({"net.onnx", "--batch", "1", "--csv", "--top", "2"})).size(), 3u);

@@ -250,6 +250,11 @@ NodeBuilder& NodeBuilder::overload(std::string_view text) {
   return *this;
 }
 
+NodeBuilder& NodeBuilder::metadata(std::string_view key, std::string_view value) {
+  add_string(bytes_, 9, entry(key, value));
+  return *this;
+}
+
 NodeBuilder& NodeBuilder::add(const std::string& attribute) {
   add_string(bytes_, 5, attribute);
   return *this;

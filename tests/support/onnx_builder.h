@@ -96,6 +96,7 @@ class NodeBuilder {
   NodeBuilder& name(std::string_view text);
   NodeBuilder& domain(std::string_view text);
   NodeBuilder& overload(std::string_view text);
+  NodeBuilder& metadata(std::string_view key, std::string_view value);
 
   template <std::integral T>
   NodeBuilder& attribute(std::string_view key, T value) {

@@ -109,45 +109,32 @@ void if_rule(NodeContext& context) {
 
 // --- Loop ---
 
-// A loop-carried value as the body sees it: type and shape, no elements.
-Value* carried(NodeContext& context, std::string_view name, const Value* from) {
+// A loop-carried value as the body sees it: type and shape. Elements only if a certain trip is
+// meant.
+Value* carried(NodeContext& context, std::string_view name, const Value* from,
+               bool with_elements = false) {
   Value* value = context.walk().make_value(name);
   if (from == nullptr) return value;
   value->type = from->type;
   value->shape = from->shape;
   value->source = from->source;
   value->is_sequence = from->is_sequence;
+  if (with_elements) {
+    value->contents = from->contents;
+    value->proto = from->proto;
+  }
   return value;
 }
 
-Value* scalar(NodeContext& context, std::string_view name, ElementType type,
+// A number that the loop gives its body; some bodies declare a vector of one.
+Value* scalar(NodeContext& context, const ValueInfo& info, ElementType type,
               std::optional<long double> element) {
-  Value* value = context.walk().make_value(name);
+  Value* value = context.walk().make_value(info.name);
   value->type = type;
-  value->shape = Shape{};
+  value->shape = info.type.dims && info.type.dims->size() == 1 ? Shape{1} : Shape{};
   value->source = ShapeSource::fixed;
   if (element) value->contents = Contents{*element};
   return value;
-}
-
-struct Trips {
-  std::int64_t count = 1;
-  bool is_known = false;  // false: one trip is assumed
-};
-
-Trips trips_of(NodeContext& context) {
-  const auto& given = context.walk().options().trips;
-  const std::string name = context.walk().layer_name(context.node());
-  if (const auto found = given.find(name); found != given.end()) return {found->second, true};
-  // A larger limit means "until the condition is false".
-  constexpr std::int64_t max_trips = std::int64_t{1} << 31;
-  const auto limit = context.known_integers(0);
-  if (limit && limit->size() == 1 && limit->front() >= 0 && limit->front() < max_trips)
-    return {limit->front(), true};
-  if (const auto found = given.find(""); found != given.end()) return {found->second, true};
-  context.warn("its number of trips depends on data and is counted as one (give --trips)");
-  context.set_is_bound();
-  return {};
 }
 
 bool same_shape(const Value& a, const Value& b) {
@@ -165,14 +152,14 @@ LoopRun run_loop_body(NodeContext& context, const GraphProto& body,
   std::vector<Value*> inputs;
   const auto name = [&](std::size_t i) { return body.inputs[i].name; };
   if (!body.inputs.empty())
-    inputs.push_back(scalar(context, name(0), ElementType::int64, iteration));
+    inputs.push_back(scalar(context, body.inputs[0], ElementType::int64, iteration));
   if (body.inputs.size() > 1) {
     // The first trip runs, so its condition is true, and a body that passes it through keeps it
     // true.
-    inputs.push_back(scalar(context, name(1), ElementType::boolean, 1));
+    inputs.push_back(scalar(context, body.inputs[1], ElementType::boolean, 1));
   }
   for (std::size_t i = 0; i < state.size() && i + 2 < body.inputs.size(); ++i)
-    inputs.push_back(carried(context, name(i + 2), state[i]));
+    inputs.push_back(carried(context, name(i + 2), state[i], iteration.has_value()));
   LoopRun run;
   run.outputs = context.walk().run_body(body, inputs, repeats, own_name(context));
   if (run.outputs.size() < state.size() + 1)
@@ -182,6 +169,65 @@ LoopRun run_loop_body(NodeContext& context, const GraphProto& body,
     if (state[i] != nullptr && !same_shape(*state[i], *run.outputs[i + 1]))
       run.shapes_change = true;
   return run;
+}
+
+std::optional<bool> known_truth(const Value* value) {
+  if (value == nullptr || !value->contents || value->contents->size() != 1 ||
+      !value->contents->front())
+    return std::nullopt;
+  return *value->contents->front() != 0;
+}
+
+// Trips of a loop whose condition follows from constants, such as a counter: its body is walked
+// until the condition is false. Nothing if it depends on data or does not end soon.
+std::optional<std::int64_t> simulated_trips(NodeContext& context, const GraphProto& body,
+                                            const std::vector<Value*>& state) {
+  constexpr std::int64_t most = 1024;
+  Walk& walk = context.walk();
+  if (walk.in_trial()) return std::nullopt;
+  if (context.has(1)) {
+    context.contents(1);  // reads it
+    if (known_truth(context.input_value(1)) == false) return 0;
+  }
+  const Walk::Trial trial(walk);
+  std::vector<Value*> now = state;
+  for (std::size_t i = 0; i < now.size(); ++i) context.contents(i + 2);
+  for (std::int64_t trip = 0; trip < most; ++trip) {
+    const LoopRun run = run_loop_body(context, body, now, 1, static_cast<long double>(trip));
+    const auto goes_on = known_truth(run.outputs.front());
+    if (!goes_on) return std::nullopt;
+    if (!*goes_on) return trip + 1;
+    now.assign(run.outputs.begin() + 1,
+               run.outputs.begin() + 1 + static_cast<std::ptrdiff_t>(state.size()));
+    // Only a state with known elements can end it.
+    if (std::none_of(now.begin(), now.end(), [](const Value* value) {
+          return value != nullptr && value->contents && !value->contents->empty();
+        }))
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+struct Trips {
+  std::int64_t count = 1;
+  bool is_known = false;    // false: one trip is assumed
+  bool is_counted = false;  // its condition was followed to the end
+};
+
+Trips trips_of(NodeContext& context, const GraphProto& body, const std::vector<Value*>& state) {
+  const auto& given = context.walk().options().trips;
+  const std::string name = context.walk().layer_name(context.node());
+  if (const auto found = given.find(name); found != given.end()) return {found->second, true};
+  // A larger limit means "until the condition is false".
+  constexpr std::int64_t max_trips = std::int64_t{1} << 31;
+  const auto limit = context.known_integers(0);
+  if (limit && limit->size() == 1 && limit->front() >= 0 && limit->front() < max_trips)
+    return {limit->front(), true};
+  if (const auto found = given.find(""); found != given.end()) return {found->second, true};
+  if (const auto simulated = simulated_trips(context, body, state)) return {*simulated, true, true};
+  context.warn("its number of trips depends on data and is counted as one (give --trips)");
+  context.set_is_bound();
+  return {};
 }
 
 void set_scanned(NodeContext& context, std::size_t index, const Value& one, std::int64_t trips,
@@ -196,9 +242,9 @@ void loop_rule(NodeContext& context) {
   Walk& walk = context.walk();
   context.emit(View{});
   const GraphProto& body = body_of(context, "body");
-  const Trips trips = trips_of(context);
   std::vector<Value*> state;
   for (std::size_t i = 2; i < context.input_count(); ++i) state.push_back(context.input_value(i));
+  const Trips trips = trips_of(context, body, state);
 
   const std::size_t first = walk.layer_count();
   LoopRun run = run_loop_body(context, body, state, static_cast<double>(trips.count), std::nullopt);
@@ -221,7 +267,7 @@ void loop_rule(NodeContext& context) {
   const Value& condition = *run.outputs.front();
   const bool goes_on = condition.contents && condition.contents->size() == 1 &&
                        condition.contents->front() && *condition.contents->front() != 0;
-  if (trips.is_known && !goes_on && trips.count > 1) {
+  if (trips.is_known && !trips.is_counted && !goes_on && trips.count > 1) {
     context.warn(
         fmt::format("its condition depends on data; counted with the most trips, {}", trips.count));
     context.set_is_bound();

@@ -20,6 +20,12 @@ struct ConvolutionInputs {
   bool channels_last = false;
 };
 
+// com.microsoft.NhwcConv has weights with channels last, too, from some optimisers.
+bool has_channels_last(const NodeContext& context, std::size_t weights, std::int64_t channels) {
+  return context.node().op_type == "NhwcConv" && !context.shape(weights).empty() &&
+         context.shape(weights).back() * context.integer("group", 1) == channels;
+}
+
 std::int64_t groups_of(const NodeContext& context) {
   const std::int64_t groups = context.integer("group", 1);
   if (groups < 1) context.fail(fmt::format("group is {}", groups));
@@ -30,7 +36,9 @@ std::int64_t groups_of(const NodeContext& context) {
 Shape kernel_of(const NodeContext& context, const ConvolutionInputs& inputs) {
   want_rank_at_least(context, inputs.data, 3);
   want_rank(context, inputs.weights, context.shape(inputs.data).size());
-  return spatial_part(context.shape(inputs.weights), false);
+  const std::int64_t channels = channels_of(context.shape(inputs.data), inputs.channels_last);
+  return spatial_part(context.shape(inputs.weights),
+                      has_channels_last(context, inputs.weights, channels));
 }
 
 Convolution convolution_of(const NodeContext& context, const ConvolutionInputs& inputs) {
@@ -42,7 +50,8 @@ Convolution convolution_of(const NodeContext& context, const ConvolutionInputs& 
   op.batch = data[0];
   op.in_channels = channels_of(data, inputs.channels_last);
   op.out_channels = weights[0];
-  const std::int64_t wanted = multiplied(context, {weights[1], op.groups});
+  const bool last = has_channels_last(context, inputs.weights, op.in_channels);
+  const std::int64_t wanted = multiplied(context, {last ? weights.back() : weights[1], op.groups});
   if (wanted != op.in_channels)
     context.fail(fmt::format("weights {} in {} group{} want {} input channels, the input {} has {}",
                              to_string(weights), op.groups, op.groups == 1 ? "" : "s", wanted,
@@ -62,6 +71,7 @@ Shape output_shape(const Convolution& op, bool channels_last) {
 }
 
 void conv(NodeContext& context) {
+  context.not_trained(0);  // a constant picture, such as an encoding of positions
   const Convolution op = convolution_of(context, {});
   context.set(0, context.type(0), output_shape(op, false));
   context.emit(op);

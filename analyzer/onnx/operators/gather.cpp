@@ -8,6 +8,7 @@
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/folding.h"
 #include "analyzer/onnx/operators/sizes.h"
+#include "analyzer/onnx/walk.h"
 
 namespace ridgeline::onnx {
 namespace {
@@ -20,11 +21,26 @@ Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) 
   return shape;
 }
 
+// Indices into the elements of the whole batch, of which exporters make views with strides
+// (as_strided), are constants for the file's batch; there are as many more of them as elements.
+Shape followed_indices(NodeContext& context, std::size_t axis) {
+  Shape indices = context.shape(1);
+  const Shape& data = context.shape(0);
+  const Shape* file_data = context.file_shape(0);
+  const auto change = context.walk().batch_change();
+  if (file_data == nullptr || !change || batch_axis(*file_data, data) != axis) return indices;
+  const bool is_flat = (*file_data)[axis] != change->in_file;
+  if (!is_flat || indices.empty() || indices[0] != change->in_file) return indices;
+  indices[0] = change->now;
+  context.replaced_batch();
+  return indices;
+}
+
 void gather(NodeContext& context) {
   const Shape& data = context.shape(0);
-  const Shape& indices = context.shape(1);
   want_rank_at_least(context, 0, 1);
   const std::size_t axis = context.axis(context.integer("axis", 0), data.size());
+  const Shape indices = followed_indices(context, axis);
   const Shape shape = gathered_shape(data, indices, axis);
   context.set(0, context.type(0), shape);
   context.emit(Gather{element_count(shape)});

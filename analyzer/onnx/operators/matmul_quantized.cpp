@@ -100,12 +100,13 @@ std::int64_t positive_attribute(const NodeContext& context, std::string_view nam
 }
 
 // An Error if the packed tensor is too small for the file's K, N and bits.
-void want_packed(const NodeContext& context, std::size_t input, std::int64_t values,
+void want_packed(NodeContext& context, std::size_t input, std::int64_t values,
                  std::int64_t value_bits) {
   const auto bytes = storage_bytes(context.type(input), element_count(context.shape(input)));
   if (bytes && *bytes * 8 < static_cast<double>(values) * static_cast<double>(value_bits))
     context.fail(fmt::format("{} is too small for {} weights of {} bits", named(context, input),
                              values, value_bits));
+  context.packs(input, values);
 }
 
 std::int64_t weight_bits(const NodeContext& context) {
@@ -119,6 +120,7 @@ void matmul_nbits(NodeContext& context) {
   const std::int64_t k = positive_attribute(context, "K");
   const std::int64_t n = positive_attribute(context, "N");
   want_packed(context, 1, multiplied(context, {k, n}), weight_bits(context));
+  for (const std::size_t scales : {2U, 3U, 4U}) context.not_trained(scales);
   MatrixProduct product = packed_product(context, context.shape(0), k, n);
   product.op.bias = context.has(5);
   if (product.op.bias) want_broadcastable_to(context, 5, product.shape);
@@ -132,6 +134,7 @@ void matmul_bnb4(NodeContext& context) {
   std::int64_t k = positive_attribute(context, "K");
   std::int64_t n = positive_attribute(context, "N");
   want_packed(context, 1, multiplied(context, {k, n}), 4);
+  context.not_trained(2);
   if (context.integer("transB", 1) == 0) std::swap(k, n);
   MatrixProduct product = packed_product(context, context.shape(0), k, n);
   context.set(0, context.type(0), std::move(product.shape));
@@ -182,6 +185,7 @@ void emit_normalized_input(NodeContext& context, std::int64_t k, std::size_t sum
 MatrixProduct emit_projection(NodeContext& context, std::size_t weights, std::int64_t k,
                               std::int64_t n) {
   want_packed(context, weights, multiplied(context, {k, n}), weight_bits(context));
+  context.not_trained(weights + 1);
   MatrixProduct product = packed_product(context, context.shape(0), k, n);
   product.op.bias = context.has(weights + 2);
   context.emit(product.op);

@@ -52,6 +52,7 @@ Recurrent inferred_layer(NodeContext& context, const CellForm& form) {
     want_shape(context, 2, {directions, rows, hidden});
   }
   if (context.has(3)) want_shape(context, 3, {directions, multiplied(context, {2, rows})});
+  for (const std::size_t first_state : {5U, 6U}) context.not_trained(first_state);
 
   Shape every{steps, directions, batch, hidden}, last{directions, batch, hidden};
   if (batch_first) {

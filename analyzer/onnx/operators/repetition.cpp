@@ -66,7 +66,10 @@ void expand(NodeContext& context) {
     if (target[i] && *target[i] < 0)
       context.fail("dimension " + std::to_string(i) + " of the target is " +
                    std::to_string(*target[i]));
-    wanted.push_back(target[i].value_or(own));
+    const bool is_batch =
+        from_end <= from.size() && context.passes_batch(from.size() - from_end, i);
+    if (is_batch && target[i] != own) context.replaced_batch();
+    wanted.push_back(is_batch ? own : target[i].value_or(own));
   }
   context.set(0, context.type(0), broadcast_shapes(context, from, wanted));
   fold_repeated(context);

@@ -67,49 +67,45 @@ std::int64_t known_extent(const NodeContext& context, const OpenShape& target) {
   return known;
 }
 
-// Exporters write the batch of the example input into targets. If the user changed the batch, it is
-// expected at the first dimension that differs from the input.
-void follow_batch(NodeContext& context, const Shape& from, OpenShape& target) {
-  const auto change = context.walk().batch_change();
-  if (!change || change->in_file == change->now || !context.has(1)) return;
-  if (const Value& given = context.input(1); !given.constant || given.from_shapes) return;
-  std::size_t at = 0;
-  while (at < target.size() && at < from.size() && target[at] == from[at]) ++at;
-  if (at == target.size() || !target[at]) return;
+// The target with its open dimension inferred; nothing if the elements do not fit.
+std::optional<Shape> completed(const NodeContext& context, const OpenShape& target,
+                               std::int64_t count) {
+  const std::int64_t known = known_extent(context, target);
+  Shape shape;
+  for (const auto& dimension : target) {
+    if (!dimension && (known == 0 ? count != 0 : count % known != 0)) return std::nullopt;
+    shape.push_back(dimension ? *dimension : known == 0 ? 0 : count / known);
+  }
+  if (checked_element_count(shape) != count) return std::nullopt;
+  return shape;
+}
 
-  const bool is_batch =
-      at < from.size() && from[at] == change->now && target[at] == change->in_file;
-  // Merged with its neighbours, as in [batch·length, width], the batch is a factor.
-  const bool is_factor = *target[at] % change->in_file == 0 &&
-                         multiplied(context, {known_extent(context, target) / change->in_file,
-                                              change->now}) == element_count(from);
-  if (!is_batch && !is_factor) return;
-  const std::string before = text_of(target);
-  target[at] = multiplied(context, {*target[at] / change->in_file, change->now});
-  context.warn("the target " + before + " holds the file's batch of " +
-               std::to_string(change->in_file) + "; taken as " + text_of(target));
+// Exporters write the batch of the example input into targets. A target computed from shapes is
+// taken as it is, unless it does not fit.
+std::optional<Shape> with_batch(NodeContext& context, const Shape& from,
+                                const std::optional<Shape>& literal) {
+  const auto change = context.walk().batch_change();
+  const Shape* file_from = context.file_shape(0);
+  const Shape* file_to = context.file_output(0);
+  if (!change || file_from == nullptr || file_to == nullptr) return literal;
+  const bool is_constant = !context.has(1) || context.input(1).constant;
+  if (literal && !is_constant && batch_axis(*file_to, *literal)) return literal;
+  auto followed = followed_reshape(*file_from, *file_to, from, change->in_file);
+  if (!followed) return literal;
+  if (followed != literal) context.replaced_batch();
+  return followed;
 }
 
 void reshape(NodeContext& context) {
   context.emit(View{});
   const Shape& from = context.shape(0);
-  OpenShape target = target_of(context, from);
-  follow_batch(context, from, target);
-
+  const OpenShape target = target_of(context, from);
   const std::int64_t count = element_count(from);
-  const std::int64_t known = known_extent(context, target);
-  Shape shape;
-  for (const auto& dimension : target) {
-    if (!dimension && (known == 0 ? count != 0 : count % known != 0))
-      context.fail("cannot reshape " + named(context, 0) + ", " + std::to_string(count) +
-                   " elements, into " + text_of(target));
-    shape.push_back(dimension ? *dimension : known == 0 ? 0 : count / known);
-  }
-  if (element_count(shape) != count)
+  const std::optional<Shape> shape = with_batch(context, from, completed(context, target, count));
+  if (!shape)
     context.fail("cannot reshape " + named(context, 0) + ", " + std::to_string(count) +
-                 " elements, into " + to_string(shape) + ", " +
-                 std::to_string(element_count(shape)));
-  context.set(0, context.type(0), shape);
+                 " elements, into " + text_of(target));
+  context.set(0, context.type(0), *shape);
   pass_contents(context, 0, 0);
 }
 

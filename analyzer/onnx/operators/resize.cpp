@@ -58,13 +58,18 @@ Shape shape_by_scales(const NodeContext& context, const std::vector<std::size_t>
 
 // The given sizes, or the largest (smallest) image of the input's aspect ratio inside (around)
 // them.
-Shape shape_by_sizes(const NodeContext& context, const std::vector<std::size_t>& axes,
+Shape shape_by_sizes(NodeContext& context, const std::vector<std::size_t>& axes,
                      const std::vector<std::int64_t>& sizes) {
   check_count(context, "sizes", sizes.size(), axes.size());
   Shape shape = context.shape(0);
   const std::string_view policy = context.text("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") {
-    for (std::size_t i = 0; i < axes.size(); ++i) shape[axes[i]] = sizes[i];
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (context.passes_batch(axes[i], axes[i]))
+        context.replaced_batch();
+      else
+        shape[axes[i]] = sizes[i];
+    }
     return shape;
   }
   if (policy != "not_larger" && policy != "not_smaller")

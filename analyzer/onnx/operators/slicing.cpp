@@ -84,7 +84,10 @@ void slice(NodeContext& context) {
     if (steps[i] && *steps[i] == 0) context.fail("a Slice with a step of 0");
     const bool known = starts[i] && ends[i] && steps[i];
     depends_on_data = depends_on_data || !known;
-    if (known) {
+    if (context.passes_batch(axis, axis) && steps[i] != -1) {
+      // All of the file's batch is all of the one counted.
+      if (ends[i] && *ends[i] >= 0 && *ends[i] < from[axis]) context.replaced_batch();
+    } else if (known) {
       slices[axis] = sliced(from[axis], *starts[i], *ends[i], *steps[i]);
     } else if (steps[i] && *steps[i] > 0) {
       // Upper bound: from the first element to the last.

@@ -45,7 +45,7 @@ TEST(Bindings, AMissingSymbolIsAskedForByName) {
 TEST(Bindings, ADimensionWithoutSymbolIsAskedForByInput) {
   const Error error = error_of(relu_of({Dim(), 3}));
   EXPECT_EQ(error.code(), ExitCode::incomplete);
-  EXPECT_THAT(error.what(), HasSubstr("dimension 0 of \"x\""));
+  EXPECT_THAT(error.what(), HasSubstr("axis 0 of \"x\""));
   EXPECT_THAT(error.what(), HasSubstr("--shape x=…"));
 }
 
@@ -185,6 +185,38 @@ TEST(Bindings, TheFillValueOfAMaskIsNoParameter) {
   const auto graph = imported(model).graph;
   EXPECT_FALSE(tensor_named(graph, "fill").is_parameter);
   EXPECT_TRUE(tensor_named(graph, "token").is_parameter);
+}
+
+// The first dimension is not always the batch.
+TEST(Bindings, TheBatchIsWhereTheInputSaysSo) {
+  EXPECT_EQ(imported(relu_of({3, 64, 48})).batch, std::nullopt);  // one image of a detector
+  EXPECT_EQ(imported(relu_of({3, 16, 8})).batch, 3);
+  EXPECT_EQ(
+      shape_text(
+          imported(relu_of({"time", "batch_size", 8}), {.batch = 4, .dims = {{"time", 10}}}).graph,
+          "y"),
+      "10x4x8");
+  EXPECT_EQ(
+      shape_text(imported(relu_of({5, 1, 8}), {.batch = 4, .batch_axes = {{"x", 1}}}).graph, "y"),
+      "5x4x8");
+  const Error error = error_of(relu_of({3, 64, 48}), {.batch = 4});
+  EXPECT_EQ(error.code(), ExitCode::usage);
+  EXPECT_THAT(error.what(), HasSubstr("--batch-axis"));
+  EXPECT_EQ(error_of(relu_of({1, 3}), {.batch = 4, .batch_axes = {{"x", std::nullopt}}}).code(),
+            ExitCode::usage);
+  EXPECT_EQ(error_of(relu_of({1, 3}), {.batch = 4, .batch_axes = {{"x", 2}}}).code(),
+            ExitCode::usage);
+}
+
+TEST(Bindings, ValuesOfAnInputDecideShapes) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 6}).input("size", ElementType::int64, {2});
+  model.output("y");
+  model.node("Reshape", {"x", "size"}, {"y"});
+  EXPECT_EQ(shape_text(imported(model, {.values = {{"size", {2, 3}}}}).graph, "y"), "2x3");
+  const Error error = error_of(model, {.values = {{"size", {2, 3, 1}}}});
+  EXPECT_EQ(error.code(), ExitCode::usage);
+  EXPECT_THAT(error.what(), HasSubstr("3 values for an input of 2"));
 }
 
 }  // namespace

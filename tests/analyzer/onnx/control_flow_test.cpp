@@ -237,5 +237,26 @@ TEST(Scan, VersionEightHasABatchInFront) {
   EXPECT_EQ(shape_text(result.graph, "z"), "5x3x2");
 }
 
+// The body counts up to a constant, as exporters write a `for` over a fixed range.
+TEST(Loop, ACounterIsFollowedToItsEnd) {
+  GraphBuilder body;
+  body.input("i", ElementType::int64, {1}).input("c", ElementType::boolean, {});
+  body.input("n", ElementType::int64, {}).input("v", ElementType::fp32, {4});
+  body.node("Add", {"n", "one"}, {"next"});
+  body.node("Less", {"next", "limit"}, {"again"});
+  body.node("Relu", {"v"}, {"w"}).name("work");
+  body.output("again").output("next").output("w");
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {4}).output("y");
+  model.initializer("one", ElementType::int64, {}).ints({1});
+  model.initializer("zero", ElementType::int64, {}).ints({0});
+  model.initializer("limit", ElementType::int64, {}).ints({7});
+  model.initializer("yes", ElementType::boolean, {}).ints({1});
+  model.node("Loop", {"", "yes", "zero", "x"}, {"count", "y"}).name("loop").attribute("body", body);
+  const auto result = imported(model);
+  EXPECT_EQ(layer_named(result.graph, "loop/work").repeats, 7);
+  EXPECT_TRUE(result.warnings.empty());
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -50,6 +50,16 @@ TEST(Malformed, OtherFormatsAreNamed) {
   EXPECT_THAT(error_of("PK\x03\x04model.pt"), HasSubstr("zip archive"));
   EXPECT_THAT(error_of(std::string("\x20\x00\x00\x00ORTM", 8) + std::string(100, '\0')),
               HasSubstr("ORT format"));
+  const std::string zip = "PK\x03\x04";
+  EXPECT_THAT(error_of(zip + "net/archive_format"), HasSubstr("torch.export.load(FILE)"));
+  EXPECT_THAT(error_of(zip + "net/data.pkl net/constants.pkl"), HasSubstr("TorchScript"));
+  EXPECT_THAT(error_of(zip + "net/data.pkl"), HasSubstr("weights without a graph"));
+  EXPECT_THAT(error_of(std::string("\x40\0\0\0\0\0\0\0{\"w\":", 14)), HasSubstr("safetensors"));
+  EXPECT_THAT(error_of("GGUF\x03"), HasSubstr("optimum-cli export onnx"));
+  EXPECT_THAT(error_of(std::string("\x1c\0\0\0TFL3", 8)), HasSubstr("tf2onnx"));
+  EXPECT_THAT(error_of("ftrt\x01"), HasSubstr("TensorRT engine"));
+  EXPECT_THAT(error_of("\x80\x02}"), HasSubstr("pickle"));
+  EXPECT_THAT(error_of("<?xml version=\"1.0\"?><net>"), HasSubstr("OpenVINO"));
 }
 
 TEST(Malformed, RandomBytesNameTheByte) {
