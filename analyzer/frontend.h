@@ -77,6 +77,7 @@ struct ChosenKernels {
   Graph graph = {};
   std::vector<LayerCount> counts = {};
   std::vector<std::size_t> demand_layers = {};
+  std::vector<bool> fewer_products = {};  // per layer: multiplies less than is counted (Winograd)
   std::optional<KernelTimes> times = {};
   std::optional<NodeMapping> mapping = {};
 };

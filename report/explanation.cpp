@@ -13,6 +13,7 @@
 #include "base/wrap.h"
 #include "plots/figures/roofline.h"
 #include "report/memory.h"
+#include "roofline/explain/measured.h"
 
 namespace ridgeline {
 namespace {
@@ -63,18 +64,22 @@ struct LayerLine {
   std::string name, op, bound;
   double time_s = 0, time_share = 0;
   std::optional<double> energy_share, intensity, roof_share;
+  std::optional<double> measured_s = {}, measured_share = {};  // seconds, and of all measured
 };
 
 struct ShownColumns {
   bool op;  // where there is room for it beside the names
   bool energy;
+  bool measured = false;  // times and their roof beside the predicted ones
+  bool grouped = false;   // rows are modules
 };
 
 std::vector<Column> columns_of(const ShownColumns& shown) {
-  std::vector<Column> columns{{"layer", Align::left, true}};
+  std::vector<Column> columns{{shown.grouped ? "module" : "layer", Align::left, true}};
   if (shown.op) columns.push_back({"op"});
   columns.push_back({"bound"});
-  columns.push_back({"time", Align::right});
+  if (shown.measured) columns.push_back({"measured", Align::right});
+  columns.push_back({shown.measured ? "predicted" : "time", Align::right});
   columns.push_back({"share", Align::right});
   if (shown.energy) columns.push_back({"energy", Align::right});
   columns.push_back({"FLOP/B", Align::right});
@@ -86,23 +91,32 @@ std::vector<std::string> cells_of(const LayerLine& line, const ShownColumns& sho
   std::vector<std::string> cells{line.name};
   if (shown.op) cells.push_back(line.op);
   cells.push_back(line.bound);
+  if (shown.measured) cells.push_back(line.measured_s ? format_seconds(*line.measured_s) : "");
   cells.push_back(format_seconds(line.time_s));
-  cells.push_back(format_percent(line.time_share, 1));
+  const auto share = shown.measured ? line.measured_share : std::optional(line.time_share);
+  cells.push_back(share ? format_percent(*share, 1) : "");
   if (shown.energy) cells.push_back(line.energy_share ? format_percent(*line.energy_share, 1) : "");
   cells.push_back(line.intensity ? format_number(*line.intensity) : "");
   cells.push_back(line.roof_share ? format_percent(*line.roof_share) : "");
   return cells;
 }
 
-LayerLine line_of(const ExplainedLayer& layer) {
-  return {layer.name,
-          std::string(to_string(layer.op)),
-          std::string(to_string(layer.bound)),
-          layer.time_s,
-          layer.time_share,
-          layer.energy_share,
-          layer.intensity,
-          layer.roof_share};
+// With measured times the roof is that of the measured one.
+LayerLine line_of(const ExplainedLayer& layer, const Explanation& explanation) {
+  LayerLine line{layer.name,
+                 std::string(to_string(layer.op)),
+                 std::string(to_string(layer.bound)),
+                 layer.time_s,
+                 layer.time_share,
+                 layer.energy_share,
+                 layer.intensity,
+                 layer.roof_share};
+  if (!explanation.measured) return line;
+  line.roof_share = layer.measured_roof_share;
+  line.measured_s = layer.measured_s;
+  if (layer.measured_s && explanation.measured->total_s > 0)
+    line.measured_share = *layer.measured_s / explanation.measured->total_s;
+  return line;
 }
 
 LayerLine line_of(const Overhead& overhead, const Explanation& explanation) {
@@ -113,7 +127,8 @@ LayerLine line_of(const Overhead& overhead, const Explanation& explanation) {
 }
 
 // The others together, so that the lines still add up to the total.
-LayerLine line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::size_t begin) {
+LayerLine line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::size_t begin,
+                       const Explanation& explanation) {
   LayerLine line;
   const std::size_t others = layers.size() - begin;
   line.name = fmt::format("({} other{})", others, others == 1 ? "" : "s");
@@ -122,25 +137,33 @@ LayerLine line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::si
     line.time_share += layers[i]->time_share;
     if (layers[i]->energy_share)
       line.energy_share = line.energy_share.value_or(0) + *layers[i]->energy_share;
+    const LayerLine one = line_of(*layers[i], explanation);
+    if (one.measured_s) line.measured_s = line.measured_s.value_or(0) + *one.measured_s;
+    if (one.measured_share)
+      line.measured_share = line.measured_share.value_or(0) + *one.measured_share;
   }
   return line;
 }
 
 std::string layer_table(const Explanation& explanation, bool all, int width) {
   constexpr int enough_for_op = 100;
-  const ShownColumns shown{width >= enough_for_op, explanation.energy_j.has_value()};
+  const bool measured = explanation.measured && explanation.measured->total_s > 0;
+  const ShownColumns shown{width >= enough_for_op, explanation.energy_j && !measured, measured,
+                           !explanation.groups.empty()};
   const auto layers = longest_layers(explanation);
   const std::size_t count = all ? layers.size() : std::min(layers.size(), shown_layers);
   TextTable table{columns_of(shown), {}};
   for (std::size_t i = 0; i < count; ++i)
-    table.rows.push_back(cells_of(line_of(*layers[i]), shown));
-  if (count < layers.size()) table.rows.push_back(cells_of(line_of_rest(layers, count), shown));
+    table.rows.push_back(cells_of(line_of(*layers[i], explanation), shown));
+  if (count < layers.size())
+    table.rows.push_back(cells_of(line_of_rest(layers, count, explanation), shown));
   for (const Overhead& overhead : explanation.overheads) {
     const LayerLine line = line_of(overhead, explanation);
     if (all || line.time_share >= least_overhead) table.rows.push_back(cells_of(line, shown));
   }
   std::string text = render_text(table, width);
-  if (count < layers.size()) text += "--all shows every layer\n";
+  if (count < layers.size())
+    text += fmt::format("--all shows every {}\n", shown.grouped ? "module" : "layer");
   return text;
 }
 
@@ -154,12 +177,38 @@ std::string advice_text(const Explanation& explanation, int width) {
   return text;
 }
 
+// "measured: 1.02 ms in layers (mean of 1 run), 862 µs for a whole run"
+std::string measured_line(const Explanation& explanation, int width) {
+  if (!explanation.measured) return "";
+  const MeasuredRun& run = *explanation.measured;
+  std::string text = "measured";
+  if (!run.device.empty()) text += " on " + run.device;
+  if (run.total_s > 0) text += fmt::format(": {} in layers", format_seconds(run.total_s));
+  if (run.total_s > 0 && run.runs)
+    text += fmt::format(" (mean of {} run{})", *run.runs, *run.runs == 1 ? "" : "s");
+  if (run.run_s)
+    text += fmt::format("{} {} for a whole run without profiling", run.total_s > 0 ? "," : ":",
+                        format_seconds(*run.run_s));
+  text += "; \"of roof\" compares measured times with the datasheet";
+  return wrap(text, width, 2) + "\n";
+}
+
+// Measured times that cannot be.
+std::string contradictions_text(const Explanation& explanation, int width) {
+  const std::string text = contradiction_text(explanation);
+  if (text.empty()) return "";
+  return wrap("contradiction: " + text + "; suspect " + explanation.measured->suspect, width, 2) +
+         "\n";
+}
+
 }  // namespace
 
 std::string explanation_text(const Explanation& explanation, bool all, int width) {
-  std::string text = wrap(verdict(explanation), width) + "\n\n" + heading(explanation, width) +
-                     totals(explanation, width) + memory_line(explanation.memory, width) + "\n" +
-                     layer_table(explanation, all, width) + "\n" + advice_text(explanation, width);
+  std::string text =
+      wrap(verdict(explanation), width) + "\n\n" + heading(explanation, width) +
+      totals(explanation, width) + memory_line(explanation.memory, width) +
+      measured_line(explanation, width) + "\n" + layer_table(explanation, all, width) +
+      contradictions_text(explanation, width) + "\n" + advice_text(explanation, width);
   for (const std::string& note : explanation.run.notes)
     text += wrap("note: " + note, width, 2) + "\n";
   return text;

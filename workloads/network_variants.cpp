@@ -8,6 +8,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/fusion/rules.h"
+#include "analyzer/graph/module_path.h"
 #include "analyzer/lowering/lowering.h"
 #include "analyzer/training/memory.h"
 #include "base/error.h"
@@ -117,6 +118,18 @@ const NetworkVariant& NetworkVariants::lowered(const Change& change, Runtime run
   variant.warnings = network.warnings;
   variant.input_bytes = input_bytes(network);
   return lowered_.emplace(key, std::move(variant)).first->second;
+}
+
+std::vector<std::string> demand_modules(const NetworkVariant& variant) {
+  std::vector<std::string> modules;
+  for (std::size_t i = 0; i < variant.demands.size(); ++i) {
+    std::string module;
+    if (variant.chosen != nullptr)
+      module = variant.chosen->graph.layers[variant.chosen->demand_layers[i]].module;
+    if (module.empty()) module = common_module(variant.demands[i].source_layers);
+    modules.push_back(module.empty() ? "outside" : std::move(module));
+  }
+  return modules;
 }
 
 std::vector<std::string> training_warnings(const Training& training) {

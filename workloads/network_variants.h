@@ -60,6 +60,9 @@ class NetworkVariants {
   std::map<std::pair<Change, Runtime>, NetworkVariant> lowered_;
 };
 
+// The module of each Demand, as names tell it: "layer1/layer1.0"; "outside" if they do not.
+std::vector<std::string> demand_modules(const NetworkVariant& variant);
+
 // Text for what a training step leaves out.
 std::vector<std::string> training_warnings(const Training& training);
 

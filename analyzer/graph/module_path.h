@@ -18,4 +18,7 @@ std::vector<std::string> module_of_name(std::string_view node_name);
 // names of layers are no paths, those of their weights are taken.
 std::string common_module(const Graph& graph, std::span<const std::size_t> layers);
 
+// The same by the names of nodes alone.
+std::string common_module(std::span<const std::string> node_names);
+
 }  // namespace ridgeline

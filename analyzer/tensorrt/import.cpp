@@ -7,6 +7,7 @@
 #include "analyzer/tensorrt/engine_file.h"
 #include "analyzer/tensorrt/kernels.h"
 #include "analyzer/tensorrt/mapping.h"
+#include "analyzer/tensorrt/tactic.h"
 #include "analyzer/tensorrt/times.h"
 #include "base/error.h"
 
@@ -103,6 +104,8 @@ LoadedEngine load_engine(Engine given, const ReadOptions& options) {
   import.kernels.graph = std::move(kernels.graph);
   import.kernels.counts = std::move(kernels.counts);
   import.kernels.demand_layers = std::move(kernels.demand_layers);
+  for (const EngineLayer& layer : engine.layers)
+    import.kernels.fewer_products.push_back(parse_tactic(layer.tactic).winograd);
   if (options.times.empty()) return loaded;
   std::vector<EngineTimes> times;
   for (const std::string& path : options.times) times.push_back(read_times_file(path));

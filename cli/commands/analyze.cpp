@@ -361,33 +361,37 @@ ExitCode run_analyze(const Options& options, Console& console) {
 }  // namespace
 
 Command analyze_command() {
-  return {.name = "analyze",
-          .summary = "count layers, FLOP, bytes and intensity of a network",
-          .positional = "MODEL",
-          .max_positional = 1,
-          .description =
-              "Takes an ONNX file or a network by name ('ridgeline workloads' lists them) and "
-              "counts what each layer computes and moves: MACs (one MAC is two FLOP), FLOP, "
-              "integer operations, bytes of weights and activations, FLOP per byte, and which "
-              "units can run it. Weights are never read. If the file leaves sizes free, an error "
-              "names them. Every node has a row; totals are the sums of the rows.",
-          .examples = {{"analyze resnet50.onnx --batch 8", "layers and totals at batch 8"},
-                       {"analyze resnet50 --runtime tensorrt",
-                        "a network by name: kernels after fusion instead of layers"},
-                       {"analyze vit_b_16 --train --optimizer adam --mixed-precision",
-                        "one step of training"},
-                       {"analyze llama-3.2-1b --phase decode --context 2048", "one more token"},
-                       {"analyze model.onnx --shape input=1x3x640x640 --dim seq=128 --json",
-                        "sizes given, every number as JSON"},
-                       {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
-                       {"analyze model.onnx --group-by op", "totals per kind of operator"},
-                       {"analyze model.onnx --group-by module:3", "totals per module, as a tree"},
-                       {"analyze a.onnx --diff b.onnx", "what differs between two models"},
-                       {"analyze fp16.graph.json --times fp16.profile.json --diff int8.graph.json "
-                        "--diff-times int8.profile.json",
-                        "what another precision changed in a TensorRT engine"}},
-          .add_options = declare_analyze,
-          .run = run_analyze};
+  return {
+      .name = "analyze",
+      .summary = "count layers, FLOP, bytes and intensity of a network",
+      .positional = "MODEL",
+      .max_positional = 1,
+      .description =
+          "Takes an ONNX file, the layers of a TensorRT engine (trtexec --exportLayerInfo) or a "
+          "network by name ('ridgeline workloads' lists them) and "
+          "counts what each layer computes and moves: MACs (one MAC is two FLOP), FLOP, "
+          "integer operations, bytes of weights and activations, FLOP per byte, and which "
+          "units can run it. Weights are never read. If the file leaves sizes free, an error "
+          "names them. Every node has a row; totals are the sums of the rows.",
+      .examples = {{"analyze resnet50.onnx --batch 8", "layers and totals at batch 8"},
+                   {"analyze resnet50 --runtime tensorrt",
+                    "a network by name: kernels after fusion instead of layers"},
+                   {"analyze vit_b_16 --train --optimizer adam --mixed-precision",
+                    "one step of training"},
+                   {"analyze llama-3.2-1b --phase decode --context 2048", "one more token"},
+                   {"analyze model.onnx --shape input=1x3x640x640 --dim seq=128 --json",
+                    "sizes given, every number as JSON"},
+                   {"analyze model.onnx --sort flops --top 10", "where the FLOP are"},
+                   {"analyze model.onnx --group-by op", "totals per kind of operator"},
+                   {"analyze model.onnx --group-by module:3", "totals per module, as a tree"},
+                   {"analyze engine.graph.json --times engine.profile.json --onnx net.onnx",
+                    "a TensorRT engine: its kernels, their measured times and ONNX nodes"},
+                   {"analyze a.onnx --diff b.onnx", "what differs between two models"},
+                   {"analyze fp16.graph.json --times fp16.profile.json --diff int8.graph.json "
+                    "--diff-times int8.profile.json",
+                    "what another precision changed in a TensorRT engine"}},
+      .add_options = declare_analyze,
+      .run = run_analyze};
 }
 
 }  // namespace ridgeline::cli

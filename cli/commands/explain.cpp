@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/answer.h"
 #include "cli/requests/machine.h"
@@ -21,6 +22,7 @@
 #include "roofline/ceilings/datasheet.h"
 #include "roofline/explain/choices.h"
 #include "roofline/explain/explanation.h"
+#include "roofline/explain/measured.h"
 #include "roofline/model/memory.h"
 #include "roofline/model/network_load.h"
 #include "roofline/model/predict.h"
@@ -34,10 +36,12 @@ namespace {
 void declare_explain(OptionsDescription& options) {
   add_machine_options(options);
   add_network_options(options);
+  add_times_option(options);
   add_training_options(options);
   options.add_text("runtime", "NAME",
                    "runtime: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, "
-                   "cuda-graph or onnxruntime (default: torch-eager)");
+                   "cuda-graph or onnxruntime (default: torch-eager; tensorrt for its engines)");
+  options.add_text("group-by", "module", "sum the layers by module of the network");
   add_free_memory_option(options);
   options.add_flag("unlocked", "clocks are left to the governor; default: locked");
   add_board_offset_option(options);
@@ -55,6 +59,7 @@ struct ExplainRequest {
   Runtime runtime = Runtime::torch_eager;
   bool locked = true;
   std::optional<Given<double>> free_memory;
+  bool by_module = false;
 };
 
 ExplainRequest explain_request(const Options& options) {
@@ -64,9 +69,15 @@ ExplainRequest explain_request(const Options& options) {
                                              "explain resnet50 --on jetson-agx-orin-64gb"));
   request.training = training_options(options);
   request.machine = machine_request(options);
-  request.runtime = token_option(options, "runtime", Runtime::torch_eager);
+  request.runtime = token_option(
+      options, "runtime", listed_runtime(request.network.word).value_or(Runtime::torch_eager));
   request.locked = !flag(options, "unlocked");
   request.free_memory = free_memory(options);
+  if (const auto word = options.word("group-by")) {
+    if (*word != "module")
+      throw usage_error(as_typed("group-by", *word), quote(*word) + " is not module");
+    request.by_module = true;
+  }
   return request;
 }
 
@@ -165,6 +176,18 @@ class ExplainedNetwork {
   std::map<Runtime, MachineModel> models_;  // with the network's own scales
 };
 
+// Measured times of an engine's layers, in the order of its Demands.
+MeasuredTimes measured_times(const ChosenKernels& kernels) {
+  const KernelTimes& times = *kernels.times;
+  MeasuredTimes measured;
+  for (const std::size_t layer : kernels.demand_layers) {
+    measured.layers_s.push_back(times.mean_s[layer]);
+    measured.fewer_products.push_back(kernels.fewer_products[layer]);
+  }
+  measured.run = {times.total_s, times.run_s, times.runs, times.device, times.files};
+  return measured;
+}
+
 // Under a cap or a governor the GPU runs slower than the mode says.
 void note_clock(const ExplainRequest& request, const MachineSource& machine,
                 const Prediction& prediction, std::vector<std::string>& notes) {
@@ -203,6 +226,12 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
       explain(prediction, variant.demands,
               model_ceilings(machine.model, prediction.point, request.runtime), std::move(run));
   explanation.memory = memory;
+  if (variant.chosen != nullptr && variant.chosen->times)
+    add_measured(explanation, variant.demands, measured_times(*variant.chosen), machine,
+                 request.network.batch.has_value());
+  if (variant.chosen != nullptr && variant.chosen->mapping)
+    explanation.run.notes.push_back(to_text(*variant.chosen->mapping));
+  if (request.by_module) explanation.groups = grouped_layers(explanation, demand_modules(variant));
   const Setting now{machine.point, variant.batch, variant.dtype, request.runtime};
   explanation.advice = advise(now, choices_for(machine, now, network.has_own_types()),
                               [&](const Setting& setting) { return network.cost(setting); });
@@ -222,6 +251,10 @@ ExitCode run_explain(const Options& options, Console& console) {
   answer.files = picture_files([&] { return layers_figure(explanation, explanation.ceilings); });
   answer.beside_csv = as_notes(explanation.run.notes);
   write_answer(answer, options, console);
+  // Printed first, refused then: the rows show which times cannot be.
+  if (const std::string text = contradiction_text(explanation); !text.empty())
+    throw Error(explanation.measured->files.front(), text,
+                "suspect " + explanation.measured->suspect);
   return ExitCode::ok;
 }
 
@@ -234,7 +267,8 @@ Command explain_command() {
       .positional = "MODEL",
       .max_positional = 1,
       .description =
-          "Takes an ONNX file or a network by name and predicts, without running it: time, energy "
+          "Takes an ONNX file, a TensorRT engine's layer information or a network by name and "
+          "predicts, without running it: time, energy "
           "and power with 90 % intervals, per layer the bound (compute, memory, launch, host, "
           "power cap, quantisation), its share of time and energy, and the fraction of its roof "
           "that it attains. Then the changes that would help, each with its predicted gain: "
@@ -247,6 +281,9 @@ Command explain_command() {
                     "a calibrated board, every number"},
                    {"explain vit_b_16 --train --on jetson-orin-nano-8gb --mode gpu=612MHz,cores=4",
                     "a training step, in a custom mode"},
+                   {"explain engine.graph.json --times engine.profile.json --on "
+                    "jetson-agx-orin-64gb --mode 30W",
+                    "a TensorRT engine: measured times beside their roofs"},
                    {"explain resnet50 --svg layers.svg", "the layers on this machine's roofline"}},
       .add_options = declare_explain,
       .run = run_explain};

@@ -78,7 +78,8 @@ Command plan_command() {
       .positional = "[MODEL]",
       .max_positional = 1,
       .description =
-          "Predicts an ONNX file or a network by name in every power mode of a machine, for every "
+          "Predicts an ONNX file, a TensorRT engine or a network by name in every power mode of a "
+          "machine, for every "
           "listed batch and data type, and chooses the mode with the least energy (or time, power, "
           "energy-delay product) that meets the limits with 90 % probability. Prints what the "
           "choice saves over the default and the fastest mode, which limit is active, the "

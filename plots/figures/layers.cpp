@@ -26,6 +26,21 @@ XY place_of(const ExplainedLayer& layer) {
   return {*layer.intensity, layer.operations / layer.time_s};
 }
 
+bool is_measured(const Explanation& explanation) {
+  return explanation.measured && explanation.measured->total_s > 0;
+}
+
+// With measured times in the place of the predicted ones, if there are any.
+Explanation with_shown_times(Explanation explanation) {
+  if (!is_measured(explanation)) return explanation;
+  for (auto* layers : {&explanation.layers, &explanation.groups})
+    for (ExplainedLayer& layer : *layers) {
+      layer.time_s = layer.measured_s.value_or(0);
+      layer.time_share = layer.time_s / explanation.measured->total_s;
+    }
+  return explanation;
+}
+
 // The roof that the picture is about: the type that most of the work is done in.
 Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings) {
   RooflineOptions options;
@@ -41,8 +56,9 @@ Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings
     Point point;
     point.name = layer.name;
     point.kind = PointKind::layer;
+    const Source source = is_measured(explanation) ? Source::measured : Source::predicted;
     point.flop_per_byte = exact(at.x, Source::predicted);
-    point.flops_per_s = exact(at.y, Source::predicted);
+    point.flops_per_s = exact(at.y, source);
     roofline.points.push_back(std::move(point));
   }
   return roofline;
@@ -110,16 +126,19 @@ class LayersPicture {
   }
 
   std::string caption() const {
-    std::string text = fmt::format(
-        "{}; mode: {}. Bubbles: predicted rate of each layer, area = share of the time; {}.",
-        explanation_.run.machine, mode_text(explanation_.point), verdict(explanation_));
+    std::string text =
+        fmt::format("{}; mode: {}. Bubbles: {} rate of each layer, area = share of the time; {}{}.",
+                    explanation_.run.machine, mode_text(explanation_.point),
+                    is_measured(explanation_) ? "measured" : "predicted",
+                    is_measured(explanation_) ? "colours and verdict are predicted: " : "",
+                    verdict(explanation_));
     constexpr double worth_saying = 0.005;
     if (1 - shown_ > worth_saying)
       text += fmt::format(
           " {} of the time is in layers without arithmetic and in overheads, which "
           "have no place here.",
           format_percent(1 - shown_));
-    return text + " Nothing was measured.";
+    return is_measured(explanation_) ? text : text + " Nothing was measured.";
   }
 
   const Explanation& explanation_;
@@ -148,7 +167,8 @@ Ink ink_of(BoundBy bound) {
 }
 
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings) {
-  return LayersPicture(explanation, ceilings).build();
+  const Explanation shown = with_shown_times(explanation);
+  return LayersPicture(shown, ceilings).build();
 }
 
 }  // namespace ridgeline

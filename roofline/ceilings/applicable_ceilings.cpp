@@ -81,6 +81,23 @@ std::optional<double> ApplicableCeilings::least_time_s(const Work& work,
   return std::max(*compute_s, memory_bytes / *usable_bytes_per_s_);
 }
 
+std::optional<CeilingTime> ApplicableCeilings::hardest(const Work& work,
+                                                       double memory_bytes) const {
+  std::optional<CeilingTime> found;
+  const auto add = [&](std::string name, double time_s) {
+    if (!found || time_s > found->time_s) found = CeilingTime{std::move(name), time_s};
+  };
+  for (const FlopCount& part : work.flop) {
+    const std::vector<Peak> peaks = peaks_for(part);
+    if (peaks.empty() || !(part.flop > 0)) continue;
+    const Peak& peak = peaks.front();
+    add(upper_case(to_string(peak.dtype)) + " " + std::string(to_string(peak.unit)),
+        part.flop / peak.flops_per_s);
+  }
+  if (peak_bytes_per_s_) add("DRAM", memory_bytes / *peak_bytes_per_s_);
+  return found;
+}
+
 double ApplicableCeilings::least_time_s(const NetworkLoad& load, double cache_bytes) const {
   double compute_s = 0, weight_bytes = 0;
   for (const KernelLoad& kernel : load.kernels) {

@@ -36,6 +36,11 @@ class ApplicableCeilings {
   // the roof at the work's intensity. Absent if a ceiling is unknown for memory or for any part.
   std::optional<double> least_time_s(const Work& work, double memory_bytes) const;
 
+  // The ceiling that takes longest: each part on its fastest peak, memory at the bandwidth of the
+  // datasheet. No software is faster. Parts without a peak are left out; absent if nothing is
+  // known.
+  std::optional<CeilingTime> hardest(const Work& work, double memory_bytes) const;
+
   // Least time of a whole network, kernel after kernel, at datasheet bandwidth: no software is
   // faster. Only weights must come from memory (activations may stay in caches, recurrent weights
   // in registers), and `cache_bytes` of them may still be cached from the previous run. Zero if no

@@ -73,6 +73,24 @@ std::vector<std::pair<BoundBy, double>> shares_by_bound(const std::vector<Explai
   return shares;
 }
 
+void add_to(std::optional<double>& sum, const std::optional<double>& part) {
+  if (part) sum = sum.value_or(0) + *part;
+}
+
+// The share of several layers' roofs: the least time of all over the time of all.
+struct RoofSum {
+  double least_s = 0, time_s = 0;
+
+  void add(const std::optional<double>& share, double layer_s) {
+    if (!share) return;
+    least_s += *share * layer_s;
+    time_s += layer_s;
+  }
+  std::optional<double> share() const {
+    return time_s > 0 ? std::optional(least_s / time_s) : std::nullopt;
+  }
+};
+
 std::string bound_name(BoundBy bound) {
   return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
 }
@@ -132,12 +150,63 @@ std::string verdict(const Explanation& explanation) {
   return others.empty() ? text : text + "; " + others;
 }
 
+double memory_bytes(const ExplainedLayer& layer, const Explanation& explanation) {
+  return bytes_to_memory(layer, ApplicableCeilings(explanation.ceilings));
+}
+
+std::vector<ExplainedLayer> grouped_layers(const Explanation& explanation,
+                                           std::span<const std::string> names) {
+  std::vector<ExplainedLayer> groups;
+  std::vector<RoofSum> roofs, measured_roofs;
+  std::vector<double> longest;  // time of the layer that gives the group its bound
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < explanation.layers.size(); ++i) {
+    const ExplainedLayer& layer = explanation.layers[i];
+    const auto [place, is_new] = places.try_emplace(names[i], groups.size());
+    if (is_new) {
+      groups.emplace_back();
+      groups.back().name = names[i];
+      roofs.emplace_back();
+      measured_roofs.emplace_back();
+      longest.push_back(-1);
+    }
+    const std::size_t at = place->second;
+    ExplainedLayer& group = groups[at];
+    if (layer.time_s > longest[at]) {
+      longest[at] = layer.time_s;
+      group.op = layer.op;
+      group.bound = layer.bound;
+    }
+    group.time_s += layer.time_s;
+    group.time_share += layer.time_share;
+    add_to(group.energy_j, layer.energy_j);
+    add_to(group.energy_share, layer.energy_share);
+    add_to(group.measured_s, layer.measured_s);
+    group.operations += layer.operations;
+    group.bytes += layer.bytes;
+    for (const Term& term : layer.terms) add_term(group.terms, term);
+    roofs[at].add(layer.roof_share, layer.time_s);
+    measured_roofs[at].add(layer.measured_roof_share, layer.measured_s.value_or(0));
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].bytes > 0) groups[i].intensity = groups[i].operations / groups[i].bytes;
+    groups[i].roof_share = roofs[i].share();
+    groups[i].measured_roof_share = measured_roofs[i].share();
+  }
+  return groups;
+}
+
 std::vector<const ExplainedLayer*> longest_layers(const Explanation& explanation) {
   std::vector<const ExplainedLayer*> layers;
-  for (const ExplainedLayer& layer : explanation.layers) layers.push_back(&layer);
+  for (const ExplainedLayer& layer :
+       explanation.groups.empty() ? explanation.layers : explanation.groups)
+    layers.push_back(&layer);
+  const auto time = [&](const ExplainedLayer* layer) {
+    return explanation.measured ? layer->measured_s.value_or(0) : layer->time_s;
+  };
   std::stable_sort(
       layers.begin(), layers.end(),
-      [](const ExplainedLayer* a, const ExplainedLayer* b) { return a->time_s > b->time_s; });
+      [&](const ExplainedLayer* a, const ExplainedLayer* b) { return time(a) > time(b); });
   return layers;
 }
 

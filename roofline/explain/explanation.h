@@ -58,6 +58,29 @@ struct ExplainedLayer {
   std::optional<double> roof_share;  // attained over attainable at that intensity
   std::vector<RoofShare> roofs;      // each roof alone, the nearest first
   std::vector<Term> terms;
+  // If its time was measured, elsewhere: mean of one run, and the same share for it.
+  std::optional<double> measured_s = {};
+  std::optional<double> measured_roof_share = {};
+};
+
+// A measured time below what the machine needs at least.
+struct Contradiction {
+  std::string layer;
+  double measured_s = 0, least_s = 0;
+  std::string roof;  // that makes it impossible
+
+  friend bool operator==(const Contradiction&, const Contradiction&) = default;
+};
+
+// The run that the measured times are of.
+struct MeasuredRun {
+  double total_s = 0;           // of all layers
+  std::optional<double> run_s;  // of a whole run without profiling
+  std::optional<std::int64_t> runs;
+  std::string device;  // as the files name it; may be empty
+  std::vector<std::string> files;
+  std::vector<Contradiction> contradictions = {};  // the worst first
+  std::string suspect = {};                        // what explains them best; empty if none
 };
 
 struct Explanation {
@@ -79,6 +102,8 @@ struct Explanation {
   Ceilings ceilings;                   // that the layers are compared with; not in the JSON
   std::vector<Advice> advice;
   std::vector<Unfamiliar> unfamiliar;  // also in the notes
+  std::optional<MeasuredRun> measured;
+  std::vector<ExplainedLayer> groups;  // the layers by module, if that was asked for
 };
 
 // The prediction's rows must match the demands in order; `ceilings` must be those of its operating
@@ -86,10 +111,17 @@ struct Explanation {
 Explanation explain(const Prediction& prediction, std::span<const Demand> demands,
                     const Ceilings& ceilings, ExplainedRun run);
 
+// Bytes of a layer that reach memory, by the prediction: the others stay in caches.
+double memory_bytes(const ExplainedLayer& layer, const Explanation& explanation);
+
+// Sums of the layers with the same name in `names`, one per layer; by first appearance.
+std::vector<ExplainedLayer> grouped_layers(const Explanation& explanation,
+                                           std::span<const std::string> names);
+
 // "bound by memory: 71 % of the time; compute 20 %, launch 9 %".
 std::string verdict(const Explanation& explanation);
 
-// Layers by time, the longest first.
+// Layers, or groups if there are any, by time, measured if it is known: the longest first.
 std::vector<const ExplainedLayer*> longest_layers(const Explanation& explanation);
 
 Json to_json(const Explanation& explanation);
