@@ -205,11 +205,16 @@ class GraphBuilder {
   std::size_t mismatched_ = 0;
 };
 
-// Products that the tactic makes outside the tensor cores are those of vector units.
-void move_to_vector_units(Work& work) {
+// Products that the tactic makes outside the tensor cores are those of vector units. There, TF32 is
+// plain FP32: it is a format of matrix units alone.
+void place_on_units(Work& work, const Tactic& tactic) {
   std::vector<FlopCount> parts;
   parts.swap(work.flop);
-  for (FlopCount& part : parts) add_flop(work, Unit::vector, part.dtype, part.flop);
+  for (const FlopCount& part : parts) {
+    const bool stays = part.unit == Unit::matrix && tactic.tensor_cores != std::optional(false);
+    const DType dtype = !stays && part.dtype == DType::tf32 ? DType::fp32 : part.dtype;
+    add_flop(work, stays ? Unit::matrix : Unit::vector, dtype, part.flop);
+  }
 }
 
 // Who wrote each tensor, by name: the Graph may hold it several times.
@@ -285,8 +290,7 @@ Kernels count_kernels(Graph graph, const Engine& engine, const OpWeights& weight
   Kernels kernels;
   kernels.counts = count_layers(graph, weights);
   for (std::size_t i = 0; i < engine.layers.size(); ++i)
-    if (parse_tactic(engine.layers[i].tactic).tensor_cores == std::optional(false))
-      move_to_vector_units(kernels.counts[i].work);
+    place_on_units(kernels.counts[i].work, parse_tactic(engine.layers[i].tactic));
   kernels.demands = lower_fused(graph, Runtime::tensorrt, kernels.counts);
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
     if (!is_view(graph.layers[i])) kernels.demand_layers.push_back(i);

@@ -17,7 +17,7 @@
 namespace ridgeline::tensorrt {
 namespace {
 
-constexpr const char* needs_onnx = "no parameters in the file; --onnx MODEL.onnx counts it";
+constexpr const char* needs_onnx = "opaque; --onnx MODEL.onnx counts it";
 
 std::vector<Part> unknown_layer(std::string reason) {
   return {{Unknown{std::move(reason)}, DType::fp32}};
