@@ -11,8 +11,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/graph/module_path.h"
 #include "analyzer/lowering/lowering.h"
 #include "analyzer/tensorrt/layer_ops.h"
+#include "analyzer/tensorrt/mapping.h"
 #include "analyzer/tensorrt/tactic.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -58,6 +60,17 @@ void substitute(Shape& shape, const Substitutes& sizes, const std::string& tenso
 }
 
 // --- The graph.
+
+// As the names of its nodes tell it; a reformat belongs to the layer that it is made for.
+std::string module_of(const EngineLayer& layer) {
+  if (!layer.onnx_nodes.empty()) return common_module(layer.onnx_nodes);
+  constexpr std::string_view target = " to ";
+  const std::size_t at =
+      layer.name.starts_with("Reformatting CopyNode") ? layer.name.find(target) : std::string::npos;
+  const std::vector<std::string> names =
+      names_in(at == std::string::npos ? layer.name : layer.name.substr(at + target.size()));
+  return common_module(names);
+}
 
 class GraphBuilder {
  public:
@@ -162,6 +175,7 @@ class GraphBuilder {
     layer.origin = from.type;
     layer.sources = from.onnx_nodes;
     if (layer.sources.empty()) layer.sources.push_back(from.name);
+    layer.module = module_of(from);
     add_tensors(from, from.inputs, layer.inputs, layer.steering);
     if (same_word(from.type, "Constant"))
       for (const EngineTensor& output : from.outputs) constants_.insert(output.name);
