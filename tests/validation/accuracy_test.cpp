@@ -16,11 +16,12 @@ constexpr const char* agx_orin = "orin_agx_nets.csv";
 constexpr const char* jetsons = "mlperf_jetson.csv";
 constexpr const char* gpus = "nvidia_gpus_dvfs.csv";
 constexpr const char* cards = "timm_gpus.csv";
+constexpr const char* orin_nano = "orin_nano_yolov8n.csv";
 
 class Accuracy : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* table : {agx_orin, jetsons, gpus, cards})
+    for (const char* table : {agx_orin, jetsons, gpus, cards, orin_nano})
       if (measured_table(table).empty())
         GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no " << table;
   }
@@ -96,6 +97,14 @@ TEST_F(Accuracy, TensorRtOnJetsonsWithNetworksLeftOut) {
   const Json json = scored(jetsons, {"--cross-validate", "model"});
   EXPECT_LE(json["time_mape"].get<double>(), 0.25);
   EXPECT_LE(json["power_mape"].get<double>(), 0.15);
+}
+
+// A small network in three types; no row of this board was fitted.
+TEST_F(Accuracy, SmallNetworkByTensorRtOnOrinNano) {
+  const Json json = scored(orin_nano, {});
+  EXPECT_LE(json["time_mape"].get<double>(), 0.20);
+  EXPECT_LE(json["by"]["runtime"]["tensorrt"]["time_mape"].get<double>(), 0.15);
+  EXPECT_GE(json["by"]["runtime"]["tensorrt"]["coverage"].get<double>(), 0.9);
 }
 
 }  // namespace
