@@ -16,6 +16,8 @@ class CsvReader {
  public:
   CsvReader(std::string_view text, const std::string& name) : text_(text), name_(name) {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
+      throw Error(name_, "is UTF-16 text", "save it as UTF-8");
   }
 
   std::vector<CsvRow> run() {
@@ -117,7 +119,14 @@ std::string csv_row(const std::vector<std::string>& fields) {
 }
 
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& name) {
-  return CsvReader(text, name).run();
+  std::vector<CsvRow> rows = CsvReader(text, name).run();
+  // A header in one cell, as spreadsheets of other countries write it.
+  if (!rows.empty() && rows.front().cells.size() == 1)
+    for (const auto& [sign, word] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}})
+      if (rows.front().cells.front().find(sign) != std::string::npos)
+        throw Error(name, std::string("its cells are separated by ") + word,
+                    "save it with commas between the cells");
+  return rows;
 }
 
 }  // namespace ridgeline

@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/text.h"
 
@@ -27,7 +28,38 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
+// Every word of `typed` is a word of `known`, or begins one.
+bool has_words_of(std::string_view known, std::string_view typed) {
+  const auto words_of = [](std::string_view text) {
+    std::vector<std::string> words(1);
+    for (const char c : text)
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+        words.back() += c;
+      else if (!words.back().empty())
+        words.emplace_back();
+    if (words.back().empty()) words.pop_back();
+    return words;
+  };
+  const auto wanted = words_of(typed), there = words_of(known);
+  return wanted.size() > 1 && std::all_of(wanted.begin(), wanted.end(), [&](const auto& word) {
+           return std::any_of(there.begin(), there.end(),
+                              [&](const auto& other) { return other.starts_with(word); });
+         });
+}
+
 }  // namespace
+
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : lower(name))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) plain += c;
+  return plain;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  const std::string plain = plain_name(a);
+  return !plain.empty() && plain == plain_name(b);
+}
 
 std::vector<std::string> all_nearest(std::string_view word,
                                      const std::vector<std::string>& candidates) {
@@ -38,7 +70,10 @@ std::vector<std::string> all_nearest(std::string_view word,
   std::size_t best_distance = std::max<std::size_t>(1, typed.size() / 3);
   for (const std::string& candidate : candidates) {
     const std::string known = lower(candidate);
-    const bool is_beginning = typed.size() >= 3 && known.starts_with(typed);
+    const bool is_beginning =
+        (typed.size() >= 3 &&
+         (known.starts_with(typed) || plain_name(known).starts_with(plain_name(typed)))) ||
+        has_words_of(known, typed);
     const std::size_t distance = is_beginning ? 1 : edit_distance(typed, known);
     if (distance > best_distance || distance >= known.size()) continue;
     if (distance < best_distance) best.clear();

@@ -9,8 +9,13 @@
 
 namespace ridgeline {
 
+// Names are compared without regard to case and punctuation: "ResNet-50" is resnet50.
+std::string plain_name(std::string_view name);  // letters and digits, in lower case
+bool same_name(std::string_view a, std::string_view b);
+
 // By edits (insert, delete, replace, swap of neighbours), ignoring case; a beginning of at least
-// three letters counts as near. The first of equals wins.
+// three letters counts as near, and so do all words of a name in any place ("jetson-thor"). The
+// first of equals wins.
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
+#include "base/file_kind.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 namespace ridgeline {
@@ -405,15 +407,22 @@ const ProfileMode& named_mode(const Profile& profile, const std::string& label,
                               const char* option) {
   std::string known;
   for (const ProfileMode& mode : profile.modes) {
-    if (mode.mode.label == label) return mode;
+    if (mode.mode.label == label || same_name(mode.mode.label, label)) return mode;
     known += (known.empty() ? "" : ", ") + mode.mode.label;
   }
   throw usage_error(option, "the profile has no mode " + quote(label), "it has " + known);
 }
 
 Profile load_profile(const std::string& path) {
-  const Json document = read_json_file(path);
-  return profile_from_json(file_cursor(document, path));
+  try {
+    const Json document = read_json_file(path);
+    return profile_from_json(file_cursor(document, path));
+  } catch (const Error& error) {
+    // A file of another kind is named; a damaged profile keeps its own message.
+    const KnownFile file = file_kind(path);
+    if (file.kind == FileKind::unknown || file.kind == FileKind::profile) throw;
+    throw Error(path, "is not a profile", file.hint, error.code());
+  }
 }
 
 void save_profile(const Profile& profile, const std::string& path) {

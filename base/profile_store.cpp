@@ -85,6 +85,10 @@ Error no_profile() {
 
 }  // namespace
 
+bool has_profile_store() {
+  return variable("XDG_DATA_HOME").starts_with('/') || !variable("HOME").empty();
+}
+
 std::string profile_store_directory() {
   // The specification says that a relative path there is to be ignored.
   std::string base = variable("XDG_DATA_HOME");

@@ -23,6 +23,9 @@ std::string store_profile(const Profile& profile, Shelf shelf = Shelf::whole);
 // Creates the store where it is missing; throws Error where nothing could be stored.
 void check_profile_store();
 
+// Whether the environment says where the store is.
+bool has_profile_store();
+
 // The whole profile with the latest date in its name, of processor or GPU, else the latest partial
 // one; nothing where the store is empty or absent.
 std::optional<std::string> newest_profile_path();

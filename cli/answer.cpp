@@ -4,14 +4,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/text.h"
 #include "plots/renderers/renderers.h"
 
 namespace ridgeline::cli {
+
+namespace {
+
+// "--svg plan.png" would write SVG under a wrong name.
+void check_ending(const std::string& option, const std::string& path) {
+  const auto own = std::find_if(renderers().begin(), renderers().end(),
+                                [&](const Renderer& renderer) { return renderer.name == option; });
+  if (own == renderers().end()) return;
+  for (const std::string_view other : {".png", ".jpg", ".jpeg", ".pdf", ".gif", ".svg", ".html"})
+    if (lower(path).ends_with(other) && other != own->ending)
+      throw usage_error(
+          fmt::format("--{} {}", option, path),
+          fmt::format("{} is written, not {}", own->title, other.substr(1)),
+          fmt::format("name a file that ends in {}; rsvg-convert makes PNG of SVG", own->ending));
+}
+
+}  // namespace
 
 void check_answer_files(const Options& options, const std::vector<const char*>& names) {
   bool taken = flag(options, "json") || flag(options, "csv");
@@ -22,6 +41,7 @@ void check_answer_files(const Options& options, const std::vector<const char*>& 
                         "standard output cannot hold both the picture and the data",
                         fmt::format("give --{} a file name", name));
     taken = taken || path == "-";
+    check_ending(name, path);
     if (!path.empty() && path != "-") check_file_can_be_written(path);
   }
 }

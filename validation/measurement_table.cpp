@@ -15,6 +15,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/limits.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -180,6 +181,9 @@ class TableReader {
         table_.skipped.push_back({row_->line, skip.reason});
       }
     }
+    if (!options_.where.empty() && table_.rows.empty() && table_.skipped.empty())
+      throw Error("--where", "selects no row of " + name_, "check the values",
+                  ExitCode::incomplete);
     return std::move(table_);
   }
 
@@ -201,6 +205,9 @@ class TableReader {
     if (missing.empty()) return;
     std::string names;
     for (const std::string& column : missing) names += (names.empty() ? "" : ", ") + column;
+    const KnownFile file = file_kind(name_);
+    if (file.kind != FileKind::unknown && file.kind != FileKind::table)
+      throw Error(name_, "is not a table of measured runs", file.hint);
     throw Error(name_,
                 fmt::format("misses the {} {}", missing.size() == 1 ? "column" : "columns", names));
   }

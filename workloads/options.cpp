@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/units.h"
 
 namespace ridgeline {
@@ -25,6 +26,8 @@ std::string words_of(std::string_view separator) {
 template <class E>
 E word(std::string_view text, const std::string& where) {
   if (const auto token = parse_token<E>(text)) return *token;
+  for (const auto& [token, spelling] : TokenTable<E>::rows)
+    if (same_name(spelling, text)) return token;
   throw usage_error(where, fmt::format("no such {}", TokenTable<E>::noun),
                     "use " + words_of<E>(" or "));
 }

@@ -75,6 +75,8 @@ const std::vector<Workload>& all_workloads() {
 std::optional<Workload> find_workload(std::string_view name) {
   for (const Workload& workload : all_workloads())
     if (workload.name == name) return workload;
+  for (const Workload& workload : all_workloads())
+    if (same_name(workload.name, name)) return workload;
   return std::nullopt;
 }
 

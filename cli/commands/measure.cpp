@@ -277,7 +277,8 @@ ExitCode run_measure(const Options& options, Console& console) {
   }
   // A place that cannot be written is found out before the minutes are spent, not after.
   if (!request.output.empty()) check_file_can_be_written(request.output);
-  check_profile_store();
+  const bool stores = request.output.empty() || has_profile_store();
+  if (stores) check_profile_store();
   if (input_options.storage) input::check_folder(*input_options.storage);
 
   Profile profile;
@@ -317,7 +318,7 @@ ExitCode run_measure(const Options& options, Console& console) {
   if (!impossible.empty() && !disturbed)
     throw Error("measure", "impossible reading above 102 % of theory: " + impossible,
                 "measure again on a quiet machine; the rows are marked");
-  if (has_rates(mode)) {
+  if (has_rates(mode) && stores) {
     const std::string path = store_profile(profile, shelf);
     console.talk(disturbed ? "stored apart, as the machine was disturbed: " + path +
                                  " (to use it anyway: ridgeline roofline " + path + ")"

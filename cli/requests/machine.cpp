@@ -35,8 +35,12 @@ MachineRequest machine_request(const Options& options) {
   request.host_cpu = options.text_or_empty("host-cpu");
   if (options.has("threads")) request.threads = options.integer("threads");
   if (const auto watts = options.word("board-offset"))
-    request.board_offset_w = parse_watts(*watts, "--board-offset");
+    request.board_offset_w = parse_watts(*watts, "--board-offset " + *watts);
   return request;
+}
+
+Runtime usual_runtime(const MachineModel& model, bool trains) {
+  return !trains && has_gpu(model) ? Runtime::tensorrt : Runtime::torch_eager;
 }
 
 }  // namespace ridgeline::cli

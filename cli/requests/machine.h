@@ -13,4 +13,7 @@ void add_host_cpu_option(OptionsDescription& options);
 
 MachineRequest machine_request(const Options& options);
 
+// What a network is usually run with: tensorrt on a GPU, torch-eager on a CPU and for training.
+Runtime usual_runtime(const MachineModel& model, bool trains);
+
 }  // namespace ridgeline::cli

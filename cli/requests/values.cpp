@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "analyzer/graph/shape.h"
 #include "base/units.h"
@@ -79,6 +80,31 @@ double watts_of(const std::string& text, const std::string& where) {
 double joules_of(const std::string& text, const std::string& where, const char* units) {
   require_unit(text, where, units);
   return positive(parse_joules(text, where), where);
+}
+
+std::string_view meant_token(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"trt", "tensorrt"},
+      {"trtexec", "tensorrt"},
+      {"pytorch", "torch-eager"},
+      {"torch", "torch-eager"},
+      {"eager", "torch-eager"},
+      {"compile", "torch-compiled"},
+      {"torchcompile", "torch-compiled"},
+      {"inductor", "torch-compiled"},
+      {"ort", "onnxruntime"},
+      {"half", "fp16"},
+      {"float16", "fp16"},
+      {"bfloat16", "bf16"},
+      {"float", "fp32"},
+      {"float32", "fp32"},
+      {"single", "fp32"},
+      {"double", "fp64"},
+      {"float64", "fp64"},
+  };
+  for (const auto& [other, token] : words)
+    if (same_name(other, word)) return token;
+  return word;
 }
 
 std::int64_t count_option(const Options& options, const char* name, std::int64_t least,

@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "base/tokens.h"
 #include "cli/command.h"
@@ -52,13 +55,25 @@ std::int64_t count_option(const Options& options, const char* name, std::int64_t
 // The same of a value that is at hand: from `least` to 2^40.
 std::int64_t dimension(const std::string& text, const std::string& where, std::int64_t least);
 
+// Other words that people use for a token: "trt", "pytorch", "half". The word itself if none.
+std::string_view meant_token(std::string_view word);
+
+// A token without regard to case and punctuation, and by its other words.
+template <class E>
+std::optional<E> lenient_token(std::string_view word) {
+  if (const auto value = parse_token<E>(word)) return value;
+  for (const auto& [value, spelling] : TokenTable<E>::rows)
+    if (same_name(spelling, word) || same_name(spelling, meant_token(word))) return value;
+  return std::nullopt;
+}
+
 // `fallback` where the option is not given; a word that is no token is a usage error that lists
 // the right ones.
 template <class E>
 E token_option(const Options& options, const char* name, E fallback) {
   if (!options.has(name)) return fallback;
   const auto& word = options.text(name);
-  if (const auto value = parse_token<E>(word)) return *value;
+  if (const auto value = lenient_token<E>(word)) return *value;
   std::string allowed;
   for (const auto& row : TokenTable<E>::rows)
     (allowed += allowed.empty() ? "" : ", ") += row.second;

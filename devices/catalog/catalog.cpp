@@ -26,6 +26,13 @@ bool same_release(std::string_view a, std::string_view b) {
   return b.starts_with(a) && (a.size() == b.size() || b[a.size()] == '.');
 }
 
+// "nvidiajetsonthor" is "thor".
+std::string without_maker(std::string name) {
+  for (const std::string_view maker : {"nvidia", "jetson"})
+    if (name.starts_with(maker)) name.erase(0, maker.size());
+  return name;
+}
+
 std::string releases_of(const Device& device) {
   std::string text;
   for (const Configuration& each : device.configurations)
@@ -41,6 +48,12 @@ const IndexRow* find(std::string_view name) {
   for (const IndexRow& row : index())
     for (const std::string_view alias : row.aliases)
       if (same_word(alias, name)) return &row;
+  const std::string wanted = without_maker(plain_name(name));
+  for (const IndexRow& row : index()) {
+    if (wanted == without_maker(plain_name(row.id))) return &row;
+    for (const std::string_view alias : row.aliases)
+      if (wanted == without_maker(plain_name(alias))) return &row;
+  }
   return nullptr;
 }
 

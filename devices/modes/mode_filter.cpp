@@ -56,8 +56,9 @@ ModeCondition parse_condition(std::string_view item, const std::string& where) {
     const std::size_t slash = value.find('/');
     const std::string one(value.substr(0, slash));
     const bool is_end = one == "max" || one == "min";
-    // A word's unit is of no interest here: any value that it takes will do.
-    const std::string text = word + "=" + (is_end ? "1" : one);
+    // The end of an axis needs the knob alone: any value that it takes will do.
+    const bool is_count = word == "cores" || word == "sm";
+    const std::string text = word + "=" + (is_end ? (is_count ? "1" : "1GHz") : one);
     const auto [knob, number] = knob_value(parse_mode_request(text, where), condition.text, where);
     condition.knob = knob;
     if (is_end)

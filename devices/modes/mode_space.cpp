@@ -103,7 +103,7 @@ void set_cap_of_power(const Device& device, double cap_w, const std::string& whe
 const StockMode* find_stock(const Configuration& configuration, const std::string& word) {
   const std::string_view wanted = nvpmodel::label_of(word);
   for (const StockMode& mode : configuration.modes)
-    if (same_word(nvpmodel::label_of(mode.name), wanted)) return &mode;
+    if (same_name(nvpmodel::label_of(mode.name), wanted)) return &mode;
   int id = -1;
   const auto parsed = std::from_chars(word.data(), word.data() + word.size(), id);
   if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size()) return nullptr;

@@ -66,8 +66,9 @@ constexpr KnownDataset known[] = {
 std::span<const KnownDataset> known_datasets() { return known; }
 
 const KnownDataset& known_dataset(std::string_view name, std::string_view where) {
-  const auto* const found = std::find_if(std::begin(known), std::end(known),
-                                         [&](const KnownDataset& one) { return one.name == name; });
+  const auto* const found =
+      std::find_if(std::begin(known), std::end(known),
+                   [&](const KnownDataset& one) { return same_name(one.name, name); });
   if (found != std::end(known)) return *found;
   std::vector<std::string> names;
   for (const KnownDataset& one : known) names.emplace_back(one.name);

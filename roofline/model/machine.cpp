@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/file_kind.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/parameters.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
@@ -54,7 +56,7 @@ OperatingPoint measured_point(const MachineModel& model, const MachineRequest& r
   std::string known;
   for (const Observation& observation : model.observations) {
     const OperatingPoint& point = observation.conditions.point;
-    if (label.empty() || point.label == label) return point;
+    if (label.empty() || point.label == label || same_name(point.label, label)) return point;
     if (known.find(point.label) == std::string::npos)
       known += (known.empty() ? "" : ", ") + point.label;
   }
@@ -130,6 +132,10 @@ MachineSource profile_source(const Profile& profile, const MachineRequest& reque
 }
 
 MachineSource file_source(const std::string& path, const MachineRequest& request) {
+  if (const KnownFile file = file_kind(path); file.kind != FileKind::unknown &&
+                                              file.kind != FileKind::profile &&
+                                              file.kind != FileKind::fitted_model)
+    throw Error(path, "is neither a profile nor a fitted model", file.hint);
   const Json json = read_json_file(path);
   const JsonCursor document = file_cursor(json, path);
   const std::string schema = document.at("schema").text();

@@ -113,7 +113,7 @@ TEST(Units, Parse) {
   EXPECT_EQ(parse_seconds("3us"), 3e-6);
   EXPECT_EQ(parse_seconds("3µs"), 3e-6);
   EXPECT_EQ(parse_seconds("2min"), 120);
-  EXPECT_EQ(parse_seconds("0.5"), 0.5);
+  EXPECT_EQ(parse_hz("1065.6MHz"), 1065600000.0);
   EXPECT_EQ(parse_watts("7500mW"), 7.5);
   EXPECT_EQ(parse_count("64k"), 64000u);
 }
@@ -136,6 +136,11 @@ TEST(Units, WhatCannotBeParsedIsAUsageErrorWithTheText) {
       "1GB)");
   EXPECT_EQ(error_line([] { parse_hz("5 W"); }),
             "\"5 W\" is not a frequency, unknown unit \"W\" (write for example 612MHz)");
+  EXPECT_EQ(error_line([] { parse_hz("600", "--mode"); }),
+            "--mode: \"600\" has no unit (write for example 612MHz)");
+  EXPECT_NE(error_line([] { parse_seconds("0.5"); }), "no error");
+  EXPECT_NE(error_line([] { parse_joules("5"); }), "no error");
+  EXPECT_NE(error_line([] { parse_watts("5"); }), "no error");
   EXPECT_NE(error_line([] { parse_seconds("5Ms"); }), "no error");
   EXPECT_NE(error_line([] { parse_watts("30w"); }), "no error");
 }
