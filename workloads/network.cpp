@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "analyzer/fusion/fold_batch_norm.h"
+#include "analyzer/graph/build_precision.h"
 #include "base/error.h"
 #include "workloads/registry.h"
 
@@ -38,9 +39,29 @@ void refuse_options_of_files(const NetworkRequest& request) {
 
 void refuse_options_of_workloads(const NetworkRequest& request) {
   for (const auto& [option, name] : TokenTable<WorkloadOption>::rows)
-    if (option == WorkloadOption::dtype ? request.dtype.has_value()
-                                        : is_given(request.options, option))
+    if (option != WorkloadOption::dtype && is_given(request.options, option))
       refuse_option(name, request.word, "a file with its own");
+}
+
+// --dtype of a file is the precision that it is built in.
+void set_precision(Network& network, DType precision) {
+  Graph* graph = std::get_if<Graph>(&network.content);
+  if (graph == nullptr)
+    throw usage_error(fmt::format("--dtype {}", to_string(precision)),
+                      network.source.path + " was built with its types already");
+  workload_dtype(precision);  // a usage error for a type that no network has
+  switch (build_in(*graph, precision)) {
+    case Rebuilt::yes:
+      return;
+    case Rebuilt::own_quantization:
+      network.warnings.push_back(network.source.path + " is quantised: it keeps its own types");
+      return;
+    case Rebuilt::nothing_wide:
+      if (precision != DType::fp32)
+        network.warnings.push_back(fmt::format("{} has no tensor wider than {}: it keeps its types",
+                                               network.source.path, to_string(precision)));
+      return;
+  }
 }
 
 Network build_network(const NetworkRequest& request) {
@@ -73,7 +94,10 @@ Network read_file(const NetworkRequest& request) {
     if (!reading.assumed_dim) reading.assumed_dim = 1;
     reading.absorb_quantization = false;
   }
-  return read_network(request.word, reading);
+  Network network = read_network(request.word, reading);
+  if (request.dtype && request.form == NetworkForm::as_given)
+    set_precision(network, *request.dtype);
+  return network;
 }
 
 }  // namespace
@@ -86,7 +110,11 @@ bool is_file(const NetworkRequest& request) {
 }
 
 Network load_network(const NetworkRequest& request) {
-  return is_file(request) ? read_file(request) : build_network(request);
+  Network network = is_file(request) ? read_file(request) : build_network(request);
+  Graph* graph = std::get_if<Graph>(&network.content);
+  if (graph != nullptr && request.weights) store_weights_in(*graph, *request.weights);
+  if (graph != nullptr && request.caches) store_caches_in(*graph, *request.caches);
+  return network;
 }
 
 }  // namespace ridgeline

@@ -20,9 +20,11 @@ enum class NetworkForm { as_given, as_exported };
 struct NetworkRequest {
   std::string word;  // name or path; a known name takes precedence over a file of that name
   std::optional<std::int64_t> batch = {};
-  std::optional<DType> dtype = {};
-  WorkloadOptions options = {};  // for a network by name; batch and dtype are those above
-  ReadOptions reading = {};      // for a file; its batch is the one above
+  std::optional<DType> dtype = {};    // of a file: the precision that it is built in
+  std::optional<DType> weights = {};  // of products, stored narrower than they are computed
+  std::optional<DType> caches = {};   // of language models
+  WorkloadOptions options = {};       // for a network by name; batch and dtype are those above
+  ReadOptions reading = {};           // for a file; its batch is the one above
   NetworkForm form = NetworkForm::as_given;
   bool allow_unknown = false;  // operators without a rule count as moving data only
   // The options also apply to a network of the other kind, which this one is compared with.

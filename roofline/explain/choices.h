@@ -7,8 +7,13 @@
 
 namespace ridgeline {
 
-// `fixed_dtype`: the network has its own types, which cannot be changed.
-Choices choices_for(const MachineSource& source, const Setting& now, bool fixed_dtype);
+Choices choices_for(const MachineSource& source, const Setting& now);
+
+// Whether the GPU, or the CPU of a machine without one, has units for the type.
+bool has_units(const MachineModel& model, DType dtype);
+
+// What fp32 means under TensorRT, for people; empty where it means fp32.
+std::string tf32_note(const MachineModel& model, DType dtype, Runtime runtime);
 
 // The type that the machine computes `dtype` in: `dtype` itself, or the next wider one that it has
 // units for.
