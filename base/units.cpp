@@ -264,9 +264,12 @@ std::uint64_t parse_bytes(std::string_view text, const std::string& where) {
 double parse_hz(std::string_view text, const std::string& where) {
   const double hz =
       parse_quantity(text, where, "a frequency", "612MHz", hz_suffixes, Case::ignored);
-  // 1065.6 × 10^6 is not quite whole in doubles; no clock is stated to parts of a hertz.
+  // 1065.6 × 10^6 is not quite whole in doubles.
+  const std::string unit = text.size() > 3 ? lower(text.substr(text.size() - 3)) : std::string();
+  const bool is_scaled = unit == "khz" || unit == "mhz" || unit == "ghz";
+  constexpr double rounding = 1e-15;
   const double rounded = std::round(hz);
-  return std::abs(hz - rounded) < 1e-3 ? rounded : hz;
+  return is_scaled && std::abs(hz - rounded) < rounding * hz ? rounded : hz;
 }
 
 double parse_seconds(std::string_view text, const std::string& where) {

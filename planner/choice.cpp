@@ -29,8 +29,14 @@ constexpr std::size_t most_faster = 64;  // that are tried
 
 }  // namespace
 
-Chooser::Chooser(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws, Reach reach)
-    : problem_(problem), sweep_(sweep), draws_(draws), reach_(reach) {}
+Chooser::Chooser(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws, Reach reach,
+                 bool stock_only)
+    : problem_(problem), sweep_(sweep), draws_(draws), reach_(reach), stock_only_(stock_only) {}
+
+bool Chooser::is_eligible(std::size_t row) const {
+  const CandidateMode& mode = mode_at(problem_, sweep_, row);
+  return mode.is_eligible(reach_) && (mode.stock || !stock_only_);
+}
 
 bool Chooser::keeps(std::size_t row, const Service& service, const Objective& objective) const {
   return std::all_of(objective.limits.begin(), objective.limits.end(), [&](const Limit& limit) {
@@ -86,7 +92,7 @@ std::vector<Chooser::Ranked> Chooser::feasible(const Objective& objective,
                                                const Score& score_at) const {
   std::vector<Ranked> ranked;
   for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
-    if (!mode_at(problem_, sweep_, row).is_eligible(reach_)) continue;
+    if (!is_eligible(row)) continue;
     const Service service = service_at(problem_, sweep_, row, objective);
     const double score = score_at(row, service);
     if (!(score > 0) || !std::isfinite(score) || !keeps(row, service, objective)) continue;
@@ -151,7 +157,7 @@ std::optional<Choice> Chooser::faster_than(const Choice& choice, const Objective
   std::vector<Candidate> faster;
   for (std::size_t mode = 0; mode < sweep_.modes; ++mode) {
     const std::size_t row = sweep_.row(variant, mode);
-    if (!mode_at(problem_, sweep_, row).is_eligible(reach_)) continue;
+    if (!is_eligible(row)) continue;
     const Candidate candidate = at(row);
     if (candidate.score > 0 && candidate.score <= choice.score * (1 + same_energy) &&
         candidate.time_s < enough_s && holds_at_means(row, objective))

@@ -22,8 +22,10 @@ struct Choice {
 
 class Chooser {
  public:
-  // With Reach::live, modes that need a reboot are not chosen.
-  Chooser(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws, Reach reach);
+  // With Reach::live, modes that need a reboot are not chosen; with `stock_only`, stock modes alone
+  // are.
+  Chooser(const PlanProblem& problem, const Sweep& sweep, SweepDraws& draws, Reach reach,
+          bool stock_only = false);
 
   // The best first, then the best that are not near any before them. Empty if no row keeps the
   // limits.
@@ -62,6 +64,7 @@ class Chooser {
 
   std::vector<Choice> search(const Objective& objective, std::size_t count, const Score& score);
   std::vector<Ranked> feasible(const Objective& objective, const Score& score) const;
+  bool is_eligible(std::size_t row) const;
   bool keeps(std::size_t row, const Service& service, const Objective& objective) const;
   bool is_behind(const Ranked& a, const Ranked& b) const;
   std::vector<double> margins(const std::vector<Ranked>& ranked, const Objective& objective);
@@ -72,6 +75,7 @@ class Chooser {
   const Sweep& sweep_;
   SweepDraws& draws_;
   Reach reach_;
+  bool stock_only_;
 };
 
 }  // namespace ridgeline

@@ -21,11 +21,11 @@ double latency_limit_s(const Objective& objective) {
 std::string limit_value_text(LimitKind kind, double bound) {
   switch (kind) {
     case LimitKind::latency:
-    case LimitKind::arrivals:
     case LimitKind::epoch_time:
     case LimitKind::training_time:
       return format_seconds(bound);
     case LimitKind::throughput:
+    case LimitKind::arrivals:
       return format_number(1 / bound) + " /s";
     case LimitKind::power:
     case LimitKind::peak_power:

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/units.h"
+
 namespace ridgeline {
 namespace {
 
@@ -24,10 +26,13 @@ double order_statistic(std::vector<double> values, double p) {
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
 }
 
-// Three digits, upwards, so that the bound that is suggested is enough.
-double rounded_up(double value) {
-  const double digit = std::pow(10, std::floor(std::log10(value)) - 2);
-  return std::ceil(value / digit - 1e-9) * digit;
+// Three digits, upwards, so that the bound that is suggested is enough; of a rate downwards.
+double rounded_up(LimitKind kind, double value) {
+  const bool is_rate = kind == LimitKind::throughput || kind == LimitKind::arrivals;
+  const double shown = is_rate ? 1 / value : value;
+  const double digit = std::pow(10, std::floor(std::log10(shown)) - 2);
+  if (is_rate) return 1 / (std::floor(shown / digit + 1e-9) * digit);
+  return std::ceil(shown / digit - 1e-9) * digit;
 }
 
 double value_at(const Chooser& chooser, std::size_t row, const Limit& limit,
@@ -71,9 +76,60 @@ std::optional<Relaxation> relaxation(Chooser& chooser, const Objective& objectiv
   }
   const double bound = std::max(value_at(chooser, row->row, limit, objective),
                                 order_statistic(values, required_probability(limit, objective)));
-  if (std::isfinite(bound) && bound > 0) return Relaxation{limit, rounded_up(bound)};
+  if (std::isfinite(bound) && bound > 0) return Relaxation{limit, rounded_up(limit.kind, bound)};
   // The other limits use up all the risk, whatever this one is.
   return std::nullopt;
+}
+
+// The limits that a row breaks, each with what it needs so that all hold together.
+std::vector<Relaxation> relaxed_together(Chooser& chooser, const Objective& objective,
+                                         std::size_t row) {
+  std::vector<Relaxation> result;
+  const auto count = static_cast<double>(objective.limits.size());
+  for (const Limit& limit : objective.limits) {
+    const double probability = 1 - (1 - required_probability(limit, objective)) / count;
+    const double value =
+        order_statistic(chooser.draws().limited_values(row, limit.kind, objective), probability);
+    if (value > limit.bound && std::isfinite(value))
+      result.push_back({limit, rounded_up(limit.kind, value)});
+  }
+  return result;
+}
+
+std::string relaxed_text(const std::vector<Relaxation>& limits, const char* between) {
+  std::string text;
+  for (const Relaxation& relaxed : limits)
+    text += (text.empty() ? "" : between) +
+            fmt::format("{} to {}", to_string(relaxed.limit.kind),
+                        limit_value_text(relaxed.limit.kind, relaxed.bound));
+  return text;
+}
+
+// Beside training: inference alone may already be too slow for its requests.
+std::optional<Error> inference_too_slow(const Chooser& chooser) {
+  const PlanProblem& problem = chooser.problem();
+  if (problem.scenario != Scenario::concurrent) return std::nullopt;
+  double least_s = INFINITY;
+  std::size_t best = 0;
+  for (std::size_t row = 0; row < chooser.sweep().costs.size(); ++row) {
+    if (!problem.candidates.is_eligible(chooser.sweep().mode_of(row))) continue;
+    const double sample_s = chooser.sweep().costs[row].time_s /
+                            static_cast<double>(variant_at(problem, chooser.sweep(), row).batch);
+    if (!(sample_s < least_s)) continue;
+    least_s = sample_s;
+    best = row;
+  }
+  const double rate = problem.concurrent.stream.requests_per_s;
+  if (!(least_s * rate > 1)) return std::nullopt;
+  return Error(
+      "--rate",
+      fmt::format("inference alone is too slow: {} takes {} per request in {}, but one "
+                  "arrives every {}",
+                  problem.network, format_seconds(least_s), chooser.name_of(best),
+                  format_seconds(1 / rate)),
+      fmt::format("lower --rate to {}",
+                  limit_value_text(LimitKind::arrivals, rounded_up(LimitKind::arrivals, least_s))),
+      ExitCode::infeasible);
 }
 
 }  // namespace
@@ -105,10 +161,13 @@ Infeasibility infeasibility(Chooser& chooser, const Objective& objective) {
             [](const Relaxation& a, const Relaxation& b) {
               return a.bound / a.limit.bound < b.bound / b.limit.bound;
             });
+  if (result.relaxed.empty() && result.missed.bound > 0)
+    result.together = relaxed_together(chooser, objective, result.nearest);
   return result;
 }
 
 Error infeasible_error(Chooser& chooser, const Objective& objective) {
+  if (const auto error = inference_too_slow(chooser)) return *error;
   const Infeasibility why = infeasibility(chooser, objective);
   const Limit& missed = why.missed;
   const std::string what =
@@ -117,13 +176,11 @@ Error infeasible_error(Chooser& chooser, const Objective& objective) {
           : fmt::format("no mode meets all limits; nearest is {}: {} instead of {}",
                         chooser.name_of(why.nearest), limit_value_text(missed.kind, why.value),
                         limit_value_text(missed.kind, missed.bound));
-  std::string fix;
-  for (const Relaxation& relaxed : why.relaxed) {
-    if (!fix.empty()) fix += ", or ";
-    fix += fmt::format("{} to {}", to_string(relaxed.limit.kind),
-                       limit_value_text(relaxed.limit.kind, relaxed.bound));
-  }
-  fix = fix.empty() ? "no single limit is enough: relax more than one" : "relax " + fix;
+  std::string fix = "relax more than one limit";
+  if (!why.relaxed.empty())
+    fix = "relax " + relaxed_text(why.relaxed, ", or ");
+  else if (!why.together.empty())
+    fix = "relax " + relaxed_text(why.together, " and ");
   return {missed.text, what, fix, ExitCode::infeasible};
 }
 

@@ -17,10 +17,11 @@ struct Relaxation {
 };
 
 struct Infeasibility {
-  std::size_t nearest = 0;          // the row whose worst miss is smallest
-  Limit missed;                     // the limit of that miss
-  double value = 0;                 // at the required probability; without draws at the means
-  std::vector<Relaxation> relaxed;  // the smallest change first; empty: no single limit is enough
+  std::vector<Relaxation> together;  // if no single limit is enough: what the nearest row needs
+  std::size_t nearest = 0;           // the row whose worst miss is smallest
+  Limit missed;                      // the limit of that miss
+  double value = 0;                  // at the required probability; without draws at the means
+  std::vector<Relaxation> relaxed;   // the smallest change first; empty: no single limit is enough
 };
 
 Infeasibility infeasibility(Chooser& chooser, const Objective& objective);

@@ -11,37 +11,46 @@ Json mode_json(const PlannedMode& mode) {
   point["request"] = mode.request;
   point["reach"] = to_string(mode.reach);
   point["stock"] = mode.stock;
+  point["nvpmodel_id"] = nullable(mode.nvpmodel_id);
+  point["command"] = mode.command.empty() ? Json() : Json(mode.command);
   point["nearest_stock"] = mode.nearest_stock.empty() ? Json() : Json(mode.nearest_stock);
   return point;
 }
 
 Json to_json(const PlannedPeriod& period) {
-  return {{"period_s", period.period_s},           {"duty", period.duty},
-          {"latency_s", period.latency_s},         {"idle_w", nullable(period.idle_w)},
-          {"energy_j", nullable(period.energy_j)}, {"mean_power_w", nullable(period.mean_power_w)}};
+  return {{"period_s", period.period_s},
+          {"duty", period.duty},
+          {"latency_s", nullable(finite(period.latency_s))},
+          {"idle_w", nullable(period.idle_w)},
+          {"energy_j", nullable(period.energy_j)},
+          {"mean_power_w", nullable(period.mean_power_w)}};
 }
 
 Json to_json(const PlannedService& service) {
   return {{"minibatch", service.minibatch},
-          {"time_s", service.time_s},
-          {"latency_s", service.latency_s},
+          {"time_s", nullable(finite(service.time_s))},
+          {"latency_s", nullable(finite(service.latency_s))},
           {"samples_per_s", service.samples_per_s},
           {"energy_j", nullable(service.energy_j)},
           {"mean_power_w", nullable(service.mean_power_w)},
           {"peak_power_w", nullable(service.peak_power_w)}};
 }
 
-Json to_json(const PlannedMode& mode) {
-  return {{"mode", mode_json(mode)},
-          {"batch", mode.batch},
-          {"dtype", to_string(mode.dtype)},
-          {"time_s", to_json(mode.time_s)},
-          {"power_w", nullable(mode.power_w)},
-          {"energy_j", nullable(mode.energy_j)},
-          {"bound", to_string(mode.bound)},
-          {"probability", mode.probability},
-          {"period", mode.period ? to_json(*mode.period) : Json()},
-          {"service", mode.service ? to_json(*mode.service) : Json()}};
+Json to_json(const std::optional<PlannedGeneration>& generation) {
+  if (!generation) return {};
+  return {{"tokens", generation->tokens},
+          {"first_token_s", to_json(generation->first_token_s)},
+          {"token_s", to_json(generation->token_s)},
+          {"tokens_per_s", to_json(generation->tokens_per_s)},
+          {"token_energy_j", nullable(generation->token_energy_j)}};
+}
+
+Json to_json(const std::optional<PlannedRate>& rated) {
+  if (!rated) return {};
+  return {{"latency_s", to_json(rated->latency_s)},
+          {"samples_per_s", to_json(rated->samples_per_s)},
+          {"mean_power_w", nullable(rated->mean_power_w)},
+          {"sample_energy_j", nullable(rated->sample_energy_j)}};
 }
 
 Json to_json(const PlannedLimit& limit) {
@@ -63,6 +72,11 @@ Json to_json(const std::optional<Saving>& saving) {
           {"time", saving->time}};
 }
 
+Json to_json(const std::optional<PlannedAlternative>& other) {
+  if (!other) return {};
+  return {{"run", to_json(other->mode)}, {"saving", to_json(std::optional(other->saving))}};
+}
+
 Json to_json(const FrontPoint& point) {
   return {{"mode", point.request},
           {"label", point.point.label},
@@ -77,6 +91,7 @@ Json to_json(const FrontPoint& point) {
 
 Json to_json(const MeasureNext& next) {
   return {{"mode", next.request},
+          {"command", next.command.empty() ? Json() : Json(next.command)},
           {"batch", next.batch},
           {"dtype", to_string(next.dtype)},
           {"reason", next.reason}};
@@ -103,6 +118,20 @@ Json list_of(const std::vector<T>& values) {
 
 }  // namespace
 
+Json to_json(const PlannedMode& mode) {
+  return {{"mode", mode_json(mode)},
+          {"batch", mode.batch},
+          {"dtype", to_string(mode.dtype)},
+          {"time_s", to_json(mode.time_s)},
+          {"power_w", nullable(mode.power_w)},
+          {"energy_j", nullable(mode.energy_j)},
+          {"bound", to_string(mode.bound)},
+          {"probability", mode.probability},
+          {"period", mode.period ? to_json(*mode.period) : Json()},
+          {"service", to_json(mode.service)},
+          {"generation", to_json(mode.generation)}};
+}
+
 Json to_json(const Plan& plan) {
   const Objective& objective = plan.run.objective;
   Json arrivals;
@@ -119,10 +148,14 @@ Json to_json(const Plan& plan) {
           {"arrivals", arrivals},
           {"latency_quantile", nullable(objective.latency_quantile)},
           {"modes", plan.run.modes},
+          {"stock_modes", plan.run.stock_modes},
           {"choices", plan.run.choices},
           {"chosen", to_json(plan.chosen)},
           {"memory", plan.memory ? to_json(*plan.memory) : Json()},
-          {"other_reach", plan.other_reach ? to_json(*plan.other_reach) : Json()},
+          {"rated", to_json(plan.rated)},
+          {"without_reboot", to_json(plan.without_reboot)},
+          {"with_reboot", to_json(plan.with_reboot)},
+          {"narrower_type", to_json(plan.narrower_type)},
           {"limits", list_of(plan.limits)},
           {"saving",
            {{"vs_default", to_json(plan.vs_default)}, {"vs_fastest", to_json(plan.vs_fastest)}}},

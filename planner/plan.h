@@ -32,28 +32,39 @@ struct PlannedRun {
   Runtime runtime = Runtime::ideal;
   Objective objective;
   Scenario scenario = Scenario::inference;
-  std::size_t modes = 0;    // eligible ones
+  std::size_t modes = 0;  // eligible ones
+  std::size_t stock_modes = 0;
+  bool leads_with_stock = false;
   std::size_t choices = 0;  // modes × batches × types
 };
 
 // One period of one batch, if samples arrive at a rate.
 struct PlannedPeriod {
   double period_s = 0;
-  double duty = 0;
+  double duty = 0;       // of the device
   double latency_s = 0;  // of a sample, with waiting
   std::optional<double> idle_w;
   std::optional<double> energy_j;  // with idle time
   std::optional<double> mean_power_w;
 };
 
-// What the mode gives to training, or to training beside inference; see planner/service.h.
+// What the mode gives to its user, idle time included; see planner/service.h.
 struct PlannedService {
   std::int64_t minibatch = 1;
-  double time_s = 0;         // of a mean epoch, or from one training step to the next
-  double latency_s = 0;      // of a request; of training the epoch
-  double samples_per_s = 0;  // trained
+  double time_s = 0;         // of a batch, a mean epoch, or from one training step to the next
+  double latency_s = 0;      // of a sample or request; of training the epoch
+  double samples_per_s = 0;  // that can be served; trained if there is training
   std::optional<double> energy_j, mean_power_w,
       peak_power_w;  // energy: what Goal::energy minimises
+};
+
+// A language model in one mode: per request, of all sequences of its batch at once.
+struct PlannedGeneration {
+  double tokens = 0;                       // that each sequence gets
+  Estimate first_token_s;                  // the prompt
+  Estimate token_s;                        // from one token to the next
+  Estimate tokens_per_s;                   // while it generates, of all sequences
+  std::optional<Estimate> token_energy_j;  // of one token of one sequence
 };
 
 // One mode with a batch and a type, as predicted: time, power and energy of one batch.
@@ -62,7 +73,9 @@ struct PlannedMode {
   std::string request;  // the vector in the grammar of --mode
   Reach reach = Reach::live;
   bool stock = false;
-  std::string nearest_stock;  // empty if the device has none
+  std::optional<int> nvpmodel_id;  // of a stock mode
+  std::string command;             // that enters it; empty if there is none
+  std::string nearest_stock;       // empty if the device has none
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
   Estimate time_s;
@@ -72,7 +85,17 @@ struct PlannedMode {
   double probability = 1;  // that all limits hold
   std::vector<Unfamiliar> unfamiliar;
   std::optional<PlannedPeriod> period;
-  std::optional<PlannedService> service;  // absent for inference alone
+  PlannedService service;
+  std::optional<PlannedGeneration> generation;  // of a language model that answers a prompt
+};
+
+// What a user gets of the chosen mode where samples arrive at a rate or the host has work for each:
+// with idle time and host work.
+struct PlannedRate {
+  Estimate latency_s;      // of a sample
+  Estimate samples_per_s;  // that the mode could serve
+  std::optional<Estimate> mean_power_w;
+  std::optional<Estimate> sample_energy_j;
 };
 
 // A limit and how the chosen mode keeps it.
@@ -93,6 +116,12 @@ struct Saving {
   double time = 0;
 };
 
+// Another mode, and what it saves against the chosen one.
+struct PlannedAlternative {
+  PlannedMode mode;
+  Saving saving;
+};
+
 // A point of the Pareto front.
 struct FrontPoint {
   OperatingPoint point;  // with a label if it is a stock mode
@@ -106,6 +135,8 @@ struct FrontPoint {
 };
 
 struct MeasureNext {
+  OperatingPoint point;
+  std::string command;  // that enters the mode; empty if there is none
   std::string request;
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
@@ -134,10 +165,12 @@ struct Plan {
   static constexpr std::string_view schema = "ridgeline.plan/1";
   PlannedRun run;
   PlannedMode chosen;
-  std::optional<MemoryFit> memory;  // of the chosen batch and type
-  // The best without a reboot if the choice needs one; the best with one if --reach live forbade it
-  // and it is better.
-  std::optional<PlannedMode> other_reach;
+  std::optional<MemoryFit> memory;   // of the chosen batch and type
+  std::optional<PlannedRate> rated;  // of the chosen mode; absent if it is one batch after another
+  // The best mode that needs no reboot, if the choice needs one or is at least 1 % worse; the best
+  // of all, if it needs a reboot and is better than both.
+  std::optional<PlannedAlternative> without_reboot, with_reboot;
+  std::optional<PlannedAlternative> narrower_type;  // the plan in fp16 where the choice is fp32
   std::vector<PlannedLimit> limits;
   std::optional<Saving> vs_default, vs_fastest;
   std::vector<FrontPoint> pareto;
@@ -150,6 +183,7 @@ struct Plan {
   std::vector<std::string> warnings;
 };
 
+Json to_json(const PlannedMode& mode);
 Json to_json(const Plan& plan);
 
 // The label of a stock mode, else its vector in the grammar of --mode.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -14,7 +15,6 @@
 #include "planner/choice.h"
 #include "planner/infeasible.h"
 #include "planner/pareto.h"
-#include "planner/periodic.h"
 #include "planner/reasons.h"
 #include "roofline/model/predict.h"
 #include "roofline/model/unfamiliar_time.h"
@@ -44,7 +44,7 @@ std::vector<std::string> power_warnings(const PlanProblem& problem, const Sweep&
   return {"time only: " + what};
 }
 
-PlannedRun planned_run(const PlanProblem& problem, const Objective& objective) {
+PlannedRun planned_run(const PlanProblem& problem, const Sweep& sweep, const Objective& objective) {
   PlannedRun run;
   run.network = problem.network;
   run.device = problem.model.device;
@@ -53,7 +53,10 @@ PlannedRun planned_run(const PlanProblem& problem, const Objective& objective) {
   run.objective = objective;
   run.scenario = problem.scenario;
   for (std::size_t mode = 0; mode < problem.candidates.modes.size(); ++mode)
-    if (problem.candidates.is_eligible(mode)) ++run.modes;
+    if (problem.candidates.is_eligible(mode) && !std::isnan(sweep.costs[mode].time_s)) {
+      ++run.modes;
+      if (problem.candidates.modes[mode].stock) ++run.stock_modes;
+    }
   run.choices = run.modes * problem.variants.size();
   return run;
 }
@@ -62,13 +65,14 @@ PlannedPeriod planned_period(const PlanProblem& problem, const Sweep& sweep, std
                              const Objective& objective) {
   const BatchCost& cost = sweep.costs[row];
   const double batch = static_cast<double>(variant_at(problem, sweep, row).batch);
-  const DutyCycle cycle = duty_cycle(cost, batch / objective.arrivals->per_s);
-  return {cycle.period_s,
-          cycle.duty,
-          service_at(problem, sweep, row, objective).latency_s,
+  const double period_s = batch / objective.arrivals->per_s;
+  const Service service = service_at(problem, sweep, row, objective);
+  return {period_s,
+          cost.time_s / period_s,
+          service.latency_s,
           finite(cost.idle_w),
-          finite(cycle.energy_j),
-          finite(cycle.mean_power_w)};
+          finite(service.energy_j * batch),
+          finite(service.mean_power_w)};
 }
 
 PlannedService planned_service(const PlanProblem& problem, const Sweep& sweep, std::size_t row,
@@ -84,48 +88,53 @@ PlannedService planned_service(const PlanProblem& problem, const Sweep& sweep, s
           finite(service.peak_power_w)};
 }
 
-PlannedMode planned_mode(const PlanProblem& problem, const Sweep& sweep,
-                         std::span<const CoefficientDraw> draws, const Objective& objective,
-                         std::size_t row, double probability) {
-  const CandidateMode& mode = mode_at(problem, sweep, row);
-  const PlanVariant& variant = variant_at(problem, sweep, row);
-  Conditions conditions = problem.conditions;
-  conditions.point = mode.point;
-  const Prediction prediction =
-      predict(problem.model, *variant.load, conditions, draws, RowDetail::values);
-  PlannedMode planned;
-  planned.point = mode.point;
-  planned.request = request_text(mode.point);
-  planned.reach = mode.reach;
-  planned.stock = mode.stock;
-  if (const auto stock = nearest_stock(problem.candidates, mode.point))
-    planned.nearest_stock = problem.candidates.modes[*stock].point.label;
-  planned.batch = variant.batch;
-  planned.dtype = variant.dtype;
-  planned.time_s = prediction.time_s;
-  planned.power_w = prediction.power_w;
-  planned.energy_j = prediction.energy_j;
-  planned.bound = prediction.bound;
-  planned.probability = probability;
-  planned.unfamiliar = prediction.unfamiliar;
-  if (problem.scenario != Scenario::inference)
-    planned.service = planned_service(problem, sweep, row, objective);
-  else if (objective.arrivals)
-    planned.period = planned_period(problem, sweep, row, objective);
-  return planned;
+std::optional<PlannedRate> planned_rate(const PlanProblem& problem, SweepDraws& draws,
+                                        const Objective& objective, std::size_t row) {
+  if (problem.scenario != Scenario::inference) return std::nullopt;
+  if (!objective.arrivals && !problem.host.is_given()) return std::nullopt;
+  PlannedRate rated;
+  rated.latency_s = draws.estimate(row, objective, [](const Service& s) { return s.latency_s; });
+  rated.samples_per_s =
+      draws.estimate(row, objective, [](const Service& s) { return 1 / s.sample_s; });
+  const Estimate power_w =
+      draws.estimate(row, objective, [](const Service& s) { return s.mean_power_w; });
+  if (!std::isfinite(power_w.value)) return rated;
+  rated.mean_power_w = power_w;
+  rated.sample_energy_j =
+      draws.estimate(row, objective, [](const Service& s) { return s.energy_j; });
+  return rated;
 }
 
-// If the choice needs a reboot, the best without one; if reboots were excluded, the best with one.
-std::optional<Choice> other_reach(Chooser& chooser, const Objective& objective,
-                                  const Choice& choice) {
-  const PlanProblem& problem = chooser.problem();
-  const bool reboots = mode_at(problem, chooser.sweep(), choice.row).reach == Reach::reboot;
-  if (!reboots && problem.candidates.reach == Reach::reboot) return std::nullopt;
-  Chooser other(problem, chooser.sweep(), chooser.draws(), reboots ? Reach::live : Reach::reboot);
+// Gains below this are not worth another mode: repeated measurements differ by more.
+constexpr double least_saving = 0.01;
+
+// The best of the modes in reach, if it is another one and better than the given score.
+std::optional<Choice> better_mode(const Chooser& chooser, SweepDraws& draws, Reach reach,
+                                  const Objective& objective, const Choice& choice, double score) {
+  Chooser other(chooser.problem(), chooser.sweep(), draws, reach);
   const auto best = other.settled(objective);
-  if (best.empty() || best.front().row == choice.row) return std::nullopt;
-  if (!reboots && best.front().score >= choice.score) return std::nullopt;
+  if (best.empty() || best.front().row == choice.row || best.front().score >= score)
+    return std::nullopt;
   return best.front();
+}
+
+void add_alternatives(Chooser& chooser, const Objective& objective, const Choice& choice,
+                      const std::function<PlannedMode(const Choice&)>& planned, Plan& plan) {
+  const auto alternative = [&](const Choice& other) {
+    const auto saving = saving_against(chooser, objective, other, choice.row);
+    return PlannedAlternative{planned(other), saving.value_or(Saving{})};
+  };
+  const bool reboots = plan.chosen.reach == Reach::reboot;
+  const double enough = choice.score * (1 - least_saving);
+  const auto live = better_mode(chooser, chooser.draws(), Reach::live, objective, choice,
+                                reboots ? INFINITY : enough);
+  if (live) plan.without_reboot = alternative(*live);
+  const auto any = better_mode(chooser, chooser.draws(), Reach::reboot, objective, choice,
+                               live ? std::min(enough, live->score * (1 - least_saving)) : enough);
+  if (any && mode_at(chooser.problem(), chooser.sweep(), any->row).reach == Reach::reboot)
+    plan.with_reboot = alternative(*any);
+  else if (any && !live)
+    plan.without_reboot = alternative(*any);
 }
 
 std::vector<FrontPoint> front_points(const PlanProblem& problem, const Sweep& sweep,
@@ -175,8 +184,9 @@ std::vector<MeasureNext> modes_to_measure(Chooser& chooser, const Objective& obj
   std::vector<MeasureNext> next;
   const auto add = [&](std::size_t row, std::string reason) {
     const PlanVariant& variant = variant_at(chooser.problem(), sweep, row);
-    next.push_back({mode_name(mode_at(chooser.problem(), sweep, row).point), variant.batch,
-                    variant.dtype, std::move(reason)});
+    const CandidateMode& mode = mode_at(chooser.problem(), sweep, row);
+    next.push_back({mode.point, enter_command(chooser.problem().candidates, mode),
+                    mode_name(mode.point), variant.batch, variant.dtype, std::move(reason)});
   };
   add(chosen, "the choice: predicted, not measured");
   if (chooser.draws().count() == 0) {
@@ -206,11 +216,86 @@ std::vector<MeasureNext> modes_to_measure(Chooser& chooser, const Objective& obj
   return next;
 }
 
+// The stock mode first; the others as far as they are not near it.
+void lead_with(const Choice& stock, const Chooser& chooser, std::vector<Choice>& choices) {
+  std::vector<Choice> result{stock};
+  for (const Choice& choice : choices)
+    if (!chooser.is_near(choice.row, stock.row) && result.size() < choices.size())
+      result.push_back(choice);
+  choices = std::move(result);
+}
+
 void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+// The sum of two estimates of one model: their draws go together.
+Estimate sum_of(const Estimate& a, double times, const Estimate& b) {
+  return {a.value + times * b.value, a.low + times * b.low, a.high + times * b.high, a.source};
+}
+
+// Turns the prediction of a prompt into that of the whole request.
+void add_generation(const Prediction& token, const PlanVariant& variant, PlannedMode& planned) {
+  const double batch = static_cast<double>(variant.batch);
+  PlannedGeneration generation;
+  generation.tokens = variant.tokens;
+  generation.first_token_s = planned.time_s;
+  generation.token_s = token.time_s;
+  generation.tokens_per_s = {batch / token.time_s.value, batch / token.time_s.high,
+                             batch / token.time_s.low, token.time_s.source};
+  planned.time_s = sum_of(planned.time_s, variant.tokens, token.time_s);
+  if (planned.energy_j && token.energy_j) {
+    const Estimate& one = *token.energy_j;
+    generation.token_energy_j =
+        Estimate{one.value / batch, one.low / batch, one.high / batch, one.source};
+    planned.energy_j = sum_of(*planned.energy_j, variant.tokens, one);
+    const double power_w = planned.energy_j->value / planned.time_s.value;
+    // Nearly all of the request is generation: its power has the relative interval of a token's.
+    planned.power_w =
+        Estimate{power_w, power_w * token.power_w->low / token.power_w->value,
+                 power_w * token.power_w->high / token.power_w->value, token.power_w->source};
+  }
+  if (token.time_s.value * variant.tokens > generation.first_token_s.value)
+    planned.bound = token.bound;
+  planned.generation = generation;
+}
+
 }  // namespace
+
+PlannedMode planned_mode(const PlanProblem& problem, const Sweep& sweep,
+                         std::span<const CoefficientDraw> draws, const Objective& objective,
+                         std::size_t row, double probability) {
+  const CandidateMode& mode = mode_at(problem, sweep, row);
+  const PlanVariant& variant = variant_at(problem, sweep, row);
+  Conditions conditions = problem.conditions;
+  conditions.point = mode.point;
+  const Prediction prediction =
+      predict(problem.model, *variant.load, conditions, draws, RowDetail::values);
+  PlannedMode planned;
+  planned.point = mode.point;
+  planned.request = request_text(mode.point);
+  planned.reach = mode.reach;
+  planned.stock = mode.stock;
+  planned.nvpmodel_id = mode.stock ? mode.id : std::nullopt;
+  planned.command = enter_command(problem.candidates, mode);
+  if (const auto stock = nearest_stock(problem.candidates, mode.point))
+    planned.nearest_stock = problem.candidates.modes[*stock].point.label;
+  planned.batch = variant.batch;
+  planned.dtype = variant.dtype;
+  planned.time_s = prediction.time_s;
+  planned.power_w = prediction.power_w;
+  planned.energy_j = prediction.energy_j;
+  planned.bound = prediction.bound;
+  if (variant.token)
+    add_generation(predict(problem.model, *variant.token, conditions, draws, RowDetail::values),
+                   variant, planned);
+  planned.probability = probability;
+  planned.unfamiliar = prediction.unfamiliar;
+  planned.service = planned_service(problem, sweep, row, objective);
+  if (problem.scenario == Scenario::inference && objective.arrivals)
+    planned.period = planned_period(problem, sweep, row, objective);
+  return planned;
+}
 
 PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
                      const PlanOptions& options) {
@@ -224,21 +309,28 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
     trained_draws =
         coefficient_draws(problem.model, problem.concurrent.runtime, options.draws, options.seed);
   SweepDraws sweep_draws(problem, swept, draws, trained_draws);
-  Chooser chooser(problem, swept, sweep_draws, problem.candidates.reach);
-  const std::vector<Choice> choices = chooser.settled(objective, 1 + options.runners_up);
-  if (choices.empty()) throw infeasible_error(chooser, objective);
+  Chooser all(problem, swept, sweep_draws, problem.candidates.reach);
+  std::vector<Choice> choices = all.settled(objective, 1 + options.runners_up);
+  if (choices.empty()) throw infeasible_error(all, objective);
+  Chooser stock(problem, swept, sweep_draws, problem.candidates.reach, true);
+  const auto leads = options.lead_with_stock ? stock.settled(objective) : std::vector<Choice>();
+  if (!leads.empty()) lead_with(leads.front(), all, choices);
+  Chooser& chooser = leads.empty() ? all : stock;
   const Choice& choice = choices.front();
   const auto planned = [&](std::size_t row, double probability) {
     return planned_mode(problem, swept, draws, objective, row, probability);
   };
 
-  plan.run = planned_run(problem, objective);
+  plan.run = planned_run(problem, swept, objective);
+  plan.run.leads_with_stock = options.lead_with_stock;
   plan.chosen = planned(choice.row, choice.probability);
   plan.memory = variant_at(problem, swept, choice.row).memory;
   for (const Choice& other : std::span(choices).subspan(1))
     plan.runners_up.push_back(planned(other.row, other.probability));
-  if (const auto other = other_reach(chooser, objective, choice))
-    plan.other_reach = planned(other->row, other->probability);
+  plan.rated = planned_rate(problem, sweep_draws, objective, choice.row);
+  add_alternatives(
+      chooser, objective, choice,
+      [&](const Choice& other) { return planned(other.row, other.probability); }, plan);
   plan.limits = planned_limits(chooser, objective, choice);
   if (problem.candidates.modes.size() > 1) {
     const std::size_t variant = swept.variant_of(choice.row);
@@ -269,6 +361,7 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
   append(plan.warnings, close_calls(chooser, objective, choice));
   if (plan.memory && plan.memory->verdict() == MemoryVerdict::tight)
     plan.warnings.push_back("memory may not be enough: the run " + comparison_text(*plan.memory));
+  append(plan.warnings, swept.left_out);
   append(plan.warnings, problem.notes);
   append(plan.warnings, problem.candidates.notes);
   return {std::move(plan), std::move(swept)};

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "planner/goal.h"
 #include "planner/plan.h"
 #include "planner/problem.h"
 #include "planner/sweep.h"
+#include "roofline/model/draws.h"
 
 namespace ridgeline {
 
@@ -17,8 +19,14 @@ struct PlanOptions {
   std::uint64_t seed = 1;
   std::size_t runners_up = 3;
   std::size_t measure_next = 3;
+  bool lead_with_stock = false;      // choose a stock mode if one keeps the limits
   std::optional<std::size_t> why{};  // explain why this candidate mode was not chosen
 };
+
+// One row of a sweep, with the intervals that the draws give.
+PlannedMode planned_mode(const PlanProblem& problem, const Sweep& sweep,
+                         std::span<const CoefficientDraw> draws, const Objective& objective,
+                         std::size_t row, double probability);
 
 // With the sweep behind it, for tables and figures of all modes.
 struct PlanResult {

@@ -14,8 +14,9 @@ std::string text_of(const PlanVariant& variant) {
 Service service_of(const PlanProblem& problem, std::size_t variant, std::size_t mode,
                    const BatchCost& cost, const Objective& objective) {
   const std::int64_t batch = problem.variants[variant].batch;
-  if (problem.scenario == Scenario::inference) return inference_service(cost, batch, objective);
   const OperatingPoint& point = problem.candidates.modes[mode].point;
+  if (problem.scenario == Scenario::inference)
+    return inference_service(cost, batch, objective, problem.host, point.cpu_cores.value_or(2));
   if (problem.scenario == Scenario::training)
     return training_service(problem.training, static_cast<double>(batch), cost, point);
   return concurrent_service(problem.concurrent, {batch, problem.variants[variant].minibatch}, cost,
@@ -24,7 +25,8 @@ Service service_of(const PlanProblem& problem, std::size_t variant, std::size_t 
 
 double pace_s(const PlanProblem& problem, std::size_t variant, std::size_t mode,
               const BatchCost& cost) {
-  if (problem.scenario == Scenario::inference) return cost.time_s;
+  if (problem.scenario == Scenario::inference)
+    return batch_span_s(cost, problem.variants[variant].batch, problem.host);
   if (problem.scenario == Scenario::concurrent) return cost.training_s;
   return service_of(problem, variant, mode, cost, {}).time_s;
 }

@@ -31,7 +31,10 @@ struct PlanVariant {
   DType dtype = DType::fp32;
   std::shared_ptr<const NetworkLoad> trained{};  // training step beside inference; else null
   std::int64_t minibatch = 0;
-  double input_bytes = 0;             // of a batch; 0 if unknown
+  double input_bytes = 0;  // of a batch; 0 if unknown
+  // For a language model that answers a prompt, which is `load`: one more token, and how many.
+  std::shared_ptr<const NetworkLoad> token{};
+  double tokens = 0;
   std::optional<MemoryFit> memory{};  // of all that runs; absent if the machine's is unknown
 };
 
@@ -58,6 +61,7 @@ struct PlanProblem {
   std::vector<PlanVariant> variants;
   Conditions conditions;  // the operating point is that of each candidate
   Scenario scenario = Scenario::inference;
+  HostWork host{};                   // around each sample; of Scenario::inference
   TrainingRun training{};            // of Scenario::training
   ConcurrentRun concurrent{};        // of Scenario::concurrent
   std::vector<std::string> notes{};  // what was assumed; for the plan's warnings

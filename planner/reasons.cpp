@@ -82,7 +82,8 @@ double score_at(const Chooser& chooser, std::size_t row, const Objective& object
   return score_of(objective.goal, service_at(chooser.problem(), chooser.sweep(), row, objective));
 }
 
-// The variant with which the mode does best: one that keeps the limits if there is one.
+}  // namespace
+
 std::size_t best_row(Chooser& chooser, const Objective& objective, std::size_t mode) {
   std::size_t best = chooser.sweep().row(0, mode);
   bool best_holds = chooser.holds(best, objective);
@@ -99,7 +100,6 @@ std::size_t best_row(Chooser& chooser, const Objective& objective, std::size_t m
   return best;
 }
 
-// Limits that break at the means, and limits that hold too seldom.
 std::vector<std::string> broken_limits(Chooser& chooser, const Objective& objective,
                                        std::size_t row) {
   std::vector<std::string> reasons;
@@ -122,8 +122,6 @@ std::vector<std::string> broken_limits(Chooser& chooser, const Objective& object
   }
   return reasons;
 }
-
-}  // namespace
 
 std::vector<PlannedLimit> planned_limits(Chooser& chooser, const Objective& objective,
                                          const Choice& choice) {

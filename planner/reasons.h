@@ -29,6 +29,13 @@ std::optional<Saving> saving_against(Chooser& chooser, const Objective& objectiv
 std::vector<KnobChange> knob_changes(Chooser& chooser, const Objective& objective,
                                      const Choice& choice);
 
+// Limits that break at the means, and limits that hold too seldom, one sentence each.
+std::vector<std::string> broken_limits(Chooser& chooser, const Objective& objective,
+                                       std::size_t row);
+
+// The variant with which the mode does best: one that keeps the limits if there is one.
+std::size_t best_row(Chooser& chooser, const Objective& objective, std::size_t mode);
+
 struct WhyNot {
   std::size_t row = 0;     // the mode with the variant that suits it best
   double probability = 0;  // that all limits hold there

@@ -2,6 +2,8 @@
 // milliseconds; two threads would gain less than they cost.
 #include "planner/sweep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,7 +21,8 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 // last Error is kept.
 std::vector<BatchCost> costs_in_modes(const CostModel& model, Conditions conditions,
                                       const std::vector<CandidateMode>& modes,
-                                      std::optional<Error>& fault) {
+                                      std::optional<Error>& fault,
+                                      std::vector<std::string>* left_out = nullptr) {
   std::vector<BatchCost> costs;
   costs.reserve(modes.size());
   for (const CandidateMode& mode : modes) {
@@ -31,6 +34,8 @@ std::vector<BatchCost> costs_in_modes(const CostModel& model, Conditions conditi
       cost.training_s = unknown;  // a mode that cannot run is not the fastest
       costs.push_back(cost);
       fault = error;
+      if (left_out != nullptr && mode.stock)
+        left_out->push_back(fmt::format("{} is left out: {}", mode.point.label, error.cause()));
     }
   }
   return costs;
@@ -66,11 +71,17 @@ Sweep sweep(const PlanProblem& problem) {
   for (std::size_t variant = 0; variant < problem.variants.size(); ++variant) {
     const CostModel model(*problem.variants[variant].load, values);
     const NetworkLoad* trained = problem.variants[variant].trained.get();
+    std::vector<BatchCost> generated;
+    if (const NetworkLoad* token = problem.variants[variant].token.get())
+      generated = costs_in_modes(CostModel(*token, values), problem.conditions, modes, fault);
     double least_s = std::numeric_limits<double>::infinity();
     std::size_t fastest = result.costs.size();
-    std::vector<BatchCost> costs = costs_in_modes(model, problem.conditions, modes, fault);
+    std::vector<BatchCost> costs = costs_in_modes(model, problem.conditions, modes, fault,
+                                                  variant == 0 ? &result.left_out : nullptr);
     for (std::size_t mode = 0; mode < modes.size(); ++mode) {
       BatchCost& cost = costs[mode];
+      if (!generated.empty() && can_run(cost))
+        add_generation(cost, generated[mode], problem.variants[variant].tokens);
       if (trained != nullptr && can_run(cost)) add_training(cost, steps.at(trained)[mode]);
       const double pace = pace_s(problem, variant, mode, cost);
       if (problem.candidates.is_eligible(mode) && pace < least_s) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "planner/problem.h"
@@ -13,9 +14,10 @@ namespace ridgeline {
 // Variant by variant: the row of a combination is variant × modes + mode.
 struct Sweep {
   std::size_t modes = 0;
-  std::vector<BatchCost> costs;      // NaN times: the model cannot run there
-  std::vector<double> fastest_s;     // per variant, among the eligible modes
-  std::vector<std::size_t> fastest;  // rows
+  std::vector<BatchCost> costs;       // NaN times: the model cannot run there
+  std::vector<double> fastest_s;      // per variant, among the eligible modes
+  std::vector<std::size_t> fastest;   // rows
+  std::vector<std::string> left_out;  // stock modes that the model cannot run in, and why
 
   std::size_t mode_of(std::size_t row) const { return row % modes; }
   std::size_t variant_of(std::size_t row) const { return row / modes; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <thread>
 
 #include "base/statistics.h"
@@ -21,20 +22,44 @@ SweepDraws::SweepDraws(const PlanProblem& problem, const Sweep& sweep,
                        std::span<const CoefficientDraw> trained)
     : problem_(problem), sweep_(sweep), draws_(draws), trained_(trained) {}
 
+// Storage of one kind differs between boards: a log-normal factor with the spread of its medium,
+// the same for all modes of a draw. Quantiles in a mixed order keep it apart from other draws.
+double SweepDraws::fetch_scale(std::size_t draw) const {
+  const double spread = problem_.training.sources.storage.spread;
+  if (problem_.scenario != Scenario::training || spread <= 1 || draws_.size() < 2) return 1;
+  constexpr std::size_t stride = 73;  // has no divisor in common with usual numbers of draws
+  const double quantile = (static_cast<double>(draw * stride % draws_.size()) + 0.5) /
+                          static_cast<double>(draws_.size());
+  // The logistic distribution: its 95 % quantile is ln 19.
+  return std::exp(std::log(spread) * std::log(quantile / (1 - quantile)) / std::log(19.0));
+}
+
 void SweepDraws::draw_part(std::span<const std::size_t> rows, std::size_t begin, std::size_t end) {
   Conditions conditions = problem_.conditions;
   for (std::size_t i = begin; i < end; ++i) {
     const CoefficientDraw& draw = draws_[i];
     for (std::size_t at = 0; at < rows.size();) {  // rows of one variant share a model
       const std::size_t variant = sweep_.variant_of(rows[at]);
-      const CostModel model(*problem_.variants[variant].load, draw.values);
+      const PlanVariant& run = problem_.variants[variant];
+      const CostModel model(*run.load, draw.values);
+      std::optional<CostModel> token;
+      if (run.token) token.emplace(*run.token, draw.values);
       for (; at < rows.size() && sweep_.variant_of(rows[at]) == variant; ++at) {
+        if (std::isnan(sweep_.costs[rows[at]].time_s)) {  // the model cannot run there
+          costs_.find(rows[at])->second[i] = sweep_.costs[rows[at]];
+          continue;
+        }
         conditions.point = mode_at(problem_, sweep_, rows[at]).point;
         BatchCost cost = model.at(conditions);
+        if (token) add_generation(cost, token->at(conditions), run.tokens);
+        cost.first_token_s *= draw.time_scale;
+        cost.token_s *= draw.time_scale;
+        cost.token_w *= draw.power_scale;
         cost.time_s *= draw.time_scale;
         cost.power_w *= draw.power_scale;
         cost.idle_w *= draw.power_scale;
         cost.core_w *= draw.power_scale;
+        cost.fetch_scale = fetch_scale(i);
         costs_.find(rows[at])->second[i] = cost;
       }
     }
@@ -51,6 +76,7 @@ void SweepDraws::add_trained(std::span<const std::size_t> rows, std::size_t draw
   std::map<const NetworkLoad*, CostModel> models;
   for (const std::size_t row : rows) {
     const NetworkLoad* load = variant_at(problem_, sweep_, row).trained.get();
+    if (std::isnan(sweep_.costs[row].time_s)) continue;
     const auto model = models.try_emplace(load, *load, trained_[draw].values).first;
     conditions.point = mode_at(problem_, sweep_, row).point;
     BatchCost step = model->second.at(conditions);
@@ -79,6 +105,7 @@ void SweepDraws::draw(std::span<const std::size_t> rows) {
 
 // Around the value at the means, as the intervals of a prediction.
 void SweepDraws::centre(std::size_t row) {
+  if (std::isnan(sweep_.costs[row].time_s)) return;
   std::vector<BatchCost>& drawn = costs_.find(row)->second;
   std::vector<double> values(drawn.size());
   for (double BatchCost::*cost : {&BatchCost::time_s, &BatchCost::power_w, &BatchCost::idle_w,

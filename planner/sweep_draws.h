@@ -47,6 +47,7 @@ class SweepDraws {
                     const std::function<double(const Service&)>& quantity);
 
  private:
+  double fetch_scale(std::size_t draw) const;
   void draw_part(std::span<const std::size_t> rows, std::size_t begin, std::size_t end);
   void add_trained(std::span<const std::size_t> rows, std::size_t draw);
   void centre(std::size_t row);

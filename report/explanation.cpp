@@ -75,14 +75,16 @@ struct ShownColumns {
 };
 
 std::vector<Column> columns_of(const ShownColumns& shown) {
-  std::vector<Column> columns{{shown.grouped ? "module" : "layer", Align::left, true}};
+  constexpr int name_width = 26;  // before the intensity goes
+  std::vector<Column> columns{
+      {shown.grouped ? "module" : "layer", Align::left, true, 0, name_width}};
   if (shown.op) columns.push_back({"op"});
   columns.push_back({"bound"});
   if (shown.measured) columns.push_back({"measured", Align::right});
   columns.push_back({shown.measured ? "predicted" : "time", Align::right});
   columns.push_back({"share", Align::right});
   if (shown.energy) columns.push_back({"energy", Align::right});
-  columns.push_back({"FLOP/B", Align::right});
+  columns.push_back({"FLOP/B", Align::right, false, 1});
   columns.push_back({"of roof", Align::right});
   return columns;
 }
@@ -146,7 +148,7 @@ LayerLine line_of_rest(const std::vector<const ExplainedLayer*>& layers, std::si
 }
 
 std::string layer_table(const Explanation& explanation, bool all, int width) {
-  constexpr int enough_for_op = 100;
+  constexpr int enough_for_op = 80;
   const bool measured = explanation.measured && explanation.measured->total_s > 0;
   const ShownColumns shown{width >= enough_for_op, explanation.energy_j && !measured, measured,
                            !explanation.groups.empty()};

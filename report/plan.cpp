@@ -26,6 +26,7 @@ std::string interval_text(const Estimate& estimate, const std::string& low,
 std::string seconds(double value) { return format_seconds(value); }
 std::string joules(double value) { return format_si(value, "J"); }
 std::string watts(double value) { return format_si(value, "W"); }
+std::string rate_text(double value) { return format_number(value) + " /s"; }
 
 template <class Format>
 void add_row(TextTable& table, const char* what, const std::optional<Estimate>& estimate,
@@ -40,17 +41,41 @@ TextTable totals_table(const char* what) {
   return {{{what}, {"value", Align::right}, {"90 % interval"}, {"source"}}, {}};
 }
 
-std::string memory_paragraph(const Plan& plan, int width) {
-  const std::string line = memory_line(plan.memory, width);
-  return line.empty() ? "" : line + "\n";
-}
-
-std::string epoch_line(const char* which, const TrainedEpoch& epoch) {
-  std::string text = fmt::format("{}: {}", which, seconds(epoch.time_s));
-  if (epoch.energy_j > 0) text += ", " + joules(epoch.energy_j);
-  return text + fmt::format("; the device works {} and waits {}, {} of the samples from memory",
-                            seconds(epoch.device_s), seconds(epoch.stall_s),
-                            format_percent(epoch.hit_share));
+// First and later epochs side by side, with what tegrastats, iostat and vmtouch would show.
+std::string epochs_table(const PlannedTraining& training, int width) {
+  TextTable table{
+      {{"an epoch"}, {"first", Align::right}, {"later", Align::right}, {"", Align::left}}, {}};
+  const auto add = [&](const char* what, auto value, const char* meaning) {
+    table.rows.push_back({what, value(training.first), value(training.later), meaning});
+  };
+  add(
+      "time", [](const TrainedEpoch& e) { return seconds(e.time_s); }, "");
+  add(
+      "GPU works", [](const TrainedEpoch& e) { return seconds(e.device_s); }, "");
+  add(
+      "data stall", [](const TrainedEpoch& e) { return seconds(e.wait_s); }, "waits for samples");
+  add(
+      "host, not hidden", [](const TrainedEpoch& e) { return seconds(e.unhidden_s); },
+      "queue and copy");
+  if (std::isfinite(training.first.energy_j))
+    add(
+        "energy", [](const TrainedEpoch& e) { return joules(e.energy_j); }, "");
+  add(
+      "GPU busy", [](const TrainedEpoch& e) { return format_percent(e.device_s / e.time_s); }, "");
+  add(
+      "CPU busy",
+      [&](const TrainedEpoch& e) {
+        return format_percent(std::min(1.0, e.host_s / (training.cores * e.time_s)));
+      },
+      training.cores == 1 ? "of one core" : "of all cores");
+  if (training.run.dataset.in_memory) return render_text(table, width);
+  add(
+      "reads", [](const TrainedEpoch& e) { return format_si(e.read_bytes / e.time_s, "B/s"); },
+      "from storage");
+  add(
+      "from memory", [](const TrainedEpoch& e) { return format_percent(e.hit_share); },
+      "hits of the page cache");
+  return render_text(table, width);
 }
 
 const char* bound_text(TrainingBound bound) {
@@ -113,29 +138,6 @@ std::string input_text(const TrainingRun& run, int width) {
   return text;
 }
 
-// Epochs and their input; empty where the plan is not for training.
-std::string training_text(const Plan& plan, int width) {
-  if (!plan.training) return "";
-  const PlannedTraining& training = *plan.training;
-  TextTable table = totals_table(training.run.epochs ? "mean epoch" : "later epoch");
-  add_row(table, "time", training.epoch_s, seconds);
-  add_row(table, "power", training.mean_power_w, watts);
-  add_row(table, "energy", training.epoch_j, joules);
-  if (training.run.epochs) {
-    const std::string all = fmt::format("all {:.0f}: ", *training.run.epochs);
-    add_row(table, (all + "time").c_str(), training.run_s, seconds);
-    add_row(table, (all + "energy").c_str(), training.run_j, joules);
-  }
-  std::string text = render_text(table, width) + "\n";
-  text += wrap(epoch_line("first epoch", training.first), width, 2) + "\n";
-  text += wrap(epoch_line("later epochs", training.later), width, 2) + "\n";
-  text += wrap(fmt::format("bound by {}; {}; {}", bound_text(training.bound),
-                           workers_text(training), clock_text(training)),
-               width, 2) +
-          "\n\n";
-  return text + input_text(training.run, width) + "\n";
-}
-
 // Turns of training beside inference; empty where there are none.
 std::string concurrent_text(const Plan& plan, int width) {
   if (!plan.concurrent) return "";
@@ -145,8 +147,7 @@ std::string concurrent_text(const Plan& plan, int width) {
   add_row(step, "power", both.step_w, watts);
   add_row(step, "energy", both.step_j, joules);
   TextTable table = totals_table("both at once");
-  add_row(table, "trained", both.samples_per_s,
-          [](double value) { return format_number(value) + " /s"; });
+  add_row(table, "trained", both.samples_per_s, rate_text);
   add_row(table, "latency", both.latency_s, seconds);
   add_row(table, "power", both.mean_power_w, watts);
   std::string text = render_text(step, width) + "\n" + render_text(table, width) + "\n";
@@ -185,8 +186,7 @@ std::string goal_text(const PlannedRun& run) {
     case Goal::energy:
       if (is_training) return "least energy per epoch";
       if (is_both) return "least energy per trained sample, inference included";
-      return has_arrivals ? "least energy per sample, idle time included"
-                          : "least energy per sample";
+      return has_arrivals ? "least energy per sample with idle time" : "least energy per sample";
     case Goal::time:
       if (is_training) return "least time per epoch";
       if (is_both) return "most training";
@@ -201,8 +201,8 @@ std::string goal_text(const PlannedRun& run) {
 
 std::string run_text(const PlannedMode& mode) {
   std::string text = fmt::format("batch {}, {}", mode.batch, to_string(mode.dtype));
-  if (mode.service && mode.service->minibatch != mode.batch)
-    text += fmt::format(", minibatch {}", mode.service->minibatch);
+  if (mode.service.minibatch != mode.batch)
+    text += fmt::format(", minibatch {}", mode.service.minibatch);
   return text;
 }
 
@@ -213,28 +213,52 @@ std::string change_text(double saved) {
   return share + (saved > 0 ? " less" : " more");
 }
 
-std::string answer(const Plan& plan, int width) {
+// What to type, or else how the mode can be had.
+std::string mode_line(const Plan& plan) {
   const PlannedMode& chosen = plan.chosen;
-  std::string text = "mode: " + chosen.request;
-  if (chosen.stock)
-    text += fmt::format(" (stock mode {})", chosen.point.label);
-  else if (!chosen.nearest_stock.empty())
-    text += fmt::format(" (nearest stock mode: {})", chosen.nearest_stock);
-  text += ", " + run_text(chosen);
-  text += chosen.reach == Reach::reboot ? "; needs a reboot" : "";
+  std::string text;
+  if (chosen.stock) {
+    text = fmt::format("mode {}", chosen.point.label);
+    text += chosen.command.empty() ? "" : ": " + chosen.command;
+  } else {
+    text = "mode: " + (chosen.command.empty() ? "" : chosen.command + ", ") + chosen.request;
+    if (!chosen.nearest_stock.empty())
+      text += fmt::format(" (nearest stock mode: {})", chosen.nearest_stock);
+  }
+  if (chosen.reach == Reach::reboot) text += "; needs a reboot";
+  if (!chosen.stock && plan.run.leads_with_stock)
+    text += plan.run.stock_modes > 0 ? "; no stock mode meets the limits" : "";
+  return text;
+}
+
+std::string count_text(const PlannedRun& run) {
+  const auto modes = [](std::size_t count, const char* kind) {
+    return fmt::format("{}{} mode{}", count, kind, count == 1 ? "" : "s");
+  };
+  std::string text = run.leads_with_stock && run.stock_modes > 0 ? modes(run.stock_modes, " stock")
+                                                                 : modes(run.modes, "");
+  if (run.leads_with_stock && run.modes > run.stock_modes && run.stock_modes > 0)
+    text += fmt::format(" and {} others", run.modes - run.stock_modes);
+  if (run.choices > run.modes) text += fmt::format(", {} with batches and types", run.choices);
+  return text;
+}
+
+std::string answer(const Plan& plan, int width) {
   std::string about = plan.training ? "training " : "";
   if (plan.concurrent)
     about = fmt::format("training {} by {} beside ", plan.concurrent->run.network,
                         to_string(plan.concurrent->run.runtime));
-  about += fmt::format("{} on {} by {}: {} among {} mode{}", plan.run.network, plan.run.machine,
-                       to_string(plan.run.runtime), goal_text(plan.run), plan.run.modes,
-                       plan.run.modes == 1 ? "" : "s");
-  if (plan.run.choices > plan.run.modes)
-    about += fmt::format(", {} with batches and types", plan.run.choices);
-  return wrap(text, width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
+  std::string goal = goal_text(plan.run);
+  if (plan.chosen.generation)
+    if (const std::size_t at = goal.find("sample"); at != std::string::npos)
+      goal.replace(at, 6, "request");
+  about += fmt::format("{}, {}, on {} by {}: {} among {}", plan.run.network, run_text(plan.chosen),
+                       plan.run.machine, to_string(plan.run.runtime), goal, count_text(plan.run));
+  return wrap(mode_line(plan), width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
 }
 
-std::string totals(const PlannedMode& mode, Scenario scenario, int width) {
+// One batch by itself.
+std::string batch_totals(const PlannedMode& mode, Scenario scenario, int width) {
   TextTable table{{{scenario == Scenario::training     ? "one minibatch"
                     : scenario == Scenario::concurrent ? "one inference batch"
                                                        : "one batch"},
@@ -244,33 +268,61 @@ std::string totals(const PlannedMode& mode, Scenario scenario, int width) {
                    {"per sample", Align::right}},
                   {}};
   const double samples = static_cast<double>(mode.batch);
-  const auto add = [&](const char* what, const Estimate& estimate, auto format, bool divided) {
-    table.rows.push_back({what, format(estimate.value),
-                          interval_text(estimate, format(estimate.low), format(estimate.high)),
-                          std::string(to_string(estimate.source)),
-                          divided ? format(estimate.value / samples) : ""});
-  };
-  add(
-      "time", mode.time_s, [](double value) { return format_seconds(value); }, true);
-  if (mode.power_w)
-    add(
-        "power", *mode.power_w, [](double value) { return format_si(value, "W"); }, false);
-  if (mode.energy_j)
-    add(
-        "energy", *mode.energy_j, [](double value) { return format_si(value, "J"); }, true);
+  add_row(table, "time", mode.time_s, seconds);
+  table.rows.back().push_back(seconds(mode.time_s.value / samples));
+  if (mode.power_w) {
+    add_row(table, "power", mode.power_w, watts);
+    table.rows.back().emplace_back();
+  }
+  if (mode.energy_j) {
+    add_row(table, "energy", mode.energy_j, joules);
+    table.rows.back().push_back(joules(mode.energy_j->value / samples));
+  }
   return render_text(table, width) + "\n";
+}
+
+// At a rate: power and energy with idle time; the busy values are called so.
+std::string rated_totals(const Plan& plan, int width) {
+  const PlannedRate& rated = *plan.rated;
+  const auto& arrivals = plan.run.objective.arrivals;
+  const std::string heading =
+      arrivals ? fmt::format("at {} /s", format_number(arrivals->per_s)) : "with host work";
+  TextTable table = totals_table(heading.c_str());
+  add_row(table, "latency", rated.latency_s, seconds);
+  add_row(table, "mean power", rated.mean_power_w, watts);
+  add_row(table, "energy per sample", rated.sample_energy_j, joules);
+  add_row(table, "time of a batch while busy", plan.chosen.time_s, seconds);
+  add_row(table, "power while busy", plan.chosen.power_w, watts);
+  add_row(table, "could serve", rated.samples_per_s, rate_text);
+  return render_text(table, width) + "\n";
+}
+
+// A language model's request in its own words.
+std::string generation_totals(const Plan& plan, int width) {
+  const PlannedGeneration& generation = *plan.chosen.generation;
+  TextTable table = totals_table("one request");
+  add_row(table, "time to first token", generation.first_token_s, seconds);
+  add_row(table, "tokens", generation.tokens_per_s, rate_text);
+  add_row(table, "energy per token", generation.token_energy_j, joules);
+  add_row(table, "whole request", plan.chosen.time_s, seconds);
+  add_row(table, "power", plan.chosen.power_w, watts);
+  add_row(table, "energy", plan.chosen.energy_j, joules);
+  return render_text(table, width) + "\n";
+}
+
+std::string totals(const Plan& plan, int width) {
+  if (plan.chosen.generation)
+    return generation_totals(plan, width) + (plan.rated ? rated_totals(plan, width) : "");
+  return plan.rated ? rated_totals(plan, width)
+                    : batch_totals(plan.chosen, plan.run.scenario, width);
 }
 
 std::string period_text(const Plan& plan, int width) {
   if (!plan.chosen.period) return "";
   const PlannedPeriod& period = *plan.chosen.period;
-  std::string text = fmt::format("every {}: busy {} of the time, {} from a sample to its result",
-                                 format_seconds(period.period_s), format_percent(period.duty),
-                                 format_seconds(period.latency_s));
-  if (period.energy_j)
-    text += fmt::format("; idle at {} between batches, {} per period, {} on average",
-                        format_si(*period.idle_w, "W"), format_si(*period.energy_j, "J"),
-                        format_si(*period.mean_power_w, "W"));
+  std::string text = fmt::format("a batch every {}: busy {} of the time",
+                                 format_seconds(period.period_s), format_percent(period.duty));
+  if (period.idle_w) text += fmt::format(", idle at {} in between", format_si(*period.idle_w, "W"));
   return wrap(text, width, 2) + "\n";
 }
 
@@ -280,18 +332,51 @@ std::string saved_of(Scenario scenario) {
   return scenario == Scenario::concurrent ? " per trained sample" : "";
 }
 
-std::string saving_text(const std::optional<Saving>& saving, const char* whom, Scenario scenario,
-                        int width) {
-  if (!saving) return "";
-  std::string text = fmt::format("against the {} ({}): ", whom, saving->mode);
-  if (saving->energy) {
-    text += change_text(*saving->energy) + " energy" + saved_of(scenario);
-    if (saving->energy_low && *saving->energy_low < *saving->energy_high)
-      text += fmt::format(" ({} to {})", format_percent(*saving->energy_low),
-                          format_percent(*saving->energy_high));
+// "14 % less energy (4 % to 24 %), 50 % more time".
+std::string saved_text(const Saving& saving, Scenario scenario) {
+  std::string text;
+  if (saving.energy) {
+    text += change_text(*saving.energy) + " energy" + saved_of(scenario);
+    if (saving.energy_low && *saving.energy_low < *saving.energy_high)
+      text += fmt::format(" ({} to {})", format_percent(*saving.energy_low),
+                          format_percent(*saving.energy_high));
     text += ", ";
   }
-  return wrap(text + change_text(saving->time) + " time", width, 2) + "\n";
+  return text + change_text(saving.time) + " time";
+}
+
+std::string saving_text(const Plan& plan, const std::optional<Saving>& saving, const char* whom,
+                        int width) {
+  if (!saving || saving->mode == name_of(plan.chosen)) return "";
+  return wrap(fmt::format("against the {} ({}): {}", whom, saving->mode,
+                          saved_text(*saving, plan.run.scenario)),
+              width, 2) +
+         "\n";
+}
+
+// Other modes that are better, or that need no reboot.
+std::string alternative_text(const std::optional<PlannedAlternative>& other, const char* how,
+                             const Plan& plan, int width) {
+  if (!other) return "";
+  std::string text = fmt::format("{}: {}", how, name_of(other->mode));
+  if (!other->mode.command.empty()) text += fmt::format(" ({})", other->mode.command);
+  if (other->mode.batch != plan.chosen.batch || other->mode.dtype != plan.chosen.dtype)
+    text += ", " + run_text(other->mode);
+  text += fmt::format(": {} than {}", saved_text(other->saving, plan.run.scenario),
+                      plan.chosen.stock ? plan.chosen.point.label : "the choice");
+  if (!other->mode.stock && other->mode.command.empty() && plan.run.stock_modes > 0)
+    text += "; --nvpmodel FILE writes it for nvpmodel";
+  return wrap(text, width, 2) + "\n";
+}
+
+std::string narrower_text(const Plan& plan, int width) {
+  if (!plan.narrower_type) return "";
+  const auto& [mode, saving] = *plan.narrower_type;
+  return wrap(fmt::format("--dtype {} instead of {}: {}, {}", to_string(mode.dtype),
+                          to_string(plan.chosen.dtype), name_of(mode),
+                          saved_text(saving, plan.run.scenario)),
+              width, 2) +
+         "\n";
 }
 
 std::string limits_text(const Plan& plan, int width) {
@@ -314,26 +399,6 @@ std::string limits_text(const Plan& plan, int width) {
   return text;
 }
 
-std::string other_reach_text(const Plan& plan, int width) {
-  if (!plan.other_reach) return "";
-  const PlannedMode& other = *plan.other_reach;
-  std::string text =
-      other.reach == Reach::live ? "best without a reboot: " : "best after a reboot: ";
-  text += fmt::format("{}, {}: {}", name_of(other), run_text(other),
-                      format_seconds(other.time_s.value));
-  if (other.energy_j)
-    text += fmt::format(", {}, {}", format_si(other.power_w->value, "W"),
-                        format_si(other.energy_j->value, "J"));
-  if (other.service && other.service->energy_j && plan.chosen.service->energy_j)
-    text += fmt::format(" ({} energy{})",
-                        change_text(1 - *other.service->energy_j / *plan.chosen.service->energy_j),
-                        saved_of(plan.run.scenario));
-  else if (other.energy_j && plan.chosen.energy_j && other.batch == plan.chosen.batch)
-    text += fmt::format(" ({} energy)",
-                        change_text(1 - other.energy_j->value / plan.chosen.energy_j->value));
-  return wrap(text, width, 2) + "\n";
-}
-
 // Clocks in MHz.
 std::vector<Column> mode_columns(const char* time, const char* energy = "J/sample") {
   return {{"gpu", Align::right},
@@ -342,11 +407,11 @@ std::vector<Column> mode_columns(const char* time, const char* energy = "J/sampl
           {"cores", Align::right},
           {"SM", Align::right},
           {"batch", Align::right},
-          {"dtype", Align::left, false, 1},
+          {"dtype", Align::left, false, 2},
           {time, Align::right},
           {"power", Align::right},
           {energy, Align::right},
-          {"stock", Align::left, false, 2}};
+          {"stock", Align::left, false, 1}};
 }
 
 std::vector<std::string> mode_cells(const OperatingPoint& point, std::int64_t batch, DType dtype) {
@@ -369,27 +434,27 @@ std::vector<Column> scenario_columns(Scenario scenario, const char* time) {
                                           : mode_columns(time);
 }
 
+const char* idle_text(const Plan& plan) {
+  return plan.run.objective.arrivals ? "; power and energy with idle time" : "";
+}
+
 std::string runners_text(const Plan& plan, int width) {
   if (plan.runners_up.empty()) return "";
-  TextTable table{scenario_columns(plan.run.scenario, "time"), {}};
+  const bool at_rate = plan.run.objective.arrivals.has_value();
+  TextTable table{scenario_columns(plan.run.scenario, at_rate ? "latency" : "time"), {}};
   for (const PlannedMode& mode : plan.runners_up) {
+    const PlannedService& service = mode.service;
     std::vector<std::string> cells = mode_cells(mode.point, mode.batch, mode.dtype);
-    if (const auto& service = mode.service) {
-      cells.push_back(plan.concurrent ? format_number(service->samples_per_s)
-                                      : format_seconds(service->time_s));
-      cells.push_back(optional_si(service->mean_power_w, "W"));
-      cells.push_back(optional_si(service->energy_j, "J"));
-    } else {
-      cells.push_back(format_seconds(mode.time_s.value));
-      cells.push_back(mode.power_w ? format_si(mode.power_w->value, "W") : "");
-      cells.push_back(mode.energy_j
-                          ? format_si(mode.energy_j->value / static_cast<double>(mode.batch), "J")
-                          : "");
-    }
+    cells.push_back(plan.concurrent ? format_number(service.samples_per_s)
+                    : at_rate       ? format_seconds(service.latency_s)
+                                    : format_seconds(service.time_s));
+    cells.push_back(optional_si(service.mean_power_w, "W"));
+    cells.push_back(optional_si(service.energy_j, "J"));
     cells.push_back(mode.point.label);
     table.rows.push_back(std::move(cells));
   }
-  return "\nalternatives; clocks in MHz\n" + render_text(table, width);
+  return fmt::format("\nalternatives; clocks in MHz{}\n", idle_text(plan)) +
+         render_text(table, width);
 }
 
 // The two ends of the front and others evenly between them.
@@ -411,9 +476,11 @@ std::string front_text(const Plan& plan, int width) {
     table.rows.push_back(std::move(cells));
   }
   const char* delay = plan.training ? "time of an epoch" : plan.concurrent ? "training" : "latency";
-  return fmt::format("\nPareto front of {}, energy and power: {} of {} points\n", delay,
-                     shown.size(), plan.pareto.size()) +
-         render_text(table, width);
+  return "\n" +
+         wrap(fmt::format("Pareto front of {}, energy and power: {} of {} points{}", delay,
+                          shown.size(), plan.pareto.size(), idle_text(plan)),
+              width, 2) +
+         "\n" + render_text(table, width);
 }
 
 std::string knob_changes_text(const Plan& plan, int width) {
@@ -444,25 +511,36 @@ std::string next_text(const Plan& plan, int width) {
                              to_string(next.dtype), next.reason),
                  width, 4, 2) +
             "\n";
+  return text +
+         "  --probes-csv FILE writes the rows and commands; 'ridgeline calibrate' reads it\n";
+}
+
+// What a mode gives, in the words of the scenario.
+std::string service_text(const Plan& plan, const PlannedMode& mode) {
+  const PlannedService& service = mode.service;
+  std::string text;
+  if (plan.concurrent)
+    text = format_number(service.samples_per_s) + " trained samples per second";
+  else if (plan.training)
+    text = "an epoch in " + format_seconds(service.time_s);
+  else
+    text = format_seconds(service.latency_s);
+  if (service.mean_power_w)
+    text += fmt::format(", {}{}, {}{}", format_si(*service.mean_power_w, "W"),
+                        plan.rated ? " on average" : "", format_si(*service.energy_j, "J"),
+                        plan.training     ? ""
+                        : plan.concurrent ? " per trained sample"
+                                          : " per sample");
+  if (plan.rated && mode.power_w)
+    text += fmt::format("; {} while busy", format_si(mode.power_w->value, "W"));
   return text;
 }
 
 std::string why_text(const Plan& plan, int width) {
   if (!plan.why) return "";
   const PlannedMode& run = plan.why->run;
-  std::string text = fmt::format("why not {} ({}: {}", plan.why->mode, run_text(run),
-                                 format_seconds(run.time_s.value));
-  if (run.energy_j)
-    text += fmt::format(", {}, {}", format_si(run.power_w->value, "W"),
-                        format_si(run.energy_j->value, "J"));
-  if (const auto& service = run.service) {
-    text += plan.concurrent ? fmt::format("; {} trained samples per second",
-                                          format_number(service->samples_per_s))
-                            : fmt::format("; an epoch in {}", format_seconds(service->time_s));
-    if (service->mean_power_w)
-      text += fmt::format(" at {} on average", format_si(*service->mean_power_w, "W"));
-  }
-  text += "): ";
+  std::string text =
+      fmt::format("why not {} ({}: {}): ", plan.why->mode, run_text(run), service_text(plan, run));
   for (std::size_t i = 0; i < plan.why->reasons.size(); ++i)
     text += (i > 0 ? "; " : "") + plan.why->reasons[i];
   return "\n" + wrap(text, width, 2) + "\n";
@@ -472,15 +550,36 @@ std::string number(double value) { return std::isfinite(value) ? csv_number(valu
 
 }  // namespace
 
+std::string training_text(const PlannedTraining& training, int width) {
+  TextTable table = totals_table(training.run.epochs ? "mean epoch" : "later epoch");
+  add_row(table, "time", training.epoch_s, seconds);
+  add_row(table, "power", training.mean_power_w, watts);
+  add_row(table, "energy", training.epoch_j, joules);
+  if (training.run.epochs) {
+    const std::string all = fmt::format("all {:.0f}: ", *training.run.epochs);
+    add_row(table, (all + "time").c_str(), training.run_s, seconds);
+    add_row(table, (all + "energy").c_str(), training.run_j, joules);
+  }
+  std::string text = render_text(table, width) + "\n";
+  text += epochs_table(training, width) + "\n" +
+          wrap(fmt::format("bound by {}; {}; {}", bound_text(training.bound),
+                           workers_text(training), clock_text(training)),
+               width, 2) +
+          "\n\n";
+  return text + input_text(training.run, width) + "\n";
+}
+
 std::string plan_text(const Plan& plan, bool explain, int width) {
-  std::string text = answer(plan, width) + totals(plan.chosen, plan.run.scenario, width) +
-                     memory_paragraph(plan, width) + period_text(plan, width) +
-                     training_text(plan, width) + concurrent_text(plan, width) +
-                     saving_text(plan.vs_default, "default mode", plan.run.scenario, width) +
-                     saving_text(plan.vs_fastest, "fastest mode", plan.run.scenario, width) +
-                     limits_text(plan, width) + other_reach_text(plan, width) +
-                     why_text(plan, width) + (explain ? knob_changes_text(plan, width) : "") +
-                     runners_text(plan, width) + front_text(plan, width) + next_text(plan, width);
+  std::string text =
+      answer(plan, width) + totals(plan, width) + period_text(plan, width) +
+      (plan.training ? training_text(*plan.training, width) : "") + concurrent_text(plan, width) +
+      alternative_text(plan.without_reboot, "without a reboot", plan, width) +
+      alternative_text(plan.with_reboot, "with a reboot", plan, width) +
+      narrower_text(plan, width) + saving_text(plan, plan.vs_default, "default mode", width) +
+      saving_text(plan, plan.vs_fastest, "fastest mode", width) + limits_text(plan, width) +
+      memory_line(plan.memory, width) + why_text(plan, width) +
+      (explain ? knob_changes_text(plan, width) : "") + runners_text(plan, width) +
+      front_text(plan, width) + next_text(plan, width);
   if (!plan.warnings.empty()) text += "\n";
   for (const std::string& warning : plan.warnings)
     text += wrap("note: " + warning, width, 2) + "\n";
@@ -519,7 +618,7 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
         });
     const bool is_chosen = mode.point == chosen.point && variant.batch == chosen.batch &&
                            variant.dtype == chosen.dtype &&
-                           (!is_both || variant.minibatch == chosen.service->minibatch);
+                           (!is_both || variant.minibatch == chosen.service.minibatch);
     const OperatingPoint& point = mode.point;
     const std::int64_t minibatch = is_training ? variant.batch : variant.minibatch;
     const auto clock = [](const std::optional<double>& hz) { return hz ? hertz(*hz) : ""; };
@@ -549,6 +648,70 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
                      number(slowdown),
                      holds ? "true" : "false",
                      is_chosen ? "true" : "false"});
+  }
+  return text;
+}
+
+namespace {
+
+// How one run is timed; the mean goes into time_ms.
+std::string timing_command(const Plan& plan, const std::string& model, const MeasureNext& next) {
+  if (plan.run.runtime == Runtime::tensorrt) {
+    const bool is_file = model.ends_with(".onnx");
+    const char* precision = next.dtype == DType::fp16   ? " --fp16"
+                            : next.dtype == DType::int8 ? " --fp16 --int8"
+                            : next.dtype == DType::bf16 ? " --bf16"
+                                                        : "";
+    return fmt::format("trtexec --onnx={}{} --warmUp=2000 --duration=20: GPU Compute Time, mean{}",
+                       is_file ? model : model + ".onnx", precision,
+                       next.batch > 1 ? fmt::format("; export it with batch {}", next.batch) : "");
+  }
+  return fmt::format("{}: mean of 200 runs after 50, with torch.cuda.synchronize() around them",
+                     to_string(plan.run.runtime));
+}
+
+}  // namespace
+
+std::string probe_sheet(const Plan& plan, const std::string& model, const std::string& options) {
+  std::string text =
+      csv_row({"device",    "mode",       "gpu_mhz",  "memory_mhz",   "cpu_mhz",
+               "cpu_cores", "gpu_units",  "locked",   "model",        "options",
+               "batch",     "dtype",      "runtime",  "task",         "time_ms",
+               "power_w",   "power_kind", "set_mode", "measure_time", "measure_power"});
+  const auto megahertz_of = [](const std::optional<double>& hz) {
+    return hz ? csv_number(*hz / 1e6) : "";
+  };
+  const auto count = [](const std::optional<int>& value) {
+    return value ? std::to_string(*value) : "";
+  };
+  for (const MeasureNext& next : plan.measure_next) {
+    const OperatingPoint& point = next.point;
+    const std::optional<double> cpu_hz =
+        point.cpu_hz.empty() ? std::nullopt : std::optional(point.cpu_hz.front());
+    text += csv_row(
+        {plan.run.device,
+         point.label,
+         megahertz_of(point.gpu_hz),
+         megahertz_of(point.memory_hz),
+         megahertz_of(cpu_hz),
+         count(point.cpu_cores),
+         count(point.gpu_units),
+         "yes",
+         model,
+         options,
+         std::to_string(next.batch),
+         std::string(to_string(next.dtype)),
+         std::string(to_string(plan.run.runtime)),
+         plan.run.scenario == Scenario::training ? "training" : "inference",
+         "",
+         "",
+         "",
+         next.command.empty() ? "ridgeline modes --mode " + next.request +
+                                    " --lock --conf /etc/nvpmodel.conf --name PROBE --diff"
+                              : next.command,
+         timing_command(plan, model, next),
+         "sudo tegrastats --interval 100 --logfile power.log: mean of VDD_IN or of the sum of the "
+         "rails, mW / 1000"});
   }
   return text;
 }

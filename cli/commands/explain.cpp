@@ -13,11 +13,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/answer.h"
+#include "cli/requests/comparison.h"
 #include "cli/requests/machine.h"
 #include "cli/requests/memory.h"
 #include "cli/requests/network.h"
+#include "cli/requests/plan_problem.h"
 #include "cli/requests/values.h"
 #include "plots/figures/layers.h"
+#include "report/comparison.h"
 #include "report/explanation.h"
 #include "roofline/ceilings/datasheet.h"
 #include "roofline/explain/choices.h"
@@ -35,12 +38,16 @@ namespace {
 
 void declare_explain(OptionsDescription& options) {
   add_machine_options(options);
+  add_modes_option(options);
   add_network_options(options);
   add_times_option(options);
   add_training_options(options);
-  options.add_text("runtime", "NAME",
-                   "runtime: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, "
-                   "cuda-graph or onnxruntime (default: torch-eager; tensorrt for its engines)");
+  options.add_text(
+      "runtime", "NAME",
+      "runtime: ideal, tensorrt, torch-eager, torch-eager-hooks, torch-compiled, "
+      "cuda-graph or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and "
+      "for training)");
+  add_stored_types(options);
   options.add_text("group-by", "module", "sum the layers by module of the network");
   add_free_memory_option(options);
   options.add_flag("unlocked", "clocks are left to the governor; default: locked");
@@ -49,6 +56,12 @@ void declare_explain(OptionsDescription& options) {
   options.add_flag("allow-unknown",
                    "accept unknown operators: count their tensors as moved, no FLOP");
   options.add_flag("all", "show every layer, not only the slowest");
+  options.add_text("fps", "N", "samples arrive evenly at this rate; idle time between them counts");
+  options.add_text("rate", "N/s", "samples arrive at random at this mean rate and queue");
+  options.add_text("dataset", "NAME|NxBYTES", "with --train: epochs over it, as in 'plan'");
+  options.add_text("storage", "MEDIUM|FILE", "with --train: where the dataset lies");
+  options.add_text("workers", "N", "with --train: loader processes");
+  options.add_text("epochs", "N", "with --train: number of epochs");
   add_picture_options(options, "write the layers on the roofline as {}; - is standard output");
 }
 
@@ -56,7 +69,7 @@ struct ExplainRequest {
   NetworkRequest network;
   std::optional<TrainingOptions> training;
   MachineRequest machine;
-  Runtime runtime = Runtime::torch_eager;
+  std::optional<Runtime> runtime;  // absent: what such a network is usually run with
   bool locked = true;
   std::optional<Given<double>> free_memory;
   bool by_module = false;
@@ -67,10 +80,14 @@ ExplainRequest explain_request(const Options& options) {
   request.network =
       network_request(options, required_word(options, "'explain' needs a model",
                                              "explain resnet50 --on jetson-agx-orin-64gb"));
+  read_stored_types(options, request.network);
+  if (request.network.weights && !request.network.dtype) request.network.dtype = DType::fp16;
   request.training = training_options(options);
   request.machine = machine_request(options);
-  request.runtime = token_option(
-      options, "runtime", listed_runtime(request.network.word).value_or(Runtime::torch_eager));
+  if (options.has("runtime"))
+    request.runtime = token_option(options, "runtime", Runtime::ideal);
+  else
+    request.runtime = listed_runtime(request.network.word);
   request.locked = !flag(options, "unlocked");
   request.free_memory = free_memory(options);
   if (const auto word = options.word("group-by")) {
@@ -85,29 +102,34 @@ ExplainRequest explain_request(const Options& options) {
 class ExplainedNetwork {
  public:
   ExplainedNetwork(const ExplainRequest& request, const MachineSource& machine)
-      : request_(request), machine_(machine), variants_(request.network, request.training) {
+      : request_(request),
+        machine_(machine),
+        runtime_(
+            request.runtime.value_or(usual_runtime(machine.model, request.training.has_value()))),
+        variants_(request.network, request.training) {
     conditions_.point = machine.point;
-    conditions_.runtime = request.runtime;
+    conditions_.runtime = runtime_;
     conditions_.locked = request.locked;
     usable_ = request.free_memory
                   ? given_memory(request.free_memory->value, request.free_memory->text)
                   : usable_memory(machine.model);
   }
 
-  bool has_own_types() const { return !find_workload(request_.network.word); }
+  Runtime runtime() const { return runtime_; }
 
   // In the type that the machine has units for, with a note where that is another one.
   const NetworkVariant& runnable(std::vector<std::string>& notes) {
-    const NetworkVariant& given = variants_.as_given(request_.runtime);
+    const NetworkVariant& given = variants_.as_given(runtime_);
     const DType dtype = runnable_dtype(machine_.model, given.dtype);
     if (dtype == given.dtype) return given;
     notes.push_back(fmt::format("{} has no units for {}; predicted as {}", machine_.name,
                                 to_string(given.dtype), to_string(dtype)));
-    return has_own_types() ? given : variants_.with(given.batch, dtype, request_.runtime);
+    return find_workload(request_.network.word) ? variants_.with(given.batch, dtype, runtime_)
+                                                : given;
   }
 
   Prediction predicted(const NetworkVariant& variant) {
-    return predict(model_in(request_.runtime), load_of(variant, request_.runtime), conditions_);
+    return predict(model_in(runtime_), load_of(variant, runtime_), conditions_);
   }
 
   // Absent where the machine's memory is unknown.
@@ -118,16 +140,16 @@ class ExplainedNetwork {
 
   // The fit of a variant that the machine can hold; for any other an Error.
   std::optional<MemoryFit> checked_memory(const NetworkVariant& variant) const {
-    const auto fit = memory(variant, request_.runtime);
+    const auto fit = memory(variant, runtime_);
     if (!fit || fit->verdict() != MemoryVerdict::exceeds) return fit;
     RefusedRun run{.network = request_.network,
                    .training = request_.training,
-                   .runtime = request_.runtime,
+                   .runtime = runtime_,
                    .batch = variant.batch,
                    .dtype = variant.dtype,
                    .fit = *fit};
     run.fit_of = [this](const RunMemory& bytes, const MemoryAmount& usable) {
-      return memory_fit(machine_.model, bytes, std::array{request_.runtime}, usable);
+      return memory_fit(machine_.model, bytes, std::array{runtime_}, usable);
     };
     throw memory_error(run, machine_);
   }
@@ -169,6 +191,7 @@ class ExplainedNetwork {
 
   const ExplainRequest& request_;
   const MachineSource& machine_;
+  Runtime runtime_;
   Conditions conditions_;
   NetworkVariants variants_;
   std::map<const NetworkVariant*, NetworkLoad> loads_;
@@ -221,10 +244,12 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
   const Prediction prediction = network.predicted(variant);
   if (!prediction.energy_j) run.notes.push_back("time only: no power data for " + machine.name);
   note_clock(request, machine, prediction, run.notes);
+  if (std::string note = tf32_note(machine.model, variant.dtype, network.runtime()); !note.empty())
+    run.notes.push_back(std::move(note));
   for (std::string& text : texts(prediction.unfamiliar)) run.notes.push_back(std::move(text));
   Explanation explanation =
       explain(prediction, variant.demands,
-              model_ceilings(machine.model, prediction.point, request.runtime), std::move(run));
+              model_ceilings(machine.model, prediction.point, network.runtime()), std::move(run));
   explanation.memory = memory;
   if (variant.chosen != nullptr && variant.chosen->times)
     add_measured(explanation, variant.demands, measured_times(*variant.chosen), machine,
@@ -232,21 +257,76 @@ Explanation explained(const ExplainRequest& request, const MachineSource& machin
   if (variant.chosen != nullptr && variant.chosen->mapping)
     explanation.run.notes.push_back(to_text(*variant.chosen->mapping));
   if (request.by_module) explanation.groups = grouped_layers(explanation, demand_modules(variant));
-  const Setting now{machine.point, variant.batch, variant.dtype, request.runtime};
-  explanation.advice = advise(now, choices_for(machine, now, network.has_own_types()),
-                              [&](const Setting& setting) { return network.cost(setting); });
+  const Setting now{machine.point, variant.batch, variant.dtype, network.runtime()};
+  Choices choices = choices_for(machine, now);
+  if (request.training)
+    std::erase_if(choices.runtimes, [](Runtime runtime) {
+      return runtime == Runtime::tensorrt || runtime == Runtime::onnxruntime;
+    });
+  explanation.advice =
+      advise(now, choices, [&](const Setting& setting) { return network.cost(setting); });
   return explanation;
 }
 
+// The request of a plan for the same run, for tables.
+PlanRequest compared_request(Options options) {
+  const auto training = training_options(options);
+  for (const char* name : {"train", "optimizer", "mixed-precision", "checkpoint", "freeze-until"})
+    options.erase(name);
+  PlanRequest request = plan_request(options);
+  request.run.training = training;
+  if (training && !request.runtime) request.runtime = Runtime::torch_eager;
+  return request;
+}
+
+bool is_served(const Options& options) {
+  for (const char* name : {"fps", "rate", "dataset", "storage", "workers", "epochs"})
+    if (options.has(name)) return true;
+  return false;
+}
+
+// The run at a rate, or its epochs, in the mode that is explained, as a plan would describe it.
+struct ServedRun {
+  Objective objective;
+  ComparedRow row;
+};
+
+std::optional<ServedRun> served_run(Options options, const MachineSource& machine) {
+  if (!is_served(options)) return std::nullopt;
+  const bool trains = flag(options, "train");
+  PlanRequest request;
+  if (trains) {
+    options.set("train", positional(options).front());
+    options.erase("positional");
+    request = plan_request(options);
+  } else {
+    request = compared_request(options);
+  }
+  if (machine.known) request.why = mode_name(machine.point);
+  const PlanSetup setup = plan_setup(request);
+  return ServedRun{request.objective,
+                   row_in_mode(setup.problem, request.objective, setup.options,
+                               mode_name(machine.point), setup.options.why.value_or(0))};
+}
+
 ExitCode run_explain(const Options& options, Console& console) {
+  if (const auto varied = varied_option(options, {"modes", "on", "dtype", "runtime", "batch"}))
+    return write_comparison(compare(options, *varied, compared_request, false), options, console);
   check_answer_files(options, picture_options());
   const ExplainRequest request = explain_request(options);
-  const Explanation explanation = explained(request, machine_source(request.machine));
+  const MachineSource machine = machine_source(request.machine);
+  const Explanation explanation = explained(request, machine);
+  const auto served = served_run(options, machine);
   Answer answer;
   answer.text = [&](std::ostream& out) {
     out << explanation_text(explanation, flag(options, "all"), console.width);
+    if (served) out << "\n" << served_text(served->row, served->objective, console.width);
   };
-  answer.json = [&](std::ostream& out) { out << dump_json(to_json(explanation)); };
+  answer.json = [&](std::ostream& out) {
+    Json json = to_json(explanation);
+    json["served"] = served ? to_json(served->row) : Json();
+    out << dump_json(json);
+  };
   answer.csv = [&](std::ostream& out) { out << to_csv(explanation); };
   answer.files = picture_files([&] { return layers_figure(explanation, explanation.ceilings); });
   answer.beside_csv = as_notes(explanation.run.notes);

@@ -56,9 +56,11 @@ class ChangedRun {
         training->mixed_precision |= change.mixed_precision;
       }
       network.batch = change.batch.value_or(run_.batch);
-      // A file has its own types, and mixed precision lowers those that the network is given.
+      // Mixed precision lowers the types that the network is given, and a file has its own unless
+      // it is built in another precision.
       const bool mixes = training && training->mixed_precision;
-      if (find_workload(network.word) && !mixes) network.dtype = change.dtype.value_or(run_.dtype);
+      if (change.dtype || (find_workload(network.word) && !mixes))
+        network.dtype = change.dtype.value_or(run_.dtype);
       NetworkVariants variants(network, training);
       return run_.fit_of(variants.as_given(run_.runtime).memory, usable);
     } catch (const Error&) {
@@ -178,7 +180,7 @@ Error memory_error(const RefusedRun& run, const MachineSource& machine) {
     if (!run.training->checkpoint) offer({.checkpoint = true}, "--checkpoint");
     if (!run.training->mixed_precision && run.dtype == DType::fp32)
       offer({.mixed_precision = true}, "--mixed-precision");
-  } else if (find_workload(run.network.word)) {
+  } else {
     for (const DType dtype : {DType::fp16, DType::int8})
       if (dtype != run.dtype && runnable_dtype(machine.model, dtype) == dtype)
         offer({.dtype = dtype}, fmt::format("--dtype {}", to_string(dtype)));

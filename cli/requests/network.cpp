@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -124,6 +125,16 @@ ReadOptions read_options(const Options& options) {
   return reading;
 }
 
+// One of the types that an option takes.
+DType one_of(const Options& options, const char* name, std::initializer_list<DType> types) {
+  const std::string& word = options.text(name);
+  const auto found = lenient_token<DType>(word);
+  if (found && std::find(types.begin(), types.end(), *found) != types.end()) return *found;
+  std::string allowed;
+  for (const DType type : types) (allowed += allowed.empty() ? "" : ", ") += to_string(type);
+  throw usage_error(as_typed(name, word), quote(word) + " is not one of " + allowed);
+}
+
 }  // namespace
 
 void add_network_options(OptionsDescription& options) {
@@ -164,11 +175,13 @@ void add_times_option(OptionsDescription& options) {
 NetworkRequest network_request(const Options& options, const std::string& word) {
   NetworkRequest request;
   request.word = word;
+  if (const auto workload = find_workload(word); workload && !is_file(request))
+    request.word = workload->name;
   for (const WorkloadOption option : workload_options) {
     const auto text = options.word(to_string(option));
     if (!text) continue;
     // A type that no network can be built in is for load_network to refuse.
-    if (option == WorkloadOption::dtype) request.dtype = parse_token<DType>(*text);
+    if (option == WorkloadOption::dtype) request.dtype = lenient_token<DType>(*text);
     if (option != WorkloadOption::dtype || !request.dtype)
       set_option(request.options, option, *text);
   }
@@ -182,6 +195,19 @@ NetworkRequest network_request_without_lists(Options options, const std::string&
   options.erase("batch");
   options.erase("dtype");
   return network_request(options, word);
+}
+
+void add_stored_types(OptionsDescription& options) {
+  options.add_text("weights", "int8|int4",
+                   "store the weights of products in fewer bits, with a scale per 128 of them; "
+                   "arithmetic in fp16");
+  options.add_text("kv", "fp16|int8", "type of the caches of a language model");
+}
+
+void read_stored_types(const Options& options, NetworkRequest& request) {
+  if (options.has("weights"))
+    request.weights = one_of(options, "weights", {DType::int8, DType::int4});
+  if (options.has("kv")) request.caches = one_of(options, "kv", {DType::fp16, DType::int8});
 }
 
 std::int64_t parse_batch(const std::string& text) {
@@ -231,7 +257,8 @@ std::optional<TrainingOptions> training_details(const Options& options, bool wan
     training.freeze_until = options.text("freeze-until");
     if (training.freeze_until.empty()) throw usage_error("--freeze-until", "names no layer");
   }
-  const std::string dtype = options.word("dtype").value_or("fp32");
+  std::string dtype = options.word("dtype").value_or("fp32");
+  if (const auto token = lenient_token<DType>(dtype)) dtype = to_string(*token);
   if (training.mixed_precision && dtype != "fp32" && dtype != "fp16" && dtype != "bf16")
     throw usage_error("--mixed-precision", "has no meaning in " + dtype, "use fp16 or bf16");
   if (options.text_or_empty("phase") == to_string(Phase::decode))

@@ -28,6 +28,10 @@ NetworkRequest network_request(const Options& options, const std::string& word);
 // The same for a command where --batch and --dtype are lists: without both.
 NetworkRequest network_request_without_lists(Options options, const std::string& word);
 
+// --weights and --kv: what is stored in fewer bits than it is computed in.
+void add_stored_types(OptionsDescription& options);
+void read_stored_types(const Options& options, NetworkRequest& request);
+
 // Within the limits that networks known by name have; an error names --batch.
 std::int64_t parse_batch(const std::string& text);
 

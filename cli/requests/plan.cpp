@@ -25,6 +25,7 @@ constexpr const char* of_training[] = {"dataset",       "storage", "decode",    
                                        "epochs",        "infer",   "minibatch", "epoch-time",
                                        "training-time", "jitter"};
 constexpr const char* of_requests[] = {"latency", "fps", "rate", "jitter", "minibatch"};
+constexpr const char* of_inference[] = {"host", "reserve-cores"};
 constexpr const char* of_epochs[] = {"epochs", "epoch-time", "training-time", "max-slowdown",
                                      "energy"};
 
@@ -42,6 +43,9 @@ Scenario requested_scenario(const Options& options) {
     training_details(options, false);
     return Scenario::inference;
   }
+  for (const char* name : of_inference)
+    refuse(options, name, "cannot be combined with --train",
+           "loaders are --workers and --decode, a lowest CPU clock is --reserve-cpu");
   if (!positional(options).empty())
     throw usage_error(positional(options).front(), "cannot stand beside --train",
                       "the network that is trained is --train's, the one that serves --infer's");
@@ -187,9 +191,89 @@ Objective objective_of(const Options& options, const std::vector<std::int64_t>& 
   return objective;
 }
 
+// "gpu,emc": the knobs that may differ from those of a stock mode.
+TunedKnobs tuned_knobs(const Options& options) {
+  TunedKnobs tuned{true, true, false, false};
+  const auto text = options.word("tune");
+  if (!text) return tuned;
+  tuned = {false, false, false, false};
+  const std::string where = as_typed("tune", *text);
+  for (const std::string& word : list_of(*text, where)) {
+    const std::string knob = lower(word);
+    const bool is_all = knob == "all";
+    if (!is_all && knob != "gpu" && knob != "emc" && knob != "cpu" && knob != "sm")
+      throw usage_error(where, quote(word) + " is not one of gpu, emc, cpu, sm, all");
+    tuned.gpu |= is_all || knob == "gpu";
+    tuned.memory |= is_all || knob == "emc";
+    tuned.cpu |= is_all || knob == "cpu";
+    tuned.units |= is_all || knob == "sm";
+  }
+  return tuned;
+}
+
+// "3ms@2GHz" as clocks of one core.
+double core_clocks(const std::string& text, const std::string& where) {
+  const std::size_t at = text.find('@');
+  if (at == std::string::npos)
+    throw usage_error(where, "the clock of the core is missing",
+                      fmt::format("write for example {}@2GHz", text));
+  const std::string clock = text.substr(at + 1);
+  require_unit(clock, where, "GHz or MHz");
+  return seconds_of(text.substr(0, at), where) * positive(parse_hz(clock, where), where);
+}
+
+// What the rest of the application needs of the CPU. Who states it lets the plan set the CPU too.
+void read_host(const Options& options, PlanRequest& request) {
+  CandidateOptions& modes = request.modes;
+  if (const auto text = options.word("reserve-cores")) {
+    const std::int64_t cores = dimension(*text, as_typed("reserve-cores", *text), 1);
+    if (cores > 1024) throw usage_error(as_typed("reserve-cores", *text), "must be at most 1024");
+    request.host.reserved_cores = static_cast<int>(cores);
+    modes.least_cores = request.host.reserved_cores + 1;  // one is left for the network
+  }
+  if (const auto text = options.word("reserve-cpu")) {
+    const std::string where = as_typed("reserve-cpu", *text);
+    require_unit(*text, where, "GHz or MHz");
+    modes.least_cpu_hz = positive(parse_hz(*text, where), where);
+  }
+  if (const auto text = options.word("host"))
+    request.host.clocks_per_sample = core_clocks(*text, as_typed("host", *text));
+  request.host.pipelined = flag(options, "pipelined");
+  if (request.host.pipelined && !options.has("host"))
+    throw usage_error("--pipelined", "needs --host", "write for example --host 3ms@2GHz");
+  if (options.has("host") || options.has("reserve-cores") || options.has("reserve-cpu"))
+    modes.tuned.cpu = true;
+}
+
+// --prompt and --generate, and what language models do not have.
+void read_generation(const Options& options, PlanRequest& request) {
+  const auto workload = find_workload(request.run.network.word);
+  const bool is_decoder = workload && workload->options.has(WorkloadOption::phase);
+  if (is_decoder)
+    refuse(options, "fps", "a language model generates tokens, not frames",
+           "write --prompt 512 --generate 128, with --rate 1/s for requests that arrive");
+  if (!options.has("prompt") && !options.has("generate")) return;
+  const std::string where = options.has("prompt") ? "--prompt" : "--generate";
+  if (!is_decoder)
+    throw usage_error(where, request.run.network.word + " is not a language model known by name",
+                      "'ridgeline workloads' lists them");
+  if (request.scenario != Scenario::inference)
+    throw usage_error(where, "cannot be combined with --train");
+  for (const char* name : {"phase", "seq", "context", "logits"})
+    refuse(options, name, "is what --prompt and --generate say");
+  request.generation = GenerationRequest{count_option(options, "prompt", 1, 512),
+                                         count_option(options, "generate", 1, 128)};
+  WorkloadOptions& prompt = request.run.network.options;
+  prompt.phase = Phase::prefill;
+  prompt.seq = request.generation->prompt;
+  prompt.logits = Logits::last;
+  if (request.run.dtypes.empty()) request.run.dtypes = {DType::fp16};
+}
+
 // The modes to choose from.
 CandidateOptions candidate_options(const Options& options) {
   CandidateOptions wishes;
+  wishes.tuned = tuned_knobs(options);
   wishes.stock_only = flag(options, "stock-only");
   wishes.reach = token_option(options, "reach", Reach::reboot);
   if (const auto text = options.word("filter")) wishes.filter = parse_mode_filter(*text);
@@ -214,7 +298,7 @@ std::vector<DType> dtypes_of(const Options& options) {
   if (!text) return dtypes;
   const std::string where = as_typed("dtype", *text);
   for (const std::string& word : list_of(*text, where)) {
-    const auto dtype = parse_token<DType>(word);
+    const auto dtype = lenient_token<DType>(word);
     if (!dtype) {
       std::vector<std::string> names;
       for (const auto& row : TokenTable<DType>::rows) names.emplace_back(row.second);
@@ -258,14 +342,7 @@ void read_decoding(const Options& options, InputRequest& input) {
   const auto text = options.word("decode");
   if (!text) return;
   const std::string where = as_typed("decode", *text);
-  const std::size_t at = text->find('@');
-  if (at == std::string::npos)
-    throw usage_error(where, "the clock of the core is missing",
-                      fmt::format("write for example {}@2GHz", *text));
-  const std::string clock = text->substr(at + 1);
-  require_unit(clock, where, "GHz or MHz");
-  input.decode_clocks = {
-      seconds_of(text->substr(0, at), where) * positive(parse_hz(clock, where), where), where};
+  input.decode_clocks = {core_clocks(*text, where), where};
 }
 
 InputRequest input_request(const Options& options) {
@@ -361,7 +438,18 @@ void add_plan_options(OptionsDescription& options) {
   options.add_text("fps", "N", "samples arrive evenly at this rate; idle time between them counts");
   options.add_text("rate", "N/s",
                    "samples arrive at random at this mean rate and queue; with --infer: evenly");
+  options.add_text("prompt", "N", "language models: tokens of the prompt (default: 512)");
+  options.add_text("generate", "N", "language models: tokens to generate (default: 128)");
+  add_stored_types(options);
   options.add_text("filter", "MODES", "consider only these modes: gpu>=600MHz,emc=max,cores=4/6");
+  options.add_text("tune", "gpu|gpu,emc,cpu|all",
+                   "knobs that may differ from a stock mode: gpu, emc, cpu (clock and cores), sm "
+                   "or all; default: gpu,emc, and what --filter names");
+  options.add_text("reserve-cores", "N", "cores that other programs keep busy");
+  options.add_text("reserve-cpu", "CLOCK", "lowest CPU clock that other programs can do with");
+  options.add_text("host", "TIME@CLOCK",
+                   "CPU work around each sample, on one core: 3ms@2GHz for decoding and drawing");
+  options.add_flag("pipelined", "with --host: it overlaps with the device's work, on another core");
   options.add_flag("stock-only", "consider only the device's stock modes");
   options.add_text("reach", "live|reboot",
                    "live: only modes reachable from --mode without a reboot; default: all modes, "
@@ -415,7 +503,13 @@ PlanRequest plan_request(const Options& options) {
   request.objective =
       objective_of(options, batches.empty() ? std::vector<std::int64_t>{1} : batches, task);
   request.modes = candidate_options(options);
-  for (const char* name : {"filter", "reach", "nvpmodel", "stock-only"})
+  read_stored_types(options, request.run.network);
+  // Weights that are stored narrower are computed in fp16.
+  if (request.run.network.weights && request.run.dtypes.empty()) request.run.dtypes = {DType::fp16};
+  read_generation(options, request);
+  read_host(options, request);
+  for (const char* name :
+       {"filter", "reach", "nvpmodel", "stock-only", "tune", "reserve-cores", "reserve-cpu"})
     if (request.needs_modes.empty() && options.has(name))
       request.needs_modes = fmt::format("--{}", name);
   request.why = options.text_or_empty("why");

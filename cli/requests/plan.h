@@ -39,6 +39,11 @@ struct PlannedNetwork {
   std::vector<DType> dtypes;
 };
 
+// A request to a language model: tokens that it reads and writes.
+struct GenerationRequest {
+  std::int64_t prompt = 0, tokens = 0;
+};
+
 struct PlanRequest {
   Scenario scenario = Scenario::inference;
   PlannedNetwork run;                     // serves, or is trained alone
@@ -47,6 +52,8 @@ struct PlanRequest {
   std::optional<Runtime> runtime;  // absent: what such a network is usually run with
   Objective objective;
   CandidateOptions modes;
+  std::optional<GenerationRequest> generation;
+  HostWork host;            // of the application around each sample
   std::string needs_modes;  // an option that a machine with one mode does not have; empty: none
   std::string why;          // a mode; empty: none
   InputRequest input;

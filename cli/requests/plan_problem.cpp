@@ -12,6 +12,7 @@
 
 #include "base/profile.h"
 #include "base/units.h"
+#include "cli/requests/machine.h"
 #include "cli/requests/memory.h"
 #include "devices/modes/mode_space.h"
 #include "planner/training/measured_input.h"
@@ -51,6 +52,7 @@ void set_dataset(const InputRequest& input, TrainingRun& run) {
 
 bool names_profile(const std::string& word) {
   std::error_code fault;
+  if (word.ends_with("/s") || word.find("/s,") != std::string::npos) return false;  // a rate
   return word.ends_with(".json") || word.find('/') != std::string::npos ||
          std::filesystem::is_regular_file(word, fault);
 }
@@ -262,12 +264,26 @@ class PlannedMemory {
   std::optional<RefusedRun> least_;
 };
 
+// One more token after `context` of them.
+NetworkRequest decoding(NetworkRequest request, std::int64_t context) {
+  request.options.phase = Phase::decode;
+  request.options.seq.reset();
+  request.options.logits.reset();
+  request.options.context = context;
+  return request;
+}
+
+const RunMemory& larger(const RunMemory& a, const RunMemory& b) {
+  return a.peak() < b.peak() ? b : a;
+}
+
 // One variant per batch and type, those left out that the machine cannot hold.
 std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runtime,
-                                     PlannedMemory& memory, PlanProblem& problem) {
+                                     PlannedMemory& memory, PlanProblem& problem,
+                                     const std::optional<GenerationRequest>& generation = {}) {
   const MachineModel& model = problem.model;
   const std::string& word = planned.network.word;
-  const bool own_types = !find_workload(word);
+  const bool own_types = !find_workload(word) && planned.dtypes.empty();
   std::vector<PlanVariant> variants;
   const auto note_once = [&](const std::string& note) {
     if (std::find(problem.notes.begin(), problem.notes.end(), note) == problem.notes.end())
@@ -276,6 +292,12 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
   NetworkRequest first = planned.network;
   if (!planned.batches.empty()) first.batch = planned.batches.front();
   if (!planned.dtypes.empty()) first.dtype = planned.dtypes.front();
+  // A token in the middle of the answer stands for all; the last needs the most memory.
+  std::optional<NetworkVariants> tokens, last_tokens;
+  if (generation) {
+    tokens.emplace(decoding(first, generation->prompt + generation->tokens / 2));
+    last_tokens.emplace(decoding(first, generation->prompt + generation->tokens - 1));
+  }
   NetworkVariants networks(first, planned.training);
   const NetworkVariant& given = networks.as_given(runtime);
   memory.forget();
@@ -289,7 +311,10 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
       const NetworkVariant& network = networks.with(batch, dtype, runtime);
       for (const std::string& warning : network.warnings) note_once(warning);
       const std::array runtimes{runtime};
-      const auto fit = memory.fit(network.memory, runtimes);
+      const auto fit = memory.fit(
+          last_tokens ? larger(network.memory, last_tokens->with(batch, dtype, runtime).memory)
+                      : network.memory,
+          runtimes);
       const auto fit_of = [&model, runtimes](const RunMemory& bytes, const MemoryAmount& usable) {
         return memory_fit(model, bytes, runtimes, usable);
       };
@@ -310,10 +335,17 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
           {std::make_shared<const NetworkLoad>(network_load(network.demands, runtime)), batch,
            dtype});
       variants.back().input_bytes = network.input_bytes;
+      if (tokens) {
+        variants.back().token = std::make_shared<const NetworkLoad>(
+            network_load(tokens->with(batch, dtype, runtime).demands, runtime));
+        variants.back().tokens = static_cast<double>(generation->tokens);
+      }
       variants.back().memory = fit;
     }
   }
   if (variants.empty()) throw memory.refusal(word);
+  if (const std::string note = tf32_note(model, variants.front().dtype, runtime); !note.empty())
+    note_once(note);
   return variants;
 }
 
@@ -432,18 +464,18 @@ PlanSetup plan_setup(const PlanRequest& request) {
   problem.model = machine.model;
   problem.machine = machine.name;
   problem.network = file_name(request.run.network.word);
-  // What a network is deployed with, or trained with.
-  const bool deployed = request.scenario != Scenario::training && has_gpu(machine.model);
-  const Runtime runtime =
-      request.runtime.value_or(deployed ? Runtime::tensorrt : Runtime::torch_eager);
+  const Runtime runtime = request.runtime.value_or(
+      usual_runtime(machine.model, request.scenario == Scenario::training));
   problem.conditions.runtime = runtime;
   problem.candidates = modes_for(request, machine);
+  problem.host = request.host;
+  setup.options.lead_with_stock = true;
   PlannedNetwork planned = request.run;
   if (request.scenario == Scenario::training) set_training(request, machine, planned, problem);
   if (request.scenario == Scenario::concurrent)
     problem.concurrent = concurrent_run(request, machine);
   PlannedMemory memory(request, machine);
-  problem.variants = variants_of(planned, runtime, memory, problem);
+  problem.variants = variants_of(planned, runtime, memory, problem, request.generation);
   const PlanVariant& some = problem.variants.front();
   set_tensors(some, static_cast<double>(some.batch), problem.training);
   if (request.trained) add_trained(request.input, *request.trained, memory, problem);

@@ -93,7 +93,12 @@ Epoch epoch(const Dataset& dataset, double minibatch, double step_s, const Input
   result.fetch_s = steps * (loading.serial_s + loading.parallel_s) - result.decode_s;
   const LoadedMinibatch step = loaded_minibatch(dataset, minibatch, step_s, pipeline, first);
   result.device_s = steps * step.device_s;
-  result.stall_s = steps * (step.waiting_s + step.residual_s);
+  result.wait_s = steps * step.waiting_s;
+  result.unhidden_s = steps * step.residual_s;
+  result.stall_s = result.wait_s + result.unhidden_s;
+  result.host_s = result.decode_s + result.unhidden_s + steps * pipeline.host_s;
+  if (!dataset.in_memory)
+    result.read_bytes = (1 - result.hit_share) * dataset.samples * dataset.bytes_per_sample;
   const bool is_input =
       pipeline.workers > 0 ? step.waiting_s > 0 : result.stall_s > result.device_s;
   if (is_input)

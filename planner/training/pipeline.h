@@ -63,10 +63,14 @@ double residual_s(const InputPipeline& pipeline, double minibatch);
 
 struct Epoch {
   double time_s = 0;
-  double device_s = 0;  // the device computes
-  double stall_s = 0;   // the device waits for samples, with the residual
-  double fetch_s = 0;   // of all samples by one reader, with hits of the page cache
-  double decode_s = 0;  // of all samples by one core
+  double device_s = 0;    // the device computes
+  double stall_s = 0;     // the device does not work: the two below
+  double wait_s = 0;      // for samples: the data stall
+  double unhidden_s = 0;  // queue and copy of each minibatch, which nothing hides
+  double host_s = 0;      // of all cores: decoding, the process, queue and copy
+  double read_bytes = 0;  // from storage
+  double fetch_s = 0;     // of all samples by one reader, with hits of the page cache
+  double decode_s = 0;    // of all samples by one core
   double hit_share = 0;
   TrainingBound bound = TrainingBound::device;
 };

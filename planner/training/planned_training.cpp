@@ -1,7 +1,8 @@
-// Epochs at the means. Intervals come from the draws of the step alone: the facts of the input
-// pipeline are taken as given.
+// Epochs at the means. Intervals come from the draws of the step and the spread of the storage
+// medium; the other facts of the input pipeline are taken as given.
 #include "planner/training/planned_training.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
@@ -12,11 +13,16 @@ namespace {
 // More loaders than anyone runs on one machine.
 constexpr int most_workers = 64;
 
-Json to_json(const TrainedEpoch& epoch) {
+Json to_json(const TrainedEpoch& epoch, int cores) {
   return {{"time_s", epoch.time_s},
           {"energy_j", std::isfinite(epoch.energy_j) ? Json(epoch.energy_j) : Json()},
           {"device_s", epoch.device_s},
           {"stall_s", epoch.stall_s},
+          {"wait_s", epoch.wait_s},
+          {"unhidden_s", epoch.unhidden_s},
+          {"device_share", epoch.device_s / epoch.time_s},
+          {"core_share", std::min(1.0, epoch.host_s / (cores * epoch.time_s))},
+          {"read_bytes_per_s", epoch.read_bytes / epoch.time_s},
           {"fetch_s", epoch.fetch_s},
           {"decode_s", epoch.decode_s},
           {"hit_share", epoch.hit_share},
@@ -71,6 +77,7 @@ Json to_json(const PlannedTraining& training) {
         {"bytes_per_s", storage.cost.bytes_per_s},
         {"access_s", storage.cost.access_s},
         {"serial_share", storage.cost.serial_share},
+        {"spread", storage.spread},
         {"source", to_string(storage.source)},
         {"origin", storage.origin}}},
       {"decode", {{"clocks", run.pipeline.decode_clocks}, {"origin", run.sources.decode}}},
@@ -83,8 +90,8 @@ Json to_json(const PlannedTraining& training) {
       {"minibatch", training.minibatch},
       {"steps_per_epoch", std::ceil(run.dataset.samples / training.minibatch)},
       {"epochs", nullable(run.epochs)},
-      {"first", to_json(training.first)},
-      {"later", to_json(training.later)},
+      {"first", to_json(training.first, training.cores)},
+      {"later", to_json(training.later, training.cores)},
       {"epoch_time_s", ridgeline::to_json(training.epoch_s)},
       {"epoch_energy_j", nullable(training.epoch_j)},
       {"mean_power_w", nullable(training.mean_power_w)},

@@ -12,6 +12,8 @@ InputPipeline pipeline_at(const TrainingRun& run, const BatchCost& cost,
   pipeline.cores = std::max(1, point.cpu_cores.value_or(run.pipeline.cores));
   pipeline.core_hz = cost.core_hz;
   pipeline.host_s = cost.host_s;
+  pipeline.medium.access_s *= cost.fetch_scale;
+  pipeline.medium.bytes_per_s /= cost.fetch_scale;
   return pipeline;
 }
 

@@ -21,6 +21,8 @@ struct StorageMedium {
   FetchCost cost;
   std::string origin;  // source of the numbers, in one line
   Source source = Source::assumed;
+  // 90 % of the media of this kind take between 1/spread and spread times as long.
+  double spread = 1;
 };
 
 // For a sample in the page cache.
@@ -28,8 +30,9 @@ extern const FetchCost cached_fetch;
 
 const std::vector<StorageMedium>& storage_media();
 
-// An unknown name is a usage error that offers the nearest; `where` names the option.
-const StorageMedium& storage_medium(std::string_view name, std::string_view where = "--storage");
+// By name, or as its rate and access time: "90MB/s", "90MB/s,0.2ms". An unknown name is a usage
+// error that offers the nearest; `where` names the option.
+StorageMedium storage_medium(std::string_view name, std::string_view where = "--storage");
 
 // Time for one reader to fetch one sample.
 double fetch_s(const FetchCost& cost, double bytes);

@@ -233,12 +233,9 @@ class PlanPicture {
   }
 
   XY chosen_place() const {
-    if (const auto& service = plan_.chosen.service)
-      return is_both() ? XY{*service->mean_power_w, service->samples_per_s}
-                       : XY{service->time_s, *service->energy_j};
-    BatchCost cost{.time_s = plan_.chosen.time_s.value, .power_w = plan_.chosen.power_w->value};
-    if (plan_.chosen.period) cost.idle_w = plan_.chosen.period->idle_w.value_or(0);
-    return *place_of(inference_service(cost, plan_.chosen.batch, objective()));
+    const PlannedService& service = plan_.chosen.service;
+    return is_both() ? XY{*service.mean_power_w, service.samples_per_s}
+                     : XY{service.latency_s, *service.energy_j};
   }
 
   void add_choice() {
@@ -255,24 +252,31 @@ class PlanPicture {
     for (std::size_t i = 0; i < problem_.variants.size(); ++i)
       if (problem_.variants[i].batch == plan_.chosen.batch &&
           problem_.variants[i].dtype == plan_.chosen.dtype &&
-          (!is_both() || problem_.variants[i].minibatch == plan_.chosen.service->minibatch))
+          (!is_both() || problem_.variants[i].minibatch == plan_.chosen.service.minibatch))
         return i;
     return 0;
   }
 
   std::string caption() const {
-    std::string text = fmt::format(
-        "Choice: {}, batch {}, {}: {}, {}, {}.", plan_.chosen.request, plan_.chosen.batch,
-        to_string(plan_.chosen.dtype), format_seconds(plan_.chosen.time_s.value),
-        format_si(plan_.chosen.power_w->value, "W"), format_si(plan_.chosen.energy_j->value, "J"));
-    if (const auto& service = plan_.chosen.service)
+    const PlannedService& service = plan_.chosen.service;
+    const std::string run = fmt::format("Choice: {}, batch {}, {}: ", name_of(plan_.chosen),
+                                        plan_.chosen.batch, to_string(plan_.chosen.dtype));
+    const std::string busy = fmt::format("{}, {}, {}", format_seconds(plan_.chosen.time_s.value),
+                                         format_si(plan_.chosen.power_w->value, "W"),
+                                         format_si(plan_.chosen.energy_j->value, "J"));
+    std::string text = run + busy + ".";
+    if (plan_.rated)
+      text = fmt::format("{}{}, {} on average, {} per sample, idle time included; {} while busy.",
+                         run, format_seconds(service.latency_s),
+                         format_si(*service.mean_power_w, "W"), format_si(*service.energy_j, "J"),
+                         format_si(plan_.chosen.power_w->value, "W"));
+    else if (is_both())
       text +=
-          is_both()
-              ? fmt::format(" Beside it {} samples per second are trained, at {} on average.",
-                            format_number(service->samples_per_s),
-                            format_si(*service->mean_power_w, "W"))
-              : fmt::format(" That is a minibatch; an epoch takes {} and {}.",
-                            format_seconds(service->time_s), format_si(*service->energy_j, "J"));
+          fmt::format(" Beside it {} samples per second are trained, at {} on average.",
+                      format_number(service.samples_per_s), format_si(*service.mean_power_w, "W"));
+    else if (plan_.training)
+      text += fmt::format(" That is a minibatch; an epoch takes {} and {}.",
+                          format_seconds(service.time_s), format_si(*service.energy_j, "J"));
     std::string limits;
     for (const Limit& limit : objective().limits)
       limits += (limits.empty() ? "" : ", ") + limit.text;

@@ -118,7 +118,8 @@ TEST(ExplainCommand, AdviceSaysWhatWouldChangeIt) {
 
 // A gain equals what `explain` predicts for the changed options.
 TEST(ExplainCommand, GainsAreThoseOfTheVariant) {
-  const Words base{"mobilenet_v3_small", "--on", "jetson-agx-orin-64gb", "--mode", "MAXN"};
+  const Words base{"mobilenet_v3_small", "--on",       "jetson-agx-orin-64gb", "--mode", "MAXN",
+                   "--runtime",          "torch-eager"};
   const Json now = json_of(base);
   for (const Json& advice : now.at("advice")) {
     std::istringstream words(advice.at("change").get<std::string>());
@@ -183,7 +184,8 @@ TEST(ExplainCommand, ABoardOffsetIsAddedToThePower) {
 }
 
 TEST(ExplainCommand, TrainingTakesLonger) {
-  const Words base{"resnet18", "--on", "jetson-agx-orin-64gb", "--batch", "4"};
+  const Words base{"resnet18", "--on",      "jetson-agx-orin-64gb", "--batch",
+                   "4",        "--runtime", "torch-eager"};
   const Json train = json_of(with(base, {"--train", "--optimizer", "adam"}));
   EXPECT_EQ(train.at("task"), "training");
   EXPECT_GT(train.at("time_s").at("value").get<double>(),

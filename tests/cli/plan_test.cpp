@@ -46,14 +46,25 @@ TEST(PlanCommand, TextBeginsWithTheModeAndFitsEightyColumns) {
       plan_run(plan_with(nano, {"--latency", "20ms", "--power", "15W", "--batch", "1,2",
                                 "--explain", "--why", "25W"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, StartsWith("mode: gpu="));
+  EXPECT_THAT(result.out, StartsWith("mode 15W: sudo nvpmodel -m 0 && sudo jetson_clocks\n"));
   for (const char* part :
-       {"nearest stock mode", "90 % interval", "against the default mode",
-        "against the fastest mode", "met with probability", "alternatives", "Pareto front",
-        "to be sure, measure", "one step of each knob", "why not 25W"})
+       {"3 stock modes", "90 % interval", "against the default mode", "against the fastest mode",
+        "met with probability", "alternatives", "Pareto front", "to be sure, measure",
+        "one step of each knob", "why not 25W"})
     EXPECT_THAT(result.out, HasSubstr(part));
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
+}
+
+// A mode that is no stock mode is led with only where no stock mode meets the limits.
+TEST(PlanCommand, ACustomModeLeadsIfNoStockModeMeetsTheLimits) {
+  const ProcessResult result = plan_run(plan_with(nano, {"--power", "9W", "--tune", "all"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("mode: gpu="));
+  std::string text = result.out;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  EXPECT_THAT(text, HasSubstr("no stock mode meets"));
+  EXPECT_THAT(text, HasSubstr("nearest stock mode: 15W"));
 }
 
 TEST(PlanCommand, JsonValidates) {

@@ -268,8 +268,8 @@ TEST(CandidateModes, LiveOnesNeedNoReboot) {
   const Planned live("jetson-agx-orin-64gb", "resnet18", Runtime::tensorrt, {1}, "", candidates);
   const Plan plan = live.plan(least(Goal::energy), without_draws()).plan;
   EXPECT_EQ(plan.chosen.reach, Reach::live);
-  if (plan.other_reach) {
-    EXPECT_EQ(plan.other_reach->reach, Reach::reboot);
+  if (plan.with_reboot) {
+    EXPECT_EQ(plan.with_reboot->mode.reach, Reach::reboot);
   }
 }
 

@@ -149,7 +149,7 @@ TEST(WorkloadOptions, SizesBeyondCountingAreRefused) {
 TEST(Workloads, UnknownNamesGetTheNearest) {
   EXPECT_EQ(refusal([] { build_workload("resnet5"); }),
             "workload 'resnet5': no network and no file has this name (did you mean resnet50?)");
-  EXPECT_THAT(refusal([] { build_workload("llama3.2-1b"); }), HasSubstr("mean llama-3.2-1b?"));
+  EXPECT_THAT(refusal([] { build_workload("llama3.2-1bb"); }), HasSubstr("mean llama-3.2-1b?"));
   EXPECT_THAT(
       refusal([] { build_workload("resnet"); }),
       HasSubstr("did you mean resnet18, resnet34, resnet50, resnet101 or resnet18_dreamlab?"));
@@ -157,6 +157,8 @@ TEST(Workloads, UnknownNamesGetTheNearest) {
             "workload 'qqqqqqqq': no network and no file has this name ('ridgeline workloads' "
             "lists them)");
   EXPECT_FALSE(find_workload("resnet"));
+  EXPECT_EQ(find_workload("Llama3.2-1B")->name, "llama-3.2-1b");  // in any case and punctuation
+  EXPECT_EQ(find_workload("ResNet-50")->name, "resnet50");
   EXPECT_EQ(find_workload("resnet50")->family, "resnet");
 }
 

@@ -1,0 +1,353 @@
+// Whole jobs of people, from the question to an answer that they can use: what each text must show,
+// in 80 columns. Numbers are checked elsewhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/text_file.h"
+#include "base/text_table.h"
+#include "tests/support/paths.h"
+#include "tests/support/process.h"
+#include "tests/support/sample_models.h"
+#include "tests/support/schema_validator.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+ProcessResult asked(const std::string& line) { return run_ridgeline(words_of(line)); }
+
+// A text in 80 columns, unwrapped.
+std::string answer_to(const std::string& line) {
+  const ProcessResult result = asked(line);
+  EXPECT_EQ(result.exit_code, 0) << line << "\n" << result.err;
+  std::istringstream lines(result.out);
+  for (std::string each; std::getline(lines, each);) EXPECT_LE(display_width(each), 80) << each;
+  return std::regex_replace(result.out, std::regex("\n  (?=\\S)"), " ");
+}
+
+Json json_answer_to(const std::string& line) {
+  const ProcessResult result = asked(line + " --json");
+  EXPECT_EQ(result.exit_code, 0) << line << "\n" << result.err;
+  return parse_json(result.out, line);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+void expect_lines(const std::string& text, const std::vector<const char*>& patterns) {
+  for (const char* pattern : patterns)
+    EXPECT_TRUE(std::regex_search(text, std::regex(pattern))) << pattern << "\n" << text;
+}
+
+const std::string camera = "plan yolov8n --on orin-nano-8gb --fps 30 --dtype fp16";
+
+// The owner of an Orin Nano wants yolov8n at 30 frames per second.
+TEST(Answers, ACameraGetsAStockModeAndItsCommand) {
+  const std::string text = answer_to(camera);
+  EXPECT_TRUE(std::regex_match(
+      first_line(text), std::regex("mode (15W|25W|MAXN_SUPER): sudo nvpmodel -m [012] && sudo "
+                                   "jetson_clocks")))
+      << first_line(text);
+  expect_lines(text, {"least energy per sample with idle time among 3 stock modes",
+                      "at 30.0 /s +value +90 % interval", "\nmean power +[0-9.]+ W",
+                      "\nenergy per sample +[0-9.]+ mJ", "\npower while busy +[0-9.]+ W",
+                      "busy [0-9]+ % of the time, idle at [0-9.]+ W"});
+}
+
+// Power and energy of every table and sentence include the idle time.
+TEST(Answers, AtARateEveryNumberHasOneMeaning) {
+  const Json plan = json_answer_to(camera + " --why MAXN_SUPER --tune all");
+  const auto mean_w = [&](const Json& run) {
+    return run.at("service").at("mean_power_w").get<double>();
+  };
+  const auto joule = [](const Json& run) { return run.at("service").at("energy_j").get<double>(); };
+  for (const Json& run : {plan.at("chosen"), plan.at("why").at("run")}) {
+    EXPECT_NEAR(joule(run), mean_w(run) / 30, 1e-9);
+    EXPECT_LT(mean_w(run), run.at("power_w").at("value").get<double>());
+  }
+  EXPECT_EQ(plan.at("rated").at("mean_power_w").at("value").get<double>(),
+            mean_w(plan.at("chosen")));
+  for (const Json& point : plan.at("pareto"))
+    EXPECT_NEAR(point.at("energy_j").get<double>(), point.at("power_w").get<double>() / 30, 1e-9);
+  EXPECT_THAT(schema_violations(plan, "plan.schema.json"), IsEmpty());
+}
+
+// CPU cores and clock stay as in a stock mode, unless they are asked for.
+TEST(Answers, TheCpuIsLeftAloneUnlessAskedFor) {
+  const auto cpus = [](const std::string& line) {
+    std::set<std::string> seen;
+    const Json plan = json_answer_to(line);
+    for (const Json& point : plan.at("pareto")) {
+      const std::string mode = point.at("mode");
+      seen.insert(mode.substr(mode.find("cpu=")));
+    }
+    return seen;
+  };
+  for (const std::string& cpu : cpus(camera)) EXPECT_THAT(cpu, HasSubstr("cores=6")) << cpu;
+  EXPECT_LE(cpus(camera).size(), 3u);
+  EXPECT_GT(cpus(camera + " --tune all").size(), 3u);
+  const Json reserved = json_answer_to(camera + " --reserve-cores 2 --reserve-cpu 1.2GHz");
+  for (const char* key : {"chosen", "without_reboot", "with_reboot"}) {
+    if (reserved.at(key).is_null()) continue;
+    const Json& run = key == std::string("chosen") ? reserved.at(key) : reserved.at(key).at("run");
+    EXPECT_GE(run.at("mode").at("cpu_cores").get<int>(), 3);
+    EXPECT_GE(run.at("mode").at("cpu_hz").at(0).get<double>(), 1.2e9);
+  }
+}
+
+// Work of the host comes on top; a pipeline hides it from the rate, not from the latency.
+TEST(Answers, HostWorkCounts) {
+  const std::string line =
+      "plan yolov8n --on orin-nano-8gb --dtype fp16 --filter gpu=612MHz,"
+      "emc=2133MHz,cpu=1497.6MHz,cores=6 ";
+  const auto service = [&](const std::string& more) {
+    return json_answer_to(line + more).at("chosen").at("service");
+  };
+  const Json alone = service(""), series = service("--host 10ms@1.4976GHz"),
+             beside = service("--host 10ms@1.4976GHz --pipelined");
+  const auto number = [](const Json& json, const char* key) { return json.at(key).get<double>(); };
+  EXPECT_NEAR(number(series, "latency_s") - number(alone, "latency_s"), 0.01, 1e-6);
+  EXPECT_EQ(number(series, "latency_s"), number(beside, "latency_s"));
+  EXPECT_NEAR(1 / number(series, "samples_per_s"), number(series, "latency_s"), 1e-9);
+  EXPECT_NEAR(number(beside, "samples_per_s"), 100, 0.1);
+  EXPECT_GT(number(series, "energy_j"), number(alone, "energy_j"));
+}
+
+TEST(Answers, ABlockComesWithItsInstructions) {
+  const TemporaryDirectory folder;
+  const ProcessResult result = asked(camera + " --nvpmodel " + folder.file("custom.conf"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("/etc/nvpmodel.conf"));
+  EXPECT_THAT(result.err, HasSubstr("then: sudo nvpmodel -m 3"));
+  EXPECT_THAT(read_text_file(folder.file("custom.conf")), HasSubstr("ID=3 "));
+}
+
+// A type that is too slow is refused with the one that is not.
+TEST(Answers, TypesAreHinted) {
+  EXPECT_THAT(answer_to("plan resnet50 --on jetson-orin-nano-8gb"),
+              HasSubstr("--dtype fp16 instead of fp32: "));
+  const ProcessResult slow = asked("plan resnet50 --on jetson-orin-nano-8gb --latency 4ms");
+  EXPECT_EQ(slow.exit_code, 3);
+  EXPECT_TRUE(std::regex_search(
+      slow.err, std::regex("--dtype (fp16|int8) would do it: [A-Z0-9_]+ with [0-9.]+ ms and")))
+      << slow.err;
+  EXPECT_THAT(answer_to("explain resnet50 --on jetson-orin-nano-8gb"), HasSubstr("as TF32"));
+  EXPECT_THAT(answer_to("explain resnet50 --on jetson-orin-nano-8gb"),
+              HasSubstr("fp32, tensorrt on"));
+  EXPECT_THAT(answer_to("explain resnet18 --train --on jetson-orin-nano-8gb"),
+              HasSubstr("torch-eager on"));
+}
+
+// Someone has an ONNX file: it is built in the precision that is asked for.
+TEST(Answers, AFileIsBuiltInAPrecision) {
+  const TemporaryDirectory folder;
+  const auto models = sample_models();
+  const auto found = std::find_if(models.begin(), models.end(), [](const SampleModel& model) {
+    return model.name.find("conv") != std::string::npos;
+  });
+  ASSERT_NE(found, models.end());
+  const std::string path = folder.file("net.onnx");
+  write_file_atomically(path, found->bytes);
+  for (const char* command : {"explain", "plan"})
+    for (const char* dtype : {"fp16", "int8"}) {
+      const Json json =
+          json_answer_to(std::string(command) + " " + path +
+                         " --assume-dim 1 --on jetson-orin-nano-8gb --dtype " + dtype);
+      const Json& run = command == std::string("plan") ? json.at("chosen") : json;
+      EXPECT_EQ(run.at("dtype"), dtype) << command;
+    }
+}
+
+// A researcher compares stock modes, boards, types and runtimes.
+TEST(Answers, TablesCompareOneThing) {
+  const std::string modes = answer_to(
+      "plan resnet50 --on jetson-orin-nano-8gb --dtype fp16 "
+      "--modes all --latency 6ms");
+  expect_lines(modes, {"rank +mode +id +time", "15W +0 +[0-9.]+ ms", "MAXN_SUPER +2",
+                       "best: sudo nvpmodel -m [012]"});
+  EXPECT_THAT(answer_to("explain resnet50 --on jetson-orin-nano-8gb --modes 15w,25W"),
+              Not(HasSubstr("MAXN")));
+  const std::string devices =
+      answer_to("plan resnet50 --on orin-nano-8gb,orin-nx-16gb,agx-orin-64gb --dtype fp16");
+  expect_lines(devices, {"rank +device +mode", "\n +1 +[a-z]", "fits"});
+  const std::string types =
+      answer_to("explain resnet50 --on jetson-orin-nano-8gb --mode 15W --dtype fp32,fp16,int8");
+  expect_lines(types, {"all in mode 15W", "fp16 +[0-9.]+ ms", "int8 +[0-9.]+ ms"});
+  expect_lines(answer_to("explain resnet50 --on jetson-orin-nano-8gb --runtime trt,pytorch"),
+               {"trt +[0-9.]+ ms", "pytorch +[0-9.]+ ms"});
+  const ProcessResult two = asked("explain resnet50 --on jetson-nano,jetson-tx2 --batch 1,2");
+  EXPECT_EQ(two.exit_code, 2);
+  EXPECT_THAT(two.err, HasSubstr("cannot vary beside"));
+  const Json json = json_answer_to("plan resnet50 --on jetson-orin-nano-8gb --modes all");
+  EXPECT_THAT(schema_violations(json, "comparison.schema.json"), IsEmpty());
+  EXPECT_EQ(json.at("rows").size(), 3u);
+}
+
+// Every Jetson of the catalog can be planned for.
+TEST(Answers, NoDeviceStopsThePlan) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Json table = json_answer_to("plan resnet50 --on jetson --dtype fp16");
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(table.at("rows").size(), 13u);
+  for (const Json& row : table.at("rows"))
+    EXPECT_TRUE(row.at("run").is_object()) << row.at("label") << " " << row.at("why_not");
+  if (!is_sanitized()) EXPECT_LT(taken.count(), 10);  // 1 s on a quiet machine
+  EXPECT_THAT(answer_to("plan resnet50 --on jetson-agx-thor-t5000 --dtype fp16"),
+              HasSubstr("90W is left out: the operating point has no number of SMs"));
+  EXPECT_THAT(answer_to("plan resnet50 --on jetson-agx-xavier --tune all"), Not(HasSubstr("00Hz")));
+}
+
+// Language models in their own words.
+TEST(Answers, ALanguageModelIsPlannedInTokens) {
+  const std::string line = "llama-3.2-1b --on jetson-orin-nano-8gb --prompt 512 --generate 128";
+  expect_lines(answer_to("plan " + line), {"time to first token +[0-9.]+ m?s", "tokens +[0-9.]+ /s",
+                                           "energy per token +[0-9.]+ m?J", "caches"});
+  expect_lines(answer_to("plan " + line + " --modes all"), {"first token", "tokens/s", "J/token"});
+  const ProcessResult frames = asked("plan llama-3.2-1b --on jetson-orin-nano-8gb --fps 30");
+  EXPECT_EQ(frames.exit_code, 2);
+  EXPECT_THAT(frames.err, HasSubstr("--prompt 512 --generate 128"));
+  const auto tokens = [&](const std::string& more) {
+    return json_answer_to("plan " + line + " --stock-only --filter gpu=1020MHz " + more)
+        .at("chosen")
+        .at("generation")
+        .at("tokens_per_s")
+        .at("value")
+        .get<double>();
+  };
+  const double fp16 = tokens(""), int8 = tokens("--weights int8"), int4 = tokens("--weights int4");
+  EXPECT_GT(int8, 1.2 * fp16);
+  EXPECT_GT(int4, 1.2 * int8);
+  EXPECT_LT(int4, 4 * fp16);  // head and caches stay, scales are read
+  EXPECT_GE(tokens("--kv int8"), fp16);
+}
+
+// A student trains on Xavier NX.
+TEST(Answers, TrainingSaysWhereTheTimeGoes) {
+  const std::string line =
+      "plan --train resnet18 --on jetson-xavier-nx --dataset 50000x150kB --workers 4 --epochs 5 ";
+  expect_lines(answer_to(line + "--storage sd"),
+               {"mode [A-Z0-9_]+: sudo nvpmodel -m", "\ndata stall +[0-9]", "\nhost, not hidden",
+                "\nGPU busy +[0-9]+ %", "\nCPU busy +[0-9]+ %", "\nreads +[0-9.]+ .?B/s",
+                "\nfrom memory +0 %"});
+  expect_lines(answer_to(line + "--storage SD,ssd"),
+               {"all in mode", "SD +[0-9]", "ssd +[0-9]", "GPU busy"});
+  expect_lines(answer_to(line + "--storage 90MB/s,0.2ms"), {"90MB/s,0.2ms, [0-9.]+ ms per sample"});
+  const std::string alone = std::regex_replace(line, std::regex("--workers 4"), "--workers 0");
+  const auto width = [&](const char* storage) {
+    const Json time =
+        json_answer_to(alone + "--storage " + storage).at("training").at("epoch_time_s");
+    return time.at("high").get<double>() / time.at("low").get<double>();
+  };
+  EXPECT_GT(width("sd"), width("ram"));  // cards differ by a factor of four
+  const ProcessResult late = asked(
+      "plan --train resnet18 --infer resnet101 --rate 400/s --latency 50ms --on jetson-xavier-nx");
+  EXPECT_EQ(late.exit_code, 3);
+  EXPECT_THAT(late.err, HasSubstr("inference alone is too slow"));
+}
+
+// Names as people write them.
+TEST(Answers, NamesAreTakenInAnyCase) {
+  for (const char* line :
+       {"explain ResNet50 --on jetson-orin-nano-8gb", "explain YOLOv8n --on Orin-Nano-8GB",
+        "explain resnet50 --on jetson-orin-nano-8gb --dtype FP16 --runtime trt --mode 15w",
+        "explain resnet50 --on jetson-thor --dtype half",
+        "explain resnet50 --on nvidia-jetson-nano",
+        "explain resnet50 --on jetson-orin-nano-8gb --runtime PyTorch --mode maxn-super"})
+    EXPECT_EQ(asked(line).exit_code, 0) << line << "\n" << asked(line).err;
+  EXPECT_THAT(asked("explain mobilenetv3 --on jetson-nano").err, HasSubstr("mobilenet_v3_large"));
+}
+
+// Every number that has a unit needs one.
+TEST(Answers, UnitsAreRequired) {
+  for (const char* line :
+       {"plan resnet50 --on jetson-orin-nano-8gb --filter gpu>=700",
+        "explain resnet50 --on jetson-orin-nano-8gb --mode gpu=600",
+        "explain resnet50 --on jetson-orin-nano-8gb --board-offset 5", "measure --budget 10",
+        "roofline jetson-orin-nano-8gb --point a=2e9:48MB:11",
+        "plan resnet50 --on jetson-orin-nano-8gb --reserve-cpu 1.2"}) {
+    const ProcessResult result = asked(line);
+    EXPECT_EQ(result.exit_code, 2) << line;
+    EXPECT_THAT(result.err, AnyOf(HasSubstr("has no unit"), HasSubstr("the unit is missing")));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+struct WrongFile {
+  std::string content, name;
+  const char *line, *says;
+};
+
+TEST(Answers, AFileOfTheWrongKindNamesTheCommandThatTakesIt) {
+  const TemporaryDirectory folder;
+  const std::string profile = source_file("tests/data/profiles/example_cpu.json");
+  const std::vector<WrongFile> files{
+      {"mode;model;batch\n15W;resnet50;1\n", "a.csv", "calibrate --on jetson-nano", "semicolons"},
+      {"mode\tmodel\tbatch\n", "b.csv", "validate", "tabs"},
+      {std::string("\xff\xfem\0o\0", 6), "c.csv", "validate", "UTF-16"},
+      {"mode,model,batch\n", "d.csv", "explain resnet50 --on", "'ridgeline calibrate'"},
+      {"PK\x03\x04rest", "e.pt2", "explain resnet50 --on", "torch.onnx.export"},
+      {"{\"schema\": \"ridgeline.machine_model/1\"}", "f.json", "roofline", "give it to --on"},
+      {"\x08\x07rest", "g.onnx", "explain resnet50 --on", "ONNX network"},
+      {read_text_file(profile), "h.json", "validate", "it is a profile"}};
+  for (const WrongFile& file : files) {
+    write_file_atomically(folder.file(file.name), file.content);
+    const ProcessResult result = asked(std::string(file.line) + " " + folder.file(file.name));
+    EXPECT_THAT(result.exit_code, AnyOf(1, 2)) << file.name;
+    EXPECT_THAT(result.err, HasSubstr(file.says)) << file.name;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+  EXPECT_EQ(asked("plan resnet50 --on jetson-nano --svg " + folder.file("a.png")).exit_code, 2);
+}
+
+// "Measure to be sure" ends with a sheet that calibration reads back.
+TEST(Answers, TheProbeSheetIsReadBack) {
+  const TemporaryDirectory folder;
+  const std::string sheet = folder.file("probes.csv");
+  ASSERT_EQ(asked(camera + " --probes-csv " + sheet).exit_code, 0);
+  std::string text = read_text_file(sheet);
+  EXPECT_THAT(text, HasSubstr("sudo nvpmodel -m 0 && sudo jetson_clocks"));
+  EXPECT_THAT(text, HasSubstr("trtexec --onnx=yolov8n.onnx --fp16"));
+  EXPECT_THAT(text, HasSubstr("tegrastats"));
+  const std::string calibrate =
+      "calibrate --on jetson-orin-nano-8gb " + sheet + " -o " + folder.file("board.json");
+  EXPECT_EQ(asked(calibrate).exit_code, 4);  // not filled in yet
+  text = std::regex_replace(text, std::regex(",inference,,,,"), ",inference,5.1,9.4,module,");
+  write_file_atomically(sheet, text);
+  EXPECT_EQ(asked(calibrate).exit_code, 0) << asked(calibrate).err;
+  EXPECT_EQ(asked("explain yolov8n --on " + folder.file("board.json")).exit_code, 0);
+}
+
+// Every limit is named in its own unit, and several each with its value.
+TEST(Answers, RelaxingIsSaidInTheLimitsUnit) {
+  const ProcessResult rate = asked("plan resnet50 --on jetson-nano --fps 500 --dtype fp16");
+  EXPECT_EQ(rate.exit_code, 3);
+  EXPECT_TRUE(std::regex_search(rate.err, std::regex("relax rate to [0-9.]+ /s"))) << rate.err;
+  const ProcessResult both =
+      asked("plan resnet50 --on jetson-nano --latency 1ms --power 1W --energy 1mJ --dtype fp16");
+  EXPECT_TRUE(std::regex_search(
+      both.err, std::regex("relax latency to [0-9.]+ ms and power to [0-9.]+ W and energy to")))
+      << both.err;
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
