@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cli/requests/machine.h"
 #include "cli/requests/memory.h"
+#include "cli/requests/network.h"
 #include "devices/modes/mode_space.h"
 #include "planner/training/measured_input.h"
 #include "roofline/explain/choices.h"
