@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/groups.h"
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/fusion/rules.h"
 #include "analyzer/graph/module_path.h"
@@ -73,6 +75,23 @@ void lower_variant(const Network& network, Runtime runtime,
   variant.chosen = &chosen;
 }
 
+// Parts that all paths begin with: the network itself. Its last part is never shared.
+std::size_t shared_beginning(const std::vector<std::vector<std::string_view>>& paths) {
+  const std::vector<std::string_view>* first = nullptr;
+  std::size_t shared = 0;
+  for (const auto& path : paths) {
+    if (path.front().empty()) continue;  // in no module
+    if (first == nullptr) {
+      first = &path;
+      shared = path.size() - 1;
+    }
+    std::size_t same = 0;
+    while (same < std::min(shared, path.size() - 1) && path[same] == (*first)[same]) ++same;
+    shared = same;
+  }
+  return shared;
+}
+
 }  // namespace
 
 const NetworkVariant& NetworkVariants::as_given(Runtime runtime) { return lowered({}, runtime); }
@@ -121,12 +140,26 @@ const NetworkVariant& NetworkVariants::lowered(const Change& change, Runtime run
 }
 
 std::vector<std::string> demand_modules(const NetworkVariant& variant) {
-  std::vector<std::string> modules;
+  std::vector<std::vector<std::string_view>> paths;
+  std::vector<std::string> texts;  // that the paths point into
+  texts.reserve(variant.demands.size());
   for (std::size_t i = 0; i < variant.demands.size(); ++i) {
+    const Demand& demand = variant.demands[i];
+    AnalysisRow row;
+    row.name = demand.source_layers.empty() ? demand.name : demand.source_layers.front();
+    row.module = variant.chosen != nullptr
+                     ? variant.chosen->graph.layers[variant.chosen->demand_layers[i]].module
+                     : common_module(demand.source_layers);
+    texts.push_back(module_path(row));
+    paths.push_back(split(texts.back(), '.'));
+  }
+  const std::size_t shared = shared_beginning(paths);
+  std::vector<std::string> modules;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
     std::string module;
-    if (variant.chosen != nullptr)
-      module = variant.chosen->graph.layers[variant.chosen->demand_layers[i]].module;
-    if (module.empty()) module = common_module(variant.demands[i].source_layers);
+    for (std::size_t part = shared; part < paths[i].size() && part < shared + default_module_depth;
+         ++part)
+      (module += module.empty() ? "" : ".") += paths[i][part];
     modules.push_back(module.empty() ? "outside" : std::move(module));
   }
   return modules;

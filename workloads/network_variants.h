@@ -60,7 +60,8 @@ class NetworkVariants {
   std::map<std::pair<Change, Runtime>, NetworkVariant> lowered_;
 };
 
-// The module of each Demand, as names tell it: "layer1/layer1.0"; "outside" if they do not.
+// The module of each Demand, as names tell it, two levels deep: "layer1.0"; "outside" if they do
+// not.
 std::vector<std::string> demand_modules(const NetworkVariant& variant);
 
 // Text for what a training step leaves out.

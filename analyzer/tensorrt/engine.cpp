@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/tensorrt/layer_members.h"
+#include "analyzer/tensorrt/log_text.h"
 #include "analyzer/tensorrt/scanner.h"
 #include "analyzer/tensorrt/text_layer.h"
 #include "base/error.h"
@@ -33,13 +34,6 @@ constexpr std::string_view how_to_export =
 
 [[noreturn]] void refuse_second_engine(const std::string& path) {
   throw Error(path, "holds two engines", "put each into a file of its own");
-}
-
-bool is_white(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && is_white(text.front())) text.remove_prefix(1);
-  return text;
 }
 
 // A log line may begin with a bracket, too: "[07/07/2026-02:11:29] [I] …".
@@ -226,18 +220,6 @@ std::size_t find_object(std::string_view text, std::size_t from) {
   return std::string_view::npos;
 }
 
-// Without "[07/07/2026-02:11:29] [I] [TRT] ".
-std::string_view payload(std::string_view line) {
-  while (line.starts_with('[')) {
-    const std::size_t close = line.find(']');
-    if (close == std::string_view::npos) break;
-    line.remove_prefix(close + 1);
-    line = without_blanks(line);
-  }
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 struct LogLines {
   std::string_view text;
   std::size_t at = 0;
@@ -257,11 +239,11 @@ void read_text_block(Document& document, LogLines& lines, const std::string& pat
   std::vector<EngineLayer> layers;
   std::string_view line;
   bool more = lines.next(line);
-  if (more && !payload(line).empty() && !payload(line).starts_with(text_layer_mark))
+  if (more && !log_payload(line).empty() && !log_payload(line).starts_with(text_layer_mark))
     refuse_names(path);
-  for (; more && payload(line).starts_with(text_layer_mark); more = lines.next(line)) {
+  for (; more && log_payload(line).starts_with(text_layer_mark); more = lines.next(line)) {
     std::optional<EngineLayer> layer;
-    if (!lines.is_cut_off()) layer = parse_text_layer(payload(line), document.reader(), path);
+    if (!lines.is_cut_off()) layer = parse_text_layer(log_payload(line), document.reader(), path);
     if (!layer)
       throw Error(path, fmt::format("the log is cut off in layer {}", layers.size() + 1),
                   "record it again");
@@ -269,10 +251,10 @@ void read_text_block(Document& document, LogLines& lines, const std::string& pat
   }
   if (!more) throw Error(path, "the log ends within the list of layers", "record it again");
   document.text_layers(std::move(layers));
-  while (more && payload(line).empty()) more = lines.next(line);
-  if (!more || payload(line) != "Bindings:") return;
+  while (more && log_payload(line).empty()) more = lines.next(line);
+  if (!more || log_payload(line) != "Bindings:") return;
   while (lines.next(line) && !line.empty() && line.front() != '[' && line.front() != '&')
-    document.binding(payload(line));
+    document.binding(log_payload(line));
 }
 
 // "TensorRT v8502" is 8.5.2, "v101601" is 10.16.1.
@@ -293,7 +275,7 @@ void read_log(Document& document, std::string_view text, const std::string& path
   LogLines lines{text};
   std::string_view line;
   while (lines.next(line))
-    if (payload(line) == "Layers:") read_text_block(document, lines, path);
+    if (log_payload(line) == "Layers:") read_text_block(document, lines, path);
   if (document.is_empty())
     throw Error(path, "no layer information in this text", std::string(how_to_export));
 }
@@ -419,7 +401,7 @@ Engine read_engine_file(const std::string& path) { return read_engine(read_text_
 bool looks_like_engine(std::string_view beginning) {
   if (begins_as_json(beginning)) return true;
   const std::string_view head = beginning.substr(0, 64);  // ONNX begins with control characters
-  if (std::ranges::any_of(head, [](char c) { return c >= '\0' && c < ' ' && !is_white(c); }))
+  if (std::ranges::any_of(head, [](char c) { return c >= '\0' && c < ' ' && !is_blank(c); }))
     return false;
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{"TensorRT", "[TRT]", "LayerType: "},

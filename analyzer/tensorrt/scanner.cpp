@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analyzer/tensorrt/log_text.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -16,8 +17,6 @@ namespace ridgeline::tensorrt {
 namespace {
 
 constexpr std::size_t deepest = 64;
-
-bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||

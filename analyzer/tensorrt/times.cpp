@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzer/tensorrt/kernels.h"
+#include "analyzer/tensorrt/log_text.h"
 #include "analyzer/tensorrt/nsys_times.h"
 #include "analyzer/tensorrt/scanner.h"
 #include "base/error.h"
@@ -34,8 +35,6 @@ double read_milliseconds(Scanner& scanner) {
 
 // --- JSON.
 
-bool is_gap(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 // Where a name ends: trtexec writes quotes and backslashes in it as they are, so the end is the
 // quote before the next member or the end of the object.
 std::size_t name_end(std::string_view text, std::size_t begin) {
@@ -43,7 +42,7 @@ std::size_t name_end(std::string_view text, std::size_t begin) {
        at = text.find('"', at + 1)) {
     std::size_t next = at + 1;
     const auto skip_gap = [&] {
-      while (next < text.size() && is_gap(text[next])) ++next;
+      while (next < text.size() && is_blank(text[next])) ++next;
     };
     skip_gap();
     if (next < text.size() && text[next] == '}') return at;
@@ -121,17 +120,6 @@ EngineTimes read_times_json(std::string_view text, const std::string& path) {
 
 // --- The log of trtexec.
 
-std::string_view without_prefix(std::string_view line) {
-  while (line.starts_with('[')) {
-    const std::size_t close = line.find(']');
-    if (close == std::string_view::npos) break;
-    line.remove_prefix(close + 1);
-    while (line.starts_with(' ') && line.substr(1).starts_with('[')) line.remove_prefix(1);
-  }
-  while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
-  return line;
-}
-
 std::optional<double> number_in(std::string_view word) {
   double value = 0;
   const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -200,7 +188,7 @@ void read_log_profile(EngineTimes& times, std::string_view text, std::size_t at,
   std::vector<std::string_view> lines = split(text.substr(at), '\n');
   std::optional<LogColumns> columns;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    const std::string_view line = without_prefix(lines[i]);
+    const std::string_view line = log_payload(lines[i]);
     if (!columns) {
       columns = columns_in(line);
       if (!columns) break;
