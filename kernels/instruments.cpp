@@ -16,26 +16,30 @@ MeasureInstruments::MeasureInstruments(const SamplerWorld& world) {
 }
 
 MeasureInstruments::MeasureInstruments(const SamplerWorld& world, const cuda::DeviceFacts& facts,
-                                       std::optional<double> cap_hz)
-    : cap_hz_(cap_hz) {
+                                       std::optional<double> cap_hz, InstrumentWorld around)
+    : cap_hz_(cap_hz), around_(std::move(around)) {
   std::string no_nvml;
   nvml_ = Nvml::open(facts.pci_bus_id, no_nvml);
   open_sensor(Processor::gpu, world, no_nvml);
+  if (around_.host_clock_hz) return;
   core_clock_.emplace();
+  around_.host_clock_hz = [this] { return core_clock_->read_hz(); };
 }
 
 void MeasureInstruments::open_sensor(Processor processor, const SamplerWorld& world,
                                      const std::string& no_nvml) {
   found_ = find_power_sensor(processor, {.nvml = nvml_, .no_nvml = no_nvml});
   if (found_.sensor)
-    power_.emplace(*found_.sensor, PowerMeter::World{world.now_s, wait, world.interrupted});
+    power_.emplace(
+        *found_.sensor,
+        PowerMeter::World{world.now_s, around_.wait ? around_.wait : wait, world.interrupted});
 }
 
 cuda::Instruments MeasureInstruments::gpu() {
   cuda::Instruments instruments;
   instruments.cap_hz = cap_hz_;
   instruments.power = power();
-  if (core_clock_) instruments.host_clock_hz = [this] { return core_clock_->read_hz(); };
+  instruments.host_clock_hz = around_.host_clock_hz;
   if (nvml_ && nvml_->throttle_reasons().value)
     instruments.throttle_reasons = [this] { return nvml_->throttle_reasons().value.value_or(0); };
   return instruments;
@@ -47,7 +51,7 @@ std::optional<std::string> MeasureInstruments::sensor_name() const {
 }
 
 void MeasureInstruments::note_missing_power(ProfileMode& mode) const {
-  if (!found_.sensor && core_clock_ && !mode.sweep.empty())
+  if (!found_.sensor && around_.host_clock_hz && !mode.sweep.empty())
     mode.conditions.warnings.push_back({"power was not measured: " + found_.why_not, ""});
 }
 

@@ -2,6 +2,7 @@
 // clock of the core that launches. Each may be missing; the run goes on without it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,13 +16,19 @@
 
 namespace ridgeline {
 
+// What a simulated machine has in place of this one's; empty: this machine.
+struct InstrumentWorld {
+  std::function<void(double seconds)> wait = {};
+  std::function<double()> host_clock_hz = {};  // of the core that launches
+};
+
 class MeasureInstruments {
  public:
   // Of the CPU.
   explicit MeasureInstruments(const SamplerWorld& world);
   // Of a GPU; `cap_hz` is the clock that the present mode allows.
   MeasureInstruments(const SamplerWorld& world, const cuda::DeviceFacts& facts,
-                     std::optional<double> cap_hz);
+                     std::optional<double> cap_hz, InstrumentWorld around = {});
 
   PowerMeter* power() { return power_ ? &*power_ : nullptr; }
   cuda::Instruments gpu();
@@ -36,6 +43,7 @@ class MeasureInstruments {
   std::shared_ptr<Nvml> nvml_;
   FoundSensor found_;
   std::optional<PowerMeter> power_;
+  InstrumentWorld around_;
   std::optional<cpu::CoreClock> core_clock_;  // for GPUs
 };
 

@@ -59,6 +59,10 @@ TextTable change_table(const ModeChange& change) {
     table.columns[2].title = "asked";
     table.columns.push_back({"read back", Align::right});
   }
+  if (change.kind == ModeChange::Kind::restored) {
+    table.columns[1].title = "was";
+    table.columns[2].title = "restored to";
+  }
   table.columns.push_back({"file", Align::left, true, 1});
   int on = 0, off = 0;
   for (const ChangeLine& line : change_lines(change)) {

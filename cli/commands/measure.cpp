@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <ostream>
@@ -17,22 +15,20 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "cli/answer.h"
+#include "cli/commands/measure_backend.h"
+#include "cli/commands/measure_modes.h"
 #include "cli/commands/version.h"
 #include "devices/machine/this_machine.h"
-#include "devices/modes/present_mode.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cuda/gpu_here.h"
 #include "kernels/input/jpeg.h"
 #include "kernels/input/photo.h"
-#include "kernels/instruments.h"
-#include "kernels/load_watch.h"
 #include "kernels/repeatability.h"
 #include "kernels/run_verdict.h"
 #include "kernels/steady_clock.h"
 #include "report/counters.h"
 #include "report/profile.h"
 #include "report/targets.h"
-#include "roofline/ceilings/measured_energy.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -64,86 +60,6 @@ bool has_rates(const ProfileMode& mode) {
          std::ranges::any_of(mode.compute, measured) ||
          std::ranges::any_of(mode.memory, measured) || !mode.sweep.empty() ||
          !mode.latency.empty() || !mode.launch.empty() || !mode.transfer.empty();
-}
-
-// A planned trial of any backend.
-struct ListedTrial {
-  std::string section, kernel, what;
-  int threads = 1;
-  std::string missing;  // why it cannot run; empty: it can
-};
-
-// A backend as the command sees it: what it plans, and how it measures that.
-struct Backend {
-  std::vector<ListedTrial> plan;
-  std::function<ProfileMode(const SamplerWorld&)> measure;
-  bool all = true;  // whether nothing was left out of the plan
-  std::vector<MachineGpu> gpus = {};
-};
-
-// Energy per FLOP and byte where power was read, or why it was not.
-void conclude(const MeasureInstruments& instruments, ProfileMode& mode) {
-  if (const auto sensor = instruments.sensor_name()) mode.energy = fitted_energy(mode, *sensor);
-  instruments.note_missing_power(mode);
-}
-
-Backend cpu_backend(const cpu::MeasureOptions& wanted, const Topology& topology) {
-  const auto plan = cpu::plan(wanted, topology);
-  Backend backend;
-  for (const auto& trial : plan)
-    backend.plan.push_back({std::string(to_string(trial.section)), trial.name(), trial.what(),
-                            trial.threads, trial.missing});
-  backend.all = wanted.only.empty() && wanted.threads.empty();
-  backend.measure = [=](const SamplerWorld& world) {
-    MeasureInstruments instruments(world);
-    ProfileMode mode = cpu::measure(plan, wanted, topology, identify_microarchitecture(), world,
-                                    instruments.power());
-    conclude(instruments, mode);
-    return mode;
-  };
-  return backend;
-}
-
-// Clocks that the mode allows; the driver's own word counts where it is right.
-std::optional<double> gpu_cap_hz(const cuda::DeviceFacts& facts) {
-  const OperatingPoint mode = present_mode({});
-  if (mode.gpu_hz) return mode.gpu_hz;
-  return facts.integrated ? std::nullopt : facts.max_clock_hz;
-}
-
-Backend gpu_backend(const MeasureRequest& request) {
-  const cuda::MeasureOptions wanted = request.gpu_options();
-  const std::string reason = cuda::why_no_gpu();
-  Backend backend;
-  // Without a device there is still a plan to look at.
-  std::shared_ptr<cuda::Gpu> gpu;
-  if (reason.empty() || !request.list) gpu = cuda::open_gpu_here();
-  if (gpu) backend.gpus.push_back(cuda::machine_gpu(gpu->facts()));
-  const auto plan =
-      cuda::plan(wanted, gpu ? gpu->facts() : cuda::DeviceFacts{}, [&](const cuda::Kernel& kernel) {
-        return gpu ? gpu->support(kernel) : cuda::CodeSupport{"no CUDA device: " + reason, false};
-      });
-  for (const auto& trial : plan)
-    backend.plan.push_back({std::string(to_string(trial.role)), trial.name(), trial.what(),
-                            gpu ? gpu->facts().multiprocessors : 1, trial.missing});
-  backend.all = wanted.only.empty();
-  backend.measure = [=](const SamplerWorld& world) {
-    MeasureInstruments instruments(world, gpu->facts(), gpu_cap_hz(gpu->facts()));
-    ProfileMode mode = cuda::measure(*gpu, plan, wanted, instruments.gpu(), world);
-    conclude(instruments, mode);
-    for (Warning& warning : cuda::sharing_warnings(gpu->facts(), std::getenv))
-      mode.conditions.warnings.push_back(std::move(warning));
-    return mode;
-  };
-  return backend;
-}
-
-// Where --only asks for no kernel.
-Backend no_backend() {
-  Backend backend;
-  backend.all = false;
-  backend.measure = [](const SamplerWorld&) { return ProfileMode{}; };
-  return backend;
 }
 
 Shelf shelf_of(const MeasureRequest& request, bool whole) {
@@ -260,14 +176,13 @@ void remark_on_gpu_targets(const Console& console) {
 ExitCode run_measure(const Options& options, Console& console) {
   const MeasureRequest request = measure_request(options);
   if (request.verify_counters) return verify_counters_here(request, options, console);
+  if (!request.modes.empty()) return measure_modes(request, options, console);
   const Topology topology = read_topology();
   const cpu::MeasureOptions cpu_options =
       request.gpu ? cpu::MeasureOptions{} : request.cpu_options();
   const std::vector<int> threads = cpu::thread_counts(cpu_options, topology);
   const input::MeasureOptions input_options = request.input_options(threads);
-  const Backend backend = !request.any_kernel() ? no_backend()
-                          : request.gpu         ? gpu_backend(request)
-                                                : cpu_backend(cpu_options, topology);
+  const Backend backend = measure_backend(request, topology);
   if (request.list) {
     auto plan = backend.plan;
     std::ranges::copy(list_input(input_options, request.everything, threads),
@@ -288,17 +203,11 @@ ExitCode run_measure(const Options& options, Console& console) {
   profile.machine.gpus = backend.gpus;
 
   const InterruptGuard guard;
-  ProgressLine progress(console, "measuring");
-  LoadWatch watch(topology.cpus);
-  const SamplerWorld world{steady_seconds, [&] { return watch.since_last(); },
-                           [] { return InterruptGuard::interrupted(); },
-                           [&](double done, double left_s) { progress.show(done, left_s); }};
-  ProfileMode& mode = profile.modes.emplace_back(backend.measure(world));
-  input::measure(input_options, topology, world, mode);
-  progress.clear();
-  mode.mode = present_mode({});
-  warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
-  mode.conditions.verdict = judge_run(mode);
+  ProfileMode& mode = profile.modes.emplace_back(
+      measured_mode(backend, topology, "measuring", console,
+                    [&](const SamplerWorld& world, ProfileMode& measured) {
+                      input::measure(input_options, topology, world, measured);
+                    }));
   const bool disturbed = !disturbance(mode.conditions).empty();
   if (disturbed) mark_sweep_above_roof(mode);
   const bool whole = mode.conditions.complete && mode.conditions.rows.left_out == 0 && backend.all;
@@ -348,7 +257,10 @@ Command measure_command() {
               "left out. --gpu measures the CUDA device in the same way: CUDA cores and tensor "
               "cores, DRAM, L2, L1 and shared memory, copies from and to the host, and what a "
               "launch costs. --only storage reads temporary files in --path past the page cache, "
-              "--only decode times the decoding of JPEG images: both feed a training pipeline.",
+              "--only decode times the decoding of JPEG images: both feed a training pipeline. "
+              "--modes measures one power mode after the other into one profile, in a shuffled "
+              "order with clocks locked, and restores the machine at the end, after Ctrl-C and "
+              "after a crash; CPU kernels use fewer cores by affinity alone.",
           .examples = {{"measure --quick", "measure this machine in a minute"},
                        {"measure -o profile.json", "the full run, also kept as profile.json"},
                        {"measure --only fp32,dram --threads 2", "only a part"},
@@ -357,6 +269,8 @@ Command measure_command() {
                         "check whether the GPU is as fast as it should be"},
                        {"measure --only storage,decode --path /data",
                         "how fast samples in /data are read and decoded"},
+                       {"measure --modes grid:cores=all --quick", "every number of cores"},
+                       {"measure --gpu --modes stock --resume", "every stock mode, as root"},
                        {"measure --list", "what would be measured"}},
           .add_options = add_measure_options,
           .run = run_measure};

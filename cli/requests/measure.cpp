@@ -110,6 +110,10 @@ void add_measure_options(OptionsDescription& options) {
   options.add_flag("list", "list what would be measured and what cannot run here");
   options.add_text("output,o", "FILE",
                    "write the profile to FILE as well as to the per-user store");
+  options.add_text("modes", "MODES",
+                   "measure these power modes one after the other: stock, a grid such as "
+                   "grid:gpu=5,emc=all or grid:cores=all, or labels such as 15W,25W");
+  options.add_flag("resume", "with --modes: measure only what the last sweep did not reach");
   options.add_text(
       "path", "DIR",
       "directory in which storage is measured, with temporary files (default: the current one)");
@@ -133,6 +137,14 @@ MeasureRequest measure_request(const Options& options) {
     refuse(options, "output", "is for profiles, and --verify-counters measures none",
            "use --json > FILE");
   }
+  request.modes = options.text_or_empty("modes");
+  request.resume = flag(options, "resume");
+  if (options.has("modes") && request.modes.empty())
+    throw usage_error("--modes", "is empty", "write for example stock or grid:cores=all");
+  if (request.resume && request.modes.empty()) throw usage_error("--resume", "goes with --modes");
+  if (!request.modes.empty())
+    for (const char* other : {"check-targets", "verify-counters", "threads"})
+      refuse(options, other, "cannot be combined with --modes");
   request.output = options.text_or_empty("output");
   if (options.has("output") && request.output.empty())
     throw usage_error("--output", "needs a file name");

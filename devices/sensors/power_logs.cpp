@@ -25,7 +25,7 @@ constexpr double usual_interval_s = 1;  // tegrastats' own default
 constexpr double log_lag_s = 0.43;      // of the INA3221 as boards are set
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> log_words(std::string_view line) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < line.size();) {
     while (at < line.size() && std::isspace(static_cast<unsigned char>(line[at]))) ++at;
@@ -37,7 +37,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
+std::vector<std::string_view> log_lines(std::string_view text) {
   std::vector<std::string_view> lines = split(text, '\n');
   for (std::string_view& line : lines)
     if (line.ends_with('\r')) line.remove_suffix(1);
@@ -103,7 +103,7 @@ std::optional<double> jtop_time(std::string_view cell) {
 }
 
 bool looks_like_tegrastats(std::string_view line) {
-  const std::vector<std::string_view> words = words_of(line);
+  const std::vector<std::string_view> words = log_words(line);
   const auto ram = std::ranges::find(words, "RAM");
   return ram != words.end() && ram + 1 != words.end() && (ram + 1)->ends_with("MB") &&
          std::ranges::find(words, "CPU") != words.end();
@@ -151,7 +151,7 @@ PowerRecord parse_tegrastats(const std::vector<std::string_view>& lines,
   std::vector<std::optional<double>> stamps;
   std::size_t foreign = 0;
   for (const std::string_view line : lines) {
-    const std::vector<std::string_view> words = words_of(line);
+    const std::vector<std::string_view> words = log_words(line);
     if (words.empty()) continue;
     PowerSample sample;
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -256,7 +256,7 @@ void choose_total(PowerRecord& record) {
 PowerRecord parse_power_log(std::string_view text, const std::string& name,
                             std::optional<double> interval_s) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const std::vector<std::string_view> lines = lines_of(text);
+  const std::vector<std::string_view> lines = log_lines(text);
   const bool is_jtop = looks_like_jtop(lines.front());
   if (!is_jtop && std::ranges::none_of(lines, looks_like_tegrastats))
     throw Error(name, "is neither a log of tegrastats nor a CSV file of jtop",

@@ -1,0 +1,155 @@
+// One model fitted over the modes of a made-up board whose truth is written here, apart from the
+// model's formulas: it recovers the board, corrects a wrong catalog and predicts modes left out.
+#include "roofline/model/sweep_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parameters.h"
+#include "base/random.h"
+#include "devices/catalog/model.h"
+#include "roofline/model/coefficients.h"
+#include "roofline/model/priors.h"
+
+namespace ridgeline::testing {
+namespace {
+
+// The truth: a board like an AGX Orin. Nothing of it is read from the catalog.
+struct TrueBoard {
+  double flop_per_sm_clock = 248, dram_share = 0.91, bytes_per_clock = 196;
+  double launch_clocks = 9e3;
+  double volt(double hz) const {  // a smooth curve, unlike the model's two lines
+    const double x = hz / 1300.5e6;
+    return 0.70 + 0.30 * x * x * x;
+  }
+  double bandwidth(double gpu_hz, double emc_hz) const {
+    return std::min(dram_share * 64 * emc_hz, bytes_per_clock * gpu_hz);
+  }
+  double power(int units, double gpu_hz, double emc_hz, double flops, double bytes) const {
+    const double v2 = volt(gpu_hz) * volt(gpu_hz);
+    return 5.5 + 1.4 * emc_hz / 3.199e9 + 0.55e-9 * v2 * units * gpu_hz + 4.1e-12 * v2 * flops +
+           62e-12 * bytes;
+  }
+};
+
+Estimate near(double value) { return {value, 0.995 * value, 1.005 * value, Source::measured}; }
+
+ProfileMode measured_mode_of(const TrueBoard& board, double gpu_hz, double emc_hz, double cpu_hz,
+                             Random& random) {
+  const auto noisy = [&](double value) { return value * (1 + 0.006 * (random.unit() - 0.5)); };
+  ProfileMode mode;
+  mode.mode.label = std::to_string(std::lround(gpu_hz * 1e-6));
+  mode.mode.gpu_units = 16;
+  mode.mode.gpu_hz = gpu_hz;
+  mode.mode.memory_hz = emc_hz;
+  mode.mode.cpu_hz = {cpu_hz};
+  mode.mode.cpu_cores = 12;
+  ComputeRow row;
+  row.processor = Processor::gpu;
+  row.kernel = "fma_fp32";
+  row.flops_per_s = near(noisy(16 * gpu_hz * board.flop_per_sm_clock));
+  row.clock_hz = near(gpu_hz);
+  mode.compute.push_back(row);
+  MemoryRow memory;
+  memory.processor = Processor::gpu;
+  memory.kernel = "read_dram";
+  memory.bytes_per_s = near(noisy(board.bandwidth(gpu_hz, emc_hz)));
+  mode.memory.push_back(memory);
+  LaunchRow launch;
+  launch.processor = Processor::gpu;
+  launch.kind = "async_launch";
+  launch.time_s = near(noisy(board.launch_clocks / cpu_hz));
+  launch.clock_hz = near(cpu_hz);
+  mode.launch.push_back(launch);
+  for (const int fma : {0, 4, 16, 64, 256}) {
+    SweepRow sweep;
+    sweep.processor = Processor::gpu;
+    sweep.kernel = "sweep_" + std::to_string(fma);
+    sweep.fma_per_element = fma;
+    sweep.flop_per_byte = fma / 2.0;
+    const double bytes =
+        std::min(board.bandwidth(gpu_hz, emc_hz),
+                 fma > 0 ? 16 * gpu_hz * board.flop_per_sm_clock / (fma / 2.0) : 1e300);
+    sweep.bytes_per_s = near(noisy(bytes));
+    if (fma > 0) sweep.flops_per_s = near(bytes * fma / 2.0);
+    sweep.power_w = near(noisy(board.power(16, gpu_hz, emc_hz, bytes * fma / 2.0, bytes)));
+    mode.sweep.push_back(sweep);
+  }
+  return mode;
+}
+
+Profile swept(const TrueBoard& board) {
+  Profile profile;
+  profile.machine.name = "made-up";
+  Random random{7};
+  for (const double gpu_hz : {306e6, 510e6, 714e6, 918e6, 1122e6, 1300.5e6})
+    for (const double emc_hz : {665.6e6, 2133e6, 3199e6})
+      profile.modes.push_back(
+          measured_mode_of(board, gpu_hz, emc_hz, gpu_hz > 1e9 ? 2.2e9 : 1.1e9, random));
+  return profile;
+}
+
+MachineModel orin_prior() {
+  return with_priors(catalog::machine_model(catalog::load("jetson-agx-orin-64gb")));
+}
+
+TEST(SweepModel, RecoversTheBoard) {
+  const TrueBoard board;
+  const MachineModel model = fit_modes(orin_prior(), swept(board));
+  EXPECT_NEAR(
+      mean_of(model, rate_parameter({"gpu", Unit::vector, DType::fp32, DType::fp32, false})),
+      board.flop_per_sm_clock, 0.01 * board.flop_per_sm_clock);
+  EXPECT_NEAR(mean_of(model, "gpu_dram_efficiency"), board.dram_share, 0.01);
+  EXPECT_NEAR(mean_of(model, "gpu_dram_bytes_per_clock"), board.bytes_per_clock, 2);
+  EXPECT_NEAR(mean_of(model, "gpu_launch_cpu_clocks"), board.launch_clocks,
+              0.01 * board.launch_clocks);
+}
+
+TEST(SweepModel, ModesLeftOutArePredicted) {
+  const auto errors = left_out_errors(orin_prior(), swept(TrueBoard{}));
+  ASSERT_EQ(errors.size(), 4u);
+  for (const LeftOutError& error : errors) {
+    EXPECT_LT(error.mean, error.quantity == "power" ? 0.03 : 0.01) << error.quantity;
+    EXPECT_LT(error.worst, error.quantity == "power" ? 0.10 : 0.02) << error.quantity;
+    EXPECT_GE(error.predictions, 18u);
+  }
+}
+
+TEST(SweepModel, AWrongCatalogIsCorrected) {
+  const Profile profile = swept(TrueBoard{});
+  const MachineModel right = fit_modes(orin_prior(), profile);
+  for (const double factor : {0.7, 1.3}) {
+    MachineModel wrong = orin_prior();
+    for (const char* name :
+         {"gpu_dram_efficiency", "gpu_dram_bytes_per_clock", "dram_joule_per_byte",
+          "gpu_fp32_joule_per_flop", "gpu_busy_joule_per_sm_clock"}) {
+      const auto at = find_parameter(wrong, name);
+      ASSERT_TRUE(at) << name;
+      set_parameter(wrong, {name, factor * wrong.parameters[*at].mean, Source::assumed},
+                    std::max(0.3 * wrong.parameters[*at].mean, sigma_of(wrong, *at)));
+    }
+    const std::string rate = rate_parameter({"gpu", Unit::vector, DType::fp32, DType::fp32, false});
+    set_parameter(wrong, {rate, factor * mean_of(wrong, rate), Source::assumed});
+    const MachineModel corrected = fit_modes(wrong, profile);
+    for (const char* name : {"gpu_dram_efficiency", "gpu_dram_bytes_per_clock"})
+      EXPECT_NEAR(mean_of(corrected, name) / mean_of(right, name), 1, 0.01) << name;
+    EXPECT_NEAR(mean_of(corrected, rate) / mean_of(right, rate), 1, 1e-6);
+    for (const LeftOutError& error : left_out_errors(wrong, profile))
+      EXPECT_LT(error.mean, error.quantity == "power" ? 0.04 : 0.01) << error.quantity;
+  }
+}
+
+TEST(SweepModel, TooFewModesTellNothingAboutOthers) {
+  Profile profile = swept(TrueBoard{});
+  profile.modes.resize(2);
+  EXPECT_TRUE(left_out_errors(orin_prior(), profile).empty());
+  EXPECT_TRUE(has_gpu_rates(profile));
+  for (ProfileMode& mode : profile.modes) mode.compute.clear();
+  EXPECT_FALSE(has_gpu_rates(profile));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
