@@ -32,11 +32,11 @@ class ModesSet : public ::testing::Test {
   std::map<std::string, std::string> before_;
 };
 
-const char* const example = "gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4";
+const char* const example_mode = "gpu=612MHz,emc=2133MHz,cpu=1.2GHz,cores=4";
 
 TEST_F(ModesSet, ShowsWhatItWouldChangeAndChangesNothing) {
   make("agx_orin_jp6");
-  const ProcessResult result = run({"modes", "set", example});
+  const ProcessResult result = run({"modes", "set", example_mode});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("GPU clock, upper limit"));
   EXPECT_THAT(result.out, HasSubstr("1300.5 MHz"));
@@ -49,13 +49,13 @@ TEST_F(ModesSet, ShowsWhatItWouldChangeAndChangesNothing) {
 
 TEST_F(ModesSet, AppliesReadsBackAndRestores) {
   make("agx_orin_jp6");
-  const ProcessResult set = run({"modes", "set", example, "--lock", "--apply"});
+  const ProcessResult set = run({"modes", "set", example_mode, "--lock", "--apply"});
   EXPECT_EQ(set.exit_code, 0) << set.err;
   EXPECT_THAT(set.out, HasSubstr("read back"));
   EXPECT_THAT(set.out, HasSubstr("undo with: sudo ridgeline modes restore"));
   EXPECT_EQ(first_line(system_.root(), "sys/class/devfreq/17000000.gpu/min_freq"), "612000000");
   EXPECT_EQ(first_line(system_.root(), "sys/devices/system/cpu/cpu11/online"), "0");
-  const ProcessResult again = run({"modes", "set", example, "--lock"});
+  const ProcessResult again = run({"modes", "set", example_mode, "--lock"});
   EXPECT_THAT(again.out, HasSubstr("nothing to change"));
   const ProcessResult restored = run({"modes", "restore"});
   EXPECT_EQ(restored.exit_code, 0) << restored.err;
@@ -96,7 +96,7 @@ TEST_F(ModesSet, AStockModeGoesThroughNvpmodel) {
 TEST_F(ModesSet, JsonAndCsvHaveEverything) {
   make("agx_orin_jp6");
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"modes", "set", example, "--json"},
+       {std::vector<std::string>{"modes", "set", example_mode, "--json"},
         {"modes", "set", "30W", "--json"},
         {"modes", "set", "gpu=612MHz", "--apply", "--json"},
         {"modes", "restore", "--json"}}) {
@@ -104,7 +104,7 @@ TEST_F(ModesSet, JsonAndCsvHaveEverything) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(schema_violations(Json::parse(result.out), "mode_change.schema.json"), IsEmpty());
   }
-  EXPECT_THAT(run({"modes", "set", example, "--csv"}).out,
+  EXPECT_THAT(run({"modes", "set", example_mode, "--csv"}).out,
               HasSubstr("knob,node,from,to,read_back,rounded\n"));
 }
 
@@ -154,9 +154,9 @@ TEST_F(ModesSet, AContainerWithoutSysIsOneClearLine) {
   EXPECT_THAT(result.err, HasSubstr("no GPU clock to set"));
 }
 
-using Power = ModesSet;
+using PowerCommand = ModesSet;
 
-TEST_F(Power, ShowsRailsWithTheirEnergy) {
+TEST_F(PowerCommand, ShowsRailsWithTheirEnergy) {
   make("agx_orin_jp6");
   const ProcessResult result = run({"power", "--seconds", "0.2", "--rate", "100"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -166,7 +166,7 @@ TEST_F(Power, ShowsRailsWithTheirEnergy) {
   EXPECT_THAT(result.out, HasSubstr("shorter than the 430 ms over which the sensor averages"));
 }
 
-TEST_F(Power, RunsAProgram) {
+TEST_F(PowerCommand, RunsAProgram) {
   make("orin_nano_super_jp6");
   const ProcessResult result =
       run({"power", "--rate", "100", "--json", "--", "/bin/sh", "-c", "echo hello; exit 3"});
@@ -177,7 +177,7 @@ TEST_F(Power, RunsAProgram) {
   EXPECT_THAT(result.out, HasSubstr("ended with exit code 3"));
 }
 
-TEST_F(Power, ReadsALog) {
+TEST_F(PowerCommand, ReadsALog) {
   make_empty(system_);
   system_.write("run.log",
                 "RAM 1/2MB (lfb 1x4MB) CPU [1%@1] VDD_IN 5000/1\n"
@@ -192,7 +192,7 @@ TEST_F(Power, ReadsALog) {
             "time_s,VDD_IN_w,total_w\n0.000000,5,5\n1.000000,7,7\n");
 }
 
-TEST_F(Power, RefusalsAreOneLineWithTheirExitCode) {
+TEST_F(PowerCommand, RefusalsAreOneLineWithTheirExitCode) {
   make_empty(system_);
   system_.write("other.log", "something else\n");
   const std::string log = system_.root().at("other.log");
