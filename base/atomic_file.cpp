@@ -61,12 +61,26 @@ void write_directly(const std::string& path, std::string_view content) {
   if (error_number != 0) fail_to_write(path, error_number);
 }
 
+// In a folder where anybody may leave names, such as /tmp, a link of another user is a trap. Linux
+// refuses to follow it too (fs.protected_symlinks), but not where that is switched off.
+void refuse_foreign_link(const std::string& path, const fs::path& link) {
+  const fs::path folder = link.has_parent_path() ? link.parent_path() : fs::path(".");
+  struct stat of_folder {
+  }, of_link{};
+  if (::stat(folder.c_str(), &of_folder) != 0 || ::lstat(link.c_str(), &of_link) != 0) return;
+  const bool shared = (of_folder.st_mode & S_ISVTX) != 0 && (of_folder.st_mode & S_IWOTH) != 0;
+  if (!shared || of_link.st_uid == ::geteuid() || of_link.st_uid == of_folder.st_uid) return;
+  throw Error(path, "is another user's symbolic link in a shared folder",
+              "choose another name, or remove the link");
+}
+
 // Where the chain of symbolic links ends; the last name need not exist.
 fs::path link_target(const std::string& path) {
   fs::path target = path;
   std::error_code code;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, code)); ++links) {
     if (links == 40) fail_to_write(path, ELOOP);
+    refuse_foreign_link(path, target);
     const fs::path next = fs::read_symlink(target, code);
     if (code) fail_to_write(path, code.value());
     target = target.parent_path() / next;  // an absolute `next` replaces the parent
@@ -92,14 +106,15 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   struct stat existing {};
   const bool exists = ::stat(path.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) fail_to_write(path, EISDIR);
+  const fs::path target = link_target(path);
   // /dev/stdout may lead to a regular file, which the shell holds open: a rename would lose it.
-  const bool is_device_path = path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0;
+  const bool is_device_path =
+      path.starts_with("/proc/") || (path.starts_with("/dev/") && !path.starts_with("/dev/shm/"));
   if (exists && (is_device_path || !S_ISREG(existing.st_mode)))
     return write_directly(path, content);
   // A rename would replace a read-only file without asking.
   if (exists && ::access(path.c_str(), W_OK) != 0) fail_to_write(path, errno);
 
-  const fs::path target = link_target(path);
   if (target.filename().empty())
     fail_to_write(path, ENOENT);  // "new/": a directory that is not there
   fs::path temporary;
@@ -122,6 +137,7 @@ void check_file_can_be_written(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code fault;
   if (fs::is_directory(path, fault)) throw Error(path, "is a directory");
+  link_target(path);  // throws where it may not be followed
   const fs::path folder = fs::absolute(path).parent_path();
   if (!fs::is_directory(folder, fault))
     throw Error(path, "folder '" + folder.string() + "' does not exist");

@@ -27,6 +27,17 @@ namespace {
 
 using CapturedFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+volatile std::sig_atomic_t ending_signal = 0;
+volatile pid_t running_child = 0;
+
+extern "C" void pass_on_to_child(int number) {
+  const int saved = errno;
+  const bool again = ending_signal != 0;
+  ending_signal = number;
+  if (running_child > 0) ::kill(running_child, again ? SIGKILL : number);
+  errno = saved;
+}
+
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry; ++entry) {
@@ -103,11 +114,28 @@ ChildResult run_child(const ChildRequest& request) {
   if (fault != 0)
     throw Error(request.command[0], std::string("cannot be started: ") + std::strerror(fault));
 
+  running_child = child;
+  if (ending_signal != 0) ::kill(child, ending_signal);  // it came before the child was known
   ChildResult result;
   const int status = wait_for(child, request, result.timed_out);
+  running_child = 0;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (captured) result.output = tail(captured.get());
   return result;
+}
+
+EndsWithChild::EndsWithChild() {
+  ending_signal = 0;
+  struct sigaction action {};
+  action.sa_handler = pass_on_to_child;
+  for (std::size_t i = 0; i < numbers.size(); ++i) ::sigaction(numbers[i], &action, &before_[i]);
+}
+
+EndsWithChild::~EndsWithChild() {
+  for (std::size_t i = 0; i < numbers.size(); ++i) ::sigaction(numbers[i], &before_[i], nullptr);
+  const int number = ending_signal;
+  ending_signal = 0;
+  if (number != 0) ::raise(number);
 }
 
 std::optional<std::string> find_in_path(const std::string& name) {

@@ -2,6 +2,8 @@
 // the program as they are.
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +28,21 @@ struct ChildResult {
 
 // An Error if the program cannot be started; what it returns is for the caller to judge.
 ChildResult run_child(const ChildRequest& request);
+
+// While one of these lives, what asks this process to end (SIGINT, SIGTERM, SIGHUP) goes to the
+// child, a second time as SIGKILL; at the end of its life this process ends by the same signal.
+// Whoever has a TemporaryFolder declares it before that: the folder is then removed first.
+class EndsWithChild {
+ public:
+  EndsWithChild();
+  ~EndsWithChild();
+  EndsWithChild(const EndsWithChild&) = delete;
+  EndsWithChild& operator=(const EndsWithChild&) = delete;
+
+ private:
+  static constexpr std::array<int, 3> numbers{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, 3> before_{};
+};
 
 // The executable file of this name in the folders of PATH.
 std::optional<std::string> find_in_path(const std::string& name);

@@ -8,14 +8,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "base/error.h"
 
 namespace ridgeline {
 namespace {
-
-constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
 [[noreturn]] void fail_to_read(const std::string& path, int error_number) {
   switch (error_number) {
@@ -30,6 +29,10 @@ constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
   }
 }
 
+Error too_long(const std::string& path, std::size_t max_bytes) {
+  return {path, "larger than " + std::to_string(max_bytes >> 20) + " MiB"};
+}
+
 struct Descriptor {
   int number;
   ~Descriptor() { ::close(number); }
@@ -37,13 +40,16 @@ struct Descriptor {
 
 }  // namespace
 
-std::string read_text_file(const std::string& path) {
+std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   if (path.find('\0') != std::string::npos) throw Error("", "a file name with a zero byte in it");
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) fail_to_read(path, errno);
   struct stat status {};
   if (::fstat(file.number, &status) != 0) fail_to_read(path, errno);
   if (S_ISDIR(status.st_mode)) fail_to_read(path, EISDIR);
+
+  if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > max_bytes)
+    throw too_long(path, max_bytes);
 
   std::string text;
   std::array<char, 65536> block;
@@ -53,7 +59,7 @@ std::string read_text_file(const std::string& path) {
     if (got < 0) fail_to_read(path, errno);
     if (got == 0) return text;
     text.append(block.data(), static_cast<std::size_t>(got));
-    if (text.size() > max_file_bytes) throw Error(path, "larger than 1 GiB");
+    if (text.size() > max_bytes) throw too_long(path, max_bytes);
   }
 }
 

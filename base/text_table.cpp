@@ -73,18 +73,24 @@ bool is_printable_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
+bool is_control(const Character& character) {
+  const auto first = static_cast<unsigned char>(character.bytes.front());
+  return (character.bytes.size() == 1 && (first < 0x20 || first >= 0x7f)) ||
+         (first == 0xc2 && static_cast<unsigned char>(character.bytes[1]) < 0xa0);
+}
+
 // Names from a file must not move the cursor or colour the terminal.
 std::string without_controls(std::string_view text) {
-  std::string clean;
-  while (!text.empty()) {
-    const Character character = next_character(text);
-    const auto first = static_cast<unsigned char>(character.bytes.front());
-    const bool control = (character.bytes.size() == 1 && (first < 0x20 || first >= 0x7f)) ||
-                         (first == 0xc2 && static_cast<unsigned char>(character.bytes[1]) < 0xa0);
-    clean += control ? std::string_view("?") : character.bytes;
-    text.remove_prefix(character.bytes.size());
-  }
+  std::string clean = printable(text);
+  std::ranges::replace(clean, '\n', '?');
   return clean;
+}
+
+// Bytes of the colour sequence that the text begins with.
+std::size_t color_bytes(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
 // Titles first, then rows: all of the same length and free of control characters. Tables have ten
@@ -332,10 +338,21 @@ std::string elide_middle(std::string_view text, int width) {
          std::string(end);
 }
 
-std::string printable(std::string text) {
-  for (char& c : text)
-    if ((c >= 0 && c < 32 && c != '\n') || c == 127) c = '?';
-  return text;
+std::string printable(std::string_view text, Colors colors) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t kept = colors == Colors::kept ? color_bytes(text) : 0;
+    if (kept > 0 || text.front() == '\n') {
+      clean += text.substr(0, std::max<std::size_t>(kept, 1));
+      text.remove_prefix(std::max<std::size_t>(kept, 1));
+      continue;
+    }
+    const Character character = next_character(text);
+    clean += is_control(character) ? std::string_view("?") : character.bytes;
+    text.remove_prefix(character.bytes.size());
+  }
+  return clean;
 }
 
 std::string render_text(const TextTable& table, int width) {

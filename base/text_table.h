@@ -43,7 +43,9 @@ std::string_view text_head(std::string_view text, int width);
 // "conv_1…_bn": at most `width` columns, the middle replaced by an ellipsis.
 std::string elide_middle(std::string_view text, int width);
 
-// Names come from files: nothing may steer the terminal. Line breaks stay.
-std::string printable(std::string text);
+// Names come from files: nothing may steer the terminal. '?' stands for a control character and for
+// a byte that is not UTF-8; line breaks stay, and so do colours ("ESC [ 1 ; 31 m") if asked for.
+enum class Colors { removed, kept };
+std::string printable(std::string_view text, Colors colors = Colors::removed);
 
 }  // namespace ridgeline

@@ -11,6 +11,7 @@
 
 #include "base/atomic_file.h"
 #include "base/text.h"
+#include "base/text_table.h"
 #include "plots/renderers/renderers.h"
 
 namespace ridgeline::cli {
@@ -69,7 +70,16 @@ void write_answer(const Answer& answer, const Options& options, Console& console
                        : flag(options, "csv") ? answer.csv
                        : flag(options, "md")  ? answer.markdown
                                               : answer.text;
-    form(console.out);
+    // Text is for people, and its names come from files; programs read the other forms, and a
+    // terminal may still show them.
+    const bool is_text = &form == &answer.text || &form == &answer.markdown;
+    if (is_text || console.out_is_terminal) {
+      std::ostringstream content;
+      form(content);
+      console.out << printable(content.view(), console.color ? Colors::kept : Colors::removed);
+    } else {
+      form(console.out);
+    }
   }
   if (flag(options, "csv"))
     for (const std::string& line : answer.beside_csv) console.talk(line);

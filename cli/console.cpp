@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text_table.h"
+
 namespace ridgeline::cli {
 namespace {
 
@@ -55,7 +57,7 @@ extern "C" void note_interrupt(int signal) {
 }  // namespace
 
 void Console::talk(std::string_view line) const {
-  if (!quiet) err << line << '\n';
+  if (!quiet) err << printable(line) << '\n';
 }
 
 Console make_console(std::ostream& out, std::ostream& err, Color color, bool quiet) {

@@ -12,16 +12,17 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text_table.h"
 #include "cli/help.h"
 #include "cli/parse.h"
 
 namespace ridgeline::cli {
 namespace {
 
-// One line always: messages of libraries may hold line breaks.
+// One line always: messages of libraries may hold line breaks, names of files anything.
 void print_error(std::ostream& err, std::string line) {
   std::replace(line.begin(), line.end(), '\n', ' ');
-  err << "ridgeline: " << line << '\n';
+  err << "ridgeline: " << printable(line) << '\n';
 }
 
 // A full disk shows up only when the last buffer is written.

@@ -139,7 +139,7 @@ std::string energy_tables(const EnergyRoofline& roofline, int width) {
   std::string text = main_table(roofline, width) + roofs_table(roofline, width) +
                      paragraph(race_sentence(roofline), width);
   if (const std::string cap = cap_sentence(roofline); !cap.empty()) text += paragraph(cap, width);
-  return printable(std::move(text));
+  return printable(text);
 }
 
 std::string energy_modes_table(const std::vector<EnergyRoofline>& rooflines, int width) {

@@ -185,7 +185,7 @@ std::string roofline_tables(const Roofline& roofline, int width) {
   for (std::string line; std::getline(sweep_lines, line);) text += paragraph(line, width);
   text += notes(roofline, width);
   while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
-  return printable(std::move(text));
+  return printable(text);
 }
 
 std::string roofline_heading(const Roofline& roofline, int width) {

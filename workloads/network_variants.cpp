@@ -112,6 +112,8 @@ const NetworkVariants::Loaded& NetworkVariants::loaded(const Change& change) {
   if (batch) request.batch = batch;
   if (dtype) request.dtype = dtype;
   Network network = load_network(request);
+  if (network.batch == 0)
+    throw Error(request.word, "its batch is 0: there is nothing to run", "give --batch 1");
   const bool is_as_given = !batch && !dtype;  // other variants have the same operators
   if (is_as_given) check_operators(request, network);
   std::optional<RunMemory> memory;

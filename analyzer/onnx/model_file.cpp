@@ -45,7 +45,7 @@ ModelFile::ModelFile(const std::string& path)
     : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
   if (path.find('\0') == std::string::npos) self.file = open_plain_file(path);
-  if (self.file == nullptr) self.text = read_text_file(path);
+  if (self.file == nullptr) self.text = read_text_file(path, max_piped_model_bytes);
   self.source = {self.file != nullptr ? self.file->bytes() : std::string_view(self.text), path,
                  self.file.get()};
   self.model = read_model(self.source);

@@ -107,6 +107,7 @@ class ResultReader {
 };
 
 ProgramCounts run_injected(const std::vector<std::string>& command, const char* work) {
+  const EndsWithChild ending;
   const TemporaryFolder folder("counters");
   ProgramCounts counts;
   counts.exit_code = run_child({.command = command,

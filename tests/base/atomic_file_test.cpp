@@ -148,5 +148,65 @@ TEST(AtomicFile, ADiskThatFillsUpKeepsTheOldFile) {
   EXPECT_EQ(entries(directory.path()), 1u);
 }
 
+// Also as root, and also where the kernel's own protection is off. Changing owners needs root.
+TEST(AtomicFile, AnotherUsersLinkInASharedFolderIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
+  constexpr uid_t stranger = 54321;
+  const TemporaryDirectory directory;
+  directory.write("victim", "old");
+  fs::create_directory(directory.file("shared"));
+  ASSERT_EQ(::chmod(directory.file("shared").c_str(), 01777), 0);
+  const std::string link = directory.file("shared/out.svg");
+  fs::create_symlink(directory.file("victim"), link);
+  write_file_atomically(link, "mine");  // one's own link is followed
+  ASSERT_EQ(::lchown(link.c_str(), stranger, stranger), 0);
+  const std::string refused =
+      link +
+      ": is another user's symbolic link in a shared folder (choose another name, or remove "
+      "the link)";
+  EXPECT_EQ(write_error(link, "theirs"), refused);
+  EXPECT_EQ(error_line([&] { check_file_can_be_written(link); }), refused);
+  EXPECT_EQ(read_text_file(directory.file("victim")), "mine");
+  // A link to a device and one behind a link of one's own are no better.
+  fs::create_symlink("/dev/null", directory.file("shared/null"));
+  ASSERT_EQ(::lchown(directory.file("shared/null").c_str(), stranger, stranger), 0);
+  EXPECT_NE(write_error(directory.file("shared/null")), "no error");
+  fs::create_symlink(link, directory.file("shared/mine"));
+  EXPECT_NE(write_error(directory.file("shared/mine")), "no error");
+  // The folder's owner may leave links, and a folder of one's own is not shared.
+  ASSERT_EQ(::chown(directory.file("shared").c_str(), stranger, stranger), 0);
+  EXPECT_EQ(write_error(link, "owner's"), "no error");
+  ASSERT_EQ(::chown(directory.file("shared").c_str(), 0, 0), 0);
+  ASSERT_EQ(::chmod(directory.file("shared").c_str(), 0755), 0);
+  EXPECT_EQ(write_error(link, "not shared"), "no error");
+}
+
+TEST(AtomicFile, SharedMemoryHoldsFilesAndNoDevices) {
+  const std::string path = "/dev/shm/ridgeline-test-" + std::to_string(::getpid());
+  if (::access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "no /dev/shm";
+  write_file_atomically(path, "one");
+  write_file_atomically(path, "two");
+  EXPECT_EQ(read_text_file(path), "two");
+  fs::remove(path);
+}
+
+TEST(TextFile, IsLimited) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("long.json");
+  directory.write("long.json", "[");
+  fs::resize_file(path, max_text_bytes + 1);  // sparse: no block is written
+  EXPECT_EQ(error_line([&] { read_text_file(path); }), path + ": larger than 64 MiB");
+  EXPECT_EQ(read_text_file(path, max_piped_model_bytes).size(), max_text_bytes + 1);
+  directory.write("short", std::string(100, 'x'));
+  EXPECT_EQ(read_text_file(directory.file("short"), 100).size(), 100u);
+  EXPECT_NE(error_line([&] { read_text_file(directory.file("short"), 99); }), "no error");
+  // A pipe has no size: it is read until it is too long.
+  const std::string pipe = directory.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { write_file_atomically(pipe, std::string(200, 'x')); });
+  EXPECT_NE(error_line([&] { read_text_file(pipe, 150); }), "no error");
+  writer.join();
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

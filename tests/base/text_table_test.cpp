@@ -152,5 +152,19 @@ TEST(Csv, Fields) {
   EXPECT_EQ(csv_number(std::numeric_limits<double>::infinity()), "");
 }
 
+TEST(Printable, NothingSteersTheTerminal) {
+  EXPECT_EQ(printable("a\x1b[2Jb\rc\td\x7f\ne"), "a?[2Jb?c?d?\ne");
+  EXPECT_EQ(printable("caf\xc3\xa9 \xc2\x9b"
+                      "1m \xe2\x80\xa6"),
+            "caf\xc3\xa9 ?1m \xe2\x80\xa6");
+  EXPECT_EQ(printable("\x9b"
+                      "31m\xff"),
+            "?31m?");  // not UTF-8
+  EXPECT_EQ(printable("\x1b[1;31mred\x1b[0m\x1b[2J\x1b[", Colors::kept),
+            "\x1b[1;31mred\x1b[0m?[2J?[");
+  EXPECT_EQ(printable("\x1b[31mred", Colors::removed), "?[31mred");
+  EXPECT_EQ(printable(""), "");
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -14,6 +16,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
+#include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -389,6 +392,20 @@ TEST_F(Cupti, FaultsOfAnotherProgramAreOneLine) {
     EXPECT_EQ(result.exit_code, exit_code) << expected;
     EXPECT_THAT(result.err, HasSubstr(expected));
   }
+}
+
+// The program that is counted asks ridgeline to end, as a user or a batch system would.
+TEST(CountersCommand, RemovesItsFolderWhenItIsKilled) {
+  const TemporaryDirectory folder;
+  const auto killed_by = [&](const char* number) {
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
+    ::setenv("RIDGELINE_INJECTION_LIBRARY", "none", 1);
+    cuda::time_program({"sh", "-c", std::string("kill -") + number + " $PPID; exec sleep 20"});
+    ::_exit(0);
+  };
+  EXPECT_EXIT(killed_by("TERM"), ::testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(killed_by("HUP"), ::testing::KilledBySignal(SIGHUP), "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 }  // namespace
