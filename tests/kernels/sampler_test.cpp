@@ -112,6 +112,22 @@ TEST(Sampler, SetsRoundsUnderForeignLoadAside) {
   for (const double rate : result.series[0].rates) EXPECT_DOUBLE_EQ(rate, 100);
 }
 
+// A hypervisor that takes the processor away is as bad as another program.
+TEST(Sampler, SetsRoundsWithStolenTimeAside) {
+  FakeMachine machine;
+  machine.load = [](int question) {
+    return OtherLoad{question > 0 && question % 3 == 0 ? 0.02 : 0.0, 0};
+  };
+  SamplerOptions options;
+  options.budget_s = 5;
+  options.load_window_s = 0;
+  const auto result =
+      sample({machine.trial("t", [](int) { return 100.0; })}, options, machine.world());
+  EXPECT_GT(result.rejected_rounds, 0);
+  EXPECT_FALSE(result.disturbed);
+  EXPECT_DOUBLE_EQ(result.load.steal_fraction, 0);
+}
+
 TEST(Sampler, JudgesTheLoadOfShortRoundsTogether) {
   FakeMachine machine;
   SamplerOptions options;

@@ -121,5 +121,61 @@ TEST(Verdict, ANoisyReadingAboveTheoryIsNoted) {
   EXPECT_NE(verdict.note.find("of theory"), std::string::npos) << verdict.note;
 }
 
+// Twenty readings, half of them this much above and half below: that is the interval of the median.
+SampleSeries spread(double half_width) {
+  SampleSeries series;
+  for (int i = 0; i < 20; ++i)
+    series.rates.push_back(1e9 * (1 + (i % 2 ? half_width : -half_width)));
+  return series;
+}
+
+TEST(Verdict, NoiseIsMoreThanTwoPercent) {
+  EXPECT_FALSE(judge(spread(0.015), {}).noisy);
+  EXPECT_TRUE(judge(spread(0.03), {}).noisy);
+  EXPECT_FALSE(judge(spread(0.08), {}).unsteady);
+  EXPECT_TRUE(judge(spread(0.12), {}).unsteady);
+}
+
+TEST(Verdict, ThrottlingIsMoreThanFivePercentOfTheClock) {
+  const auto falling = [](double share) {
+    SampleSeries series = steady(50e9, 3e9);
+    for (std::size_t i = 15; i < 30; ++i) series.clocks[i] = share * 3e9;
+    return judge(series, {}).status;
+  };
+  EXPECT_EQ(falling(0.96), Status::ok);
+  EXPECT_EQ(falling(0.94), Status::throttled);
+}
+
+TEST(Verdict, DriftIsMoreThanFivePercentOfTheRate) {
+  const auto moving = [](double share) {
+    SampleSeries series = steady(50e9, 3e9);
+    for (std::size_t i = 15; i < 30; ++i) series.rates[i] *= share;
+    return judge(series, {}).drifted;
+  };
+  EXPECT_FALSE(moving(0.96));
+  EXPECT_TRUE(moving(0.94));
+  EXPECT_TRUE(moving(1.07));
+}
+
+TEST(Verdict, FewReadingsAreNeverImpossible) {
+  const auto verdict = [](int readings) {
+    SampleSeries series;
+    for (int i = 0; i < readings; ++i) {
+      series.rates.push_back(130e9);
+      series.clocks.push_back(3e9);
+    }
+    return judge(series, {.per_hz = 32.0});
+  };
+  EXPECT_EQ(verdict(4).status, Status::ok);
+  EXPECT_NE(verdict(4).note.find("135 % of theory"), std::string::npos);
+  EXPECT_EQ(verdict(5).status, Status::impossible);
+}
+
+TEST(Verdict, LowIsBelow85Percent) {
+  EXPECT_EQ(judge(steady(0.86 * 96e9, 3e9), {.per_hz = 32.0}).note, "");
+  EXPECT_EQ(judge(steady(0.84 * 96e9, 3e9), {.per_hz = 32.0}).note, "only 84 % of theory");
+  EXPECT_EQ(judge(steady(0.84 * 96e9, 3e9), {.rate = 96e9}).note, "only 84 % of theory");
+}
+
 }  // namespace
 }  // namespace ridgeline

@@ -220,5 +220,16 @@ TEST(KernelTime, TensorRtHasNoSlowerKernelThanTheLibraries) {
   }
 }
 
+// What fits in the last cache was written by the kernel before: a share of it comes from DRAM.
+TEST(KernelTime, SmallActivationsComeFromTheCache) {
+  Coefficients machine = ten_sms();
+  machine.engine.cache_bytes = 2e9;
+  machine.engine.cached_traffic = 0.25;
+  const Demand demand = made_up_convolution(KernelKind::convolution, 9);  // 1e9 bytes
+  EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::torch_eager).memory_s, 0.25 * 1e9 / 100e9);
+  machine.engine.cache_bytes = 0.5e9;
+  EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::torch_eager).memory_s, 1e9 / 100e9);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -213,5 +213,48 @@ TEST(Step, TunedClocksSaveTheEnergyThatWasMeasured) {
   EXPECT_NEAR(ratio, 27.701 * 0.911949 / (41.533 * 0.691229), 0.088);
 }
 
+// The cap of the board itself holds where a mode sets none, or a higher one.
+TEST(Step, TheBoardsOwnCapHolds) {
+  MachineModel model = model_of("a100-40gb-pcie");
+  const NetworkLoad load = load_of("resnet101", Runtime::torch_eager, 128);
+  Conditions conditions;
+  conditions.point = point_of("a100-40gb-pcie", "gpu=1410MHz");
+  conditions.runtime = load.runtime;
+  conditions.point.cap_w.reset();
+  const auto step = [&](double board_w) {
+    set_parameter(model, {"power_cap_w", board_w, Source::datasheet});
+    return StepModel(load, coefficients(model, load.runtime)).at(conditions, false);
+  };
+  const double share = coefficients(model, load.runtime).power.cap_share;
+  const Step free = step(1000), held = step(150);
+  EXPECT_FALSE(free.capped);
+  ASSERT_GT(*free.power_w, 160);
+  EXPECT_TRUE(held.capped);
+  EXPECT_NEAR(*held.power_w, 150 * share, 1);
+  EXPECT_GT(held.time_s, free.time_s);
+  conditions.point.cap_w = 200;
+  EXPECT_NEAR(*step(150).power_w, 150 * share, 1);
+  conditions.point.cap_w = 120;
+  EXPECT_NEAR(*step(150).power_w, 120 * share, 1);
+}
+
+// AGX Orin's CPU rail falls by 0.4 of its top voltage per gigahertz, down to a floor.
+TEST(Step, CpuPowerFollowsClockAndVoltageSquared) {
+  Coefficients machine;
+  machine.power.cpu_idle_joule = 1e-9;
+  machine.power.cpu_top_hz = 2.2e9;
+  machine.power.cpu_voltage_floor = 0.5;
+  const auto watt = [&](double hz) {
+    OperatingPoint point;
+    point.cpu_hz = {hz};
+    point.cpu_cores = 2;
+    return constant_power(machine, {}, point, 0, 0);
+  };
+  EXPECT_NEAR(watt(2.2e9), 2 * 2.2, 1e-9);
+  EXPECT_NEAR(watt(1.2e9), 2 * 1.2 * 0.6 * 0.6, 1e-9);
+  EXPECT_NEAR(watt(0.2e9), 2 * 0.2 * 0.5 * 0.5, 1e-9);
+  EXPECT_NEAR(watt(2.4e9), 2 * 2.4, 1e-9);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
