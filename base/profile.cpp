@@ -22,6 +22,60 @@ void check_rate(const JsonCursor& row, Status status, std::string_view key,
   if (rate->value == 0) row.fail(fmt::format("status is ok, but {} is zero", key));
 }
 
+constexpr double max_temperature_c = 1000;
+
+Json number_or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json sustained_to_json(const std::optional<Sustained>& held) {
+  if (!held) return nullptr;
+  return {{"seconds", held->seconds},
+          {"rate", nullable(held->rate)},
+          {"first_clock_hz", number_or_null(held->first_clock_hz)},
+          {"last_clock_hz", number_or_null(held->last_clock_hz)},
+          {"first_temperature_c", number_or_null(held->first_temperature_c)},
+          {"last_temperature_c", number_or_null(held->last_temperature_c)},
+          {"power_w", number_or_null(held->power_w)}};
+}
+
+std::optional<Sustained> sustained_from_json(const JsonCursor& row) {
+  const auto cursor = row.find("sustained");
+  if (!cursor) return std::nullopt;
+  Sustained held;
+  held.seconds = bounded(cursor->at("seconds"), max_time_s);
+  held.rate = optional_estimate(*cursor, "rate", max_rate_per_s);
+  held.first_clock_hz = optional_bounded(*cursor, "first_clock_hz", max_clock_hz);
+  held.last_clock_hz = optional_bounded(*cursor, "last_clock_hz", max_clock_hz);
+  held.first_temperature_c = optional_bounded(*cursor, "first_temperature_c", max_temperature_c);
+  held.last_temperature_c = optional_bounded(*cursor, "last_temperature_c", max_temperature_c);
+  held.power_w = optional_bounded(*cursor, "power_w", max_power_w);
+  return held;
+}
+
+Json gpu_to_json(const std::optional<GpuConditions>& gpu) {
+  if (!gpu) return nullptr;
+  return {{"load_before", number_or_null(gpu->load_before)},
+          {"first_temperature_c", number_or_null(gpu->first_temperature_c)},
+          {"highest_temperature_c", number_or_null(gpu->highest_temperature_c)},
+          {"other_processes", gpu->other_processes},
+          {"over_current_events", gpu->over_current_events},
+          {"held_by", gpu->held_by}};
+}
+
+std::optional<GpuConditions> gpu_from_json(const JsonCursor& conditions) {
+  const auto cursor = conditions.find("gpu");
+  if (!cursor) return std::nullopt;
+  GpuConditions gpu;
+  gpu.load_before = optional_bounded(*cursor, "load_before", 1);
+  gpu.first_temperature_c = optional_bounded(*cursor, "first_temperature_c", max_temperature_c);
+  gpu.highest_temperature_c = optional_bounded(*cursor, "highest_temperature_c", max_temperature_c);
+  gpu.other_processes = cursor->at("other_processes").count();
+  gpu.over_current_events = cursor->at("over_current_events").size();
+  gpu.held_by = cursor->at("held_by").text();
+  return gpu;
+}
+
 Json compute_to_json(const ComputeRow& row) {
   return {{"processor", to_string(row.processor)},
           {"kernel", row.kernel},
@@ -35,7 +89,9 @@ Json compute_to_json(const ComputeRow& row) {
           {"note", row.note},
           {"flops_per_s", nullable(row.flops_per_s)},
           {"theory_flops_per_s", nullable(row.theory_flops_per_s)},
-          {"clock_hz", nullable(row.clock_hz)}};
+          {"clock_hz", nullable(row.clock_hz)},
+          {"roof", row.roof},
+          {"sustained", sustained_to_json(row.sustained)}};
 }
 
 ComputeRow compute_from_json(const JsonCursor& cursor) {
@@ -53,6 +109,8 @@ ComputeRow compute_from_json(const JsonCursor& cursor) {
   row.flops_per_s = optional_estimate(cursor, "flops_per_s", max_rate_per_s);
   row.theory_flops_per_s = optional_estimate(cursor, "theory_flops_per_s", max_rate_per_s);
   row.clock_hz = optional_estimate(cursor, "clock_hz", max_clock_hz);
+  if (const auto roof = cursor.find("roof")) row.roof = roof->boolean();
+  row.sustained = sustained_from_json(cursor);
   check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);
   return row;
 }
@@ -70,7 +128,8 @@ Json memory_to_json(const MemoryRow& row) {
           {"bytes_per_s", nullable(row.bytes_per_s)},
           {"theory_bytes_per_s", nullable(row.theory_bytes_per_s)},
           {"clock_hz", nullable(row.clock_hz)},
-          {"working_set_bytes", row.working_set_bytes}};
+          {"working_set_bytes", row.working_set_bytes},
+          {"sustained", sustained_to_json(row.sustained)}};
 }
 
 MemoryRow memory_from_json(const JsonCursor& cursor) {
@@ -88,6 +147,7 @@ MemoryRow memory_from_json(const JsonCursor& cursor) {
   row.theory_bytes_per_s = optional_estimate(cursor, "theory_bytes_per_s", max_rate_per_s);
   row.clock_hz = optional_estimate(cursor, "clock_hz", max_clock_hz);
   row.working_set_bytes = bounded_bytes(cursor.at("working_set_bytes"));
+  row.sustained = sustained_from_json(cursor);
   check_rate(cursor, row.status, "bytes_per_s", row.bytes_per_s);
   return row;
 }
@@ -316,7 +376,8 @@ Json conditions_to_json(const MeasuringConditions& conditions) {
           {"other_fraction", conditions.other_fraction},
           {"warnings", std::move(warnings)},
           {"rows", rows_to_json(conditions.rows)},
-          {"verdict", verdict_to_json(conditions.verdict)}};
+          {"verdict", verdict_to_json(conditions.verdict)},
+          {"gpu", gpu_to_json(conditions.gpu)}};
 }
 
 MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
@@ -336,6 +397,7 @@ MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
   if (const auto verdict = cursor.find("verdict"))
     conditions.verdict = RunVerdict{verdict->at("state").token<RunState>(),
                                     verdict->at("reason").text(), verdict->at("fix").text()};
+  conditions.gpu = gpu_from_json(cursor);
   return conditions;
 }
 

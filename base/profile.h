@@ -18,6 +18,18 @@
 
 namespace ridgeline {
 
+// A peak that was held for some seconds. What counts is the second half of the time, when heat and
+// power caps have had their say.
+struct Sustained {
+  double seconds = 0;
+  std::optional<Estimate> rate;  // in the unit of its row
+  std::optional<double> first_clock_hz{}, last_clock_hz{};
+  std::optional<double> first_temperature_c{}, last_temperature_c{};
+  std::optional<double> power_w{};  // median
+
+  friend bool operator==(const Sustained&, const Sustained&) = default;
+};
+
 // Rates are absent where status is `unsupported`; `note` then says why.
 struct ComputeRow {
   Processor processor = Processor::cpu;
@@ -33,6 +45,9 @@ struct ComputeRow {
   std::optional<Estimate> theory_flops_per_s;  // ports × width × probed clock; absent = unknown
   std::optional<Estimate> clock_hz;            // probed under the same load
   bool sparse = false;  // 2:4 structured sparsity; rates count the dense product it stands for
+  // False: another instruction of this processor is faster, so this rate is no ceiling of it.
+  bool roof = true;
+  std::optional<Sustained> sustained{};  // absent where it was not held
 
   friend bool operator==(const ComputeRow&, const ComputeRow&) = default;
 };
@@ -51,6 +66,7 @@ struct MemoryRow {
   std::optional<Estimate> clock_hz;
   std::uint64_t working_set_bytes = 0;  // of all threads together
   std::string allocation{};  // of a GPU's DRAM row: "device", "pinned" or "managed"; else empty
+  std::optional<Sustained> sustained{};  // absent where it was not held
 
   friend bool operator==(const MemoryRow&, const MemoryRow&) = default;
 };
@@ -195,6 +211,17 @@ struct RowTally {
   friend bool operator==(const RowTally&, const RowTally&) = default;
 };
 
+// What was seen of a GPU around its kernels; what no instrument reports is absent.
+struct GpuConditions {
+  std::optional<double> load_before;  // share of the time, by other programs
+  std::optional<double> first_temperature_c, highest_temperature_c;
+  int other_processes = 0;                // that used CUDA on it
+  std::uint64_t over_current_events = 0;  // of a Jetson, during the run
+  std::string held_by;                    // what held the clock down: "power cap, heat"
+
+  friend bool operator==(const GpuConditions&, const GpuConditions&) = default;
+};
+
 struct MeasuringConditions {
   std::string started;  // ISO 8601, UTC
   double duration_s = 0;
@@ -208,6 +235,7 @@ struct MeasuringConditions {
   std::vector<Warning> warnings;
   RowTally rows{};
   std::optional<RunVerdict> verdict{};  // absent in profiles of older versions
+  std::optional<GpuConditions> gpu{};   // absent for CPUs and without instruments
 
   friend bool operator==(const MeasuringConditions&, const MeasuringConditions&) = default;
 };

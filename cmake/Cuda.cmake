@@ -130,14 +130,20 @@ set(RIDGELINE_CODE_LISTS "")
 
 # ridgeline_code_group(NAME RANGE...): a range is FIRST-LAST; nothing is built where the list of
 # architectures has none of them. The first and the last one are embedded as PTX too: a GPU that is
-# newer than this build takes that.
+# newer than this build takes that. A range FIRST-LAST-a is built with the instructions that only
+# these architectures have (sm_90a), and has no PTX: no other GPU could run it.
 function(ridgeline_code_group name)
+  set(suffix "")
   set(real "")
   foreach(architecture ${architectures})
     foreach(range ${ARGN})
       string(REPLACE "-" ";" ends ${range})
       list(GET ends 0 first)
       list(GET ends 1 last)
+      list(LENGTH ends parts)
+      if(parts EQUAL 3)
+        set(suffix a)
+      endif()
       if(architecture GREATER_EQUAL first AND architecture LESS_EQUAL last)
         list(APPEND real ${architecture})
       endif()
@@ -151,7 +157,10 @@ function(ridgeline_code_group name)
   set(ptx ${lowest} ${newest})
   list(REMOVE_DUPLICATES ptx)
   set(code ${real})
-  list(TRANSFORM code APPEND "-real")
+  list(TRANSFORM code APPEND "${suffix}-real")
+  if(suffix)
+    set(ptx "")
+  endif()
   foreach(architecture ${ptx})
     list(APPEND code ${architecture}-virtual)
   endforeach()
@@ -162,6 +171,9 @@ function(ridgeline_code_group name)
 
   list(JOIN real ", " real)
   list(JOIN ptx ", " ptx)
+  if(NOT ptx)
+    set(ptx 9999)  # no architecture has that PTX
+  endif()
   set(RIDGELINE_CODE_GROUPS "${RIDGELINE_CODE_GROUPS} group(${name})" PARENT_SCOPE)
   set(RIDGELINE_CODE_LISTS "${RIDGELINE_CODE_LISTS}inline constexpr int ${name}_code[] = {${real}};
 inline constexpr int ${name}_ptx[] = {${ptx}};
@@ -173,6 +185,9 @@ ridgeline_code_group(tensor_sm72 72-74)
 ridgeline_code_group(tensor_sm75 75-79)
 ridgeline_code_group(tensor_sm80 80-999)
 ridgeline_code_group(tensor_int4 80-89)
+if(version VERSION_GREATER_EQUAL 12)
+  ridgeline_code_group(tensor_sm90 90-90-a)
+endif()
 if(version VERSION_GREATER_EQUAL 12.4)
   ridgeline_code_group(tensor_fp8 89-89 120-999)
 endif()

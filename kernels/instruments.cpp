@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "kernels/steady_clock.h"
+
 namespace ridgeline {
 namespace {
 
@@ -20,6 +22,7 @@ MeasureInstruments::MeasureInstruments(const SamplerWorld& world, const cuda::De
     : cap_hz_(cap_hz), around_(std::move(around)) {
   std::string no_nvml;
   nvml_ = Nvml::open(facts.pci_bus_id, no_nvml);
+  watch_.emplace(nvml_);
   open_sensor(Processor::gpu, world, no_nvml);
   if (around_.host_clock_hz) return;
   core_clock_.emplace();
@@ -40,6 +43,18 @@ cuda::Instruments MeasureInstruments::gpu() {
   instruments.cap_hz = cap_hz_;
   instruments.power = power();
   instruments.host_clock_hz = around_.host_clock_hz;
+  if (watch_)
+    instruments.look = [this, read_s = 0.0]() mutable {
+      constexpr double pause_s = 0.2;  // a rail takes up to a millisecond to read
+      GpuState state = watch_->read();
+      if (state.power_w || !found_.sensor || steady_seconds() - read_s < pause_s) return state;
+      read_s = steady_seconds();
+      try {
+        state.power_w = found_.sensor->read().power_w;
+      } catch (const SensorError&) {  // the run goes on without it
+      }
+      return state;
+    };
   if (nvml_ && nvml_->throttle_reasons().value)
     instruments.throttle_reasons = [this] { return nvml_->throttle_reasons().value.value_or(0); };
   return instruments;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "devices/sensors/gpu_watch.h"
 #include "devices/sensors/nvml.h"
 #include "devices/sensors/sensors.h"
 #include "kernels/cpu/core_clock.h"
@@ -41,6 +42,7 @@ class MeasureInstruments {
 
   std::optional<double> cap_hz_;
   std::shared_ptr<Nvml> nvml_;
+  std::optional<GpuWatch> watch_;  // for GPUs
   FoundSensor found_;
   std::optional<PowerMeter> power_;
   InstrumentWorld around_;

@@ -38,6 +38,14 @@ std::optional<RunVerdict> foreign_load(const ProfileMode& mode) {
   return std::nullopt;
 }
 
+std::optional<RunVerdict> shared_gpu(const std::optional<GpuConditions>& gpu) {
+  if (!gpu || gpu->load_before.value_or(0) <= disturbing_gpu_load) return std::nullopt;
+  return RunVerdict{RunState::disturbed,
+                    "other programs kept the GPU busy for " + format_percent(*gpu->load_before) +
+                        " of the time before the run",
+                    "close them and measure again"};
+}
+
 std::optional<RunVerdict> unsteady_rows(const RowTally& rows) {
   if (rows.judged < least_judged || rows.unsteady <= unsteady_share * rows.judged)
     return std::nullopt;
@@ -105,6 +113,7 @@ std::optional<RunVerdict> contradiction(const ProfileMode& mode) {
 
 RunVerdict judge_run(const ProfileMode& mode) {
   if (const auto load = foreign_load(mode)) return *load;
+  if (const auto shared = shared_gpu(mode.conditions.gpu)) return *shared;
   if (const auto rows = unsteady_rows(mode.conditions.rows)) return *rows;
   if (const auto sweep = contradiction(mode)) return *sweep;
   return {RunState::quiet,

@@ -29,6 +29,7 @@ void warn_of_surroundings(const std::string& busiest, std::optional<double> quot
 // an ordinary shared virtual machine passes them now and then and is still worth measuring.
 inline constexpr double disturbing_other = 0.10;
 inline constexpr double disturbing_steal = 0.05;
+inline constexpr double disturbing_gpu_load = 0.2;  // by others, before the first kernel
 // Share of rows that are unsteady: drifted or throttled, impossible or known to no better than 10
 // %. A noisy neighbour moves a few memory rows; a third of all rows is the machine.
 inline constexpr double unsteady_share = 1.0 / 3;

@@ -194,21 +194,66 @@ std::string launch_text(const LaunchRow& row) {
   return row.kind;
 }
 
+std::string latency_text(const LatencyRow& row) {
+  const std::string set = format_bytes(static_cast<double>(row.working_set_bytes));
+  if (row.kernel == "chase_pages") return "load latency, one line in each 2 MiB of " + set;
+  return fmt::format("load latency, {}{}", set,
+                     row.level ? fmt::format(" in {}", to_string(*row.level)) : "");
+}
+
 NotedTable time_table(const ProfileMode& mode) {
   NotedTable result{
       {{{"time", Align::left, true}, {"measured", Align::right}, {"90 %", Align::right}, {""}}, {}},
       {}};
   for (const LatencyRow& row : mode.latency)
-    result.add({fmt::format("load latency, {} in {}",
-                            format_bytes(static_cast<double>(row.working_set_bytes)),
-                            row.level ? to_string(*row.level) : "?"),
-                row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
+    result.add({latency_text(row), row.time_s ? format_seconds(row.time_s->value) : "",
+                interval_text(row.time_s)},
                row.status, row.note);
   for (const LaunchRow& row : mode.launch)
     result.add(
         {launch_text(row) + (row.clock_hz ? ", CPU at " + format_hz(row.clock_hz->value) : ""),
          row.time_s ? format_seconds(row.time_s->value) : "", interval_text(row.time_s)},
         row.status, row.note);
+  return result;
+}
+
+// "1.30 → 1.07 GHz", or one of them where they are alike.
+template <class Format>
+std::string change_of(const std::optional<double>& first, const std::optional<double>& last,
+                      const Format& format) {
+  if (!first || !last) return "";
+  const std::string from = format(*first), to = format(*last);
+  return from == to ? to : from + " → " + to;
+}
+
+// Peaks that were held for seconds, beside their bursts.
+NotedTable sustained_table(const ProfileMode& mode) {
+  NotedTable result{{{{"held", Align::left, true},
+                      {"for", Align::right},
+                      {"measured", Align::right},
+                      {"of burst", Align::right},
+                      {"clock", Align::right},
+                      {"temperature", Align::right},
+                      {"power", Align::right},
+                      {""}},
+                     {}},
+                    {}};
+  const auto add = [&](const std::string& name, const std::optional<Sustained>& held,
+                       const std::optional<Estimate>& burst, const char* unit) {
+    if (!held || !held->rate || !burst) return;
+    const auto celsius = [](double value) { return fmt::format("{:.0f} °C", value); };
+    result.add({name, format_seconds(held->seconds), rate_text(held->rate, unit),
+                format_percent(held->rate->value / burst->value),
+                change_of(held->first_clock_hz, held->last_clock_hz,
+                          [](double hz) { return format_hz(hz); }),
+                change_of(held->first_temperature_c, held->last_temperature_c, celsius),
+                held->power_w ? format_si(*held->power_w, "W") : ""},
+               Status::ok, "");
+  };
+  for (const ComputeRow& row : mode.compute)
+    add(row.kernel, row.sustained, row.flops_per_s, is_integer(row.dtype) ? "OP/s" : "FLOP/s");
+  for (const MemoryRow& row : mode.memory)
+    add(memory_name(row), row.sustained, row.bytes_per_s, "B/s");
   return result;
 }
 
@@ -328,9 +373,9 @@ std::string profile_text(const Profile& profile, int width) {
   for (const ProfileMode& mode : profile.modes) {
     text +=
         fmt::format("mode: {}\n{}\n\n", mode.mode.label, conditions_text(mode.conditions, width));
-    for (const NotedTable& table :
-         {compute_table(mode), memory_table(mode), transfer_table(mode), sweep_table(mode),
-          energy_table(mode), time_table(mode), storage_table(mode), decode_table(mode)})
+    for (const NotedTable& table : {compute_table(mode), memory_table(mode), sustained_table(mode),
+                                    transfer_table(mode), sweep_table(mode), energy_table(mode),
+                                    time_table(mode), storage_table(mode), decode_table(mode)})
       text += table.text(width);
     text += unsupported_text(mode, width) + wrap(sources_text(mode), width, 2) + "\n";
   }

@@ -49,7 +49,7 @@ CheckedTarget target(const std::string& kernel, std::string what, const Estimate
 
 void check_compute(const ProfileMode& mode, TargetCheck& check) {
   for (const ComputeRow& row : mode.compute) {
-    if (!row.flops_per_s) continue;
+    if (!row.flops_per_s || !row.roof) continue;  // a rate that is no ceiling has no target
     if (!row.theory_flops_per_s) {
       check.without_theory.push_back(row.kernel);
       continue;

@@ -12,6 +12,7 @@
 namespace ridgeline::cli {
 namespace {
 
+constexpr double most_sustain_s = 3600;
 constexpr std::uint64_t least_sample = 1, most_sample = std::uint64_t{64} << 20;
 
 bool same_word(const std::string& word, const char* name) {
@@ -66,6 +67,17 @@ void read_budget(const Options& options, MeasureRequest& request) {
                                       int(request.decode));
 }
 
+void read_sustain(const Options& options, MeasureRequest& request) {
+  const auto text = options.word("sustain");
+  if (!text) return;
+  const std::string where = as_typed("sustain", *text);
+  if (!request.gpu || request.verify_counters)
+    throw usage_error("--sustain", "is for the rates of a GPU", "add --gpu");
+  request.sustain_s = parse_seconds(*text, where);
+  if (*request.sustain_s > most_sustain_s)
+    throw usage_error(where, "is longer than an hour", "give at most 3600s");
+}
+
 void read_threads(const Options& options, MeasureRequest& request) {
   const auto text = options.word("threads");
   if (!text) return;
@@ -96,6 +108,9 @@ void add_measure_options(OptionsDescription& options) {
       "budget", "TIME",
       "time for the run, for example 90s (default: 50s with --quick, else 200s; of a GPU 35s and "
       "200s, where power can be read 42s and 270s)");
+  options.add_text("sustain", "TIME",
+                   "with --gpu, hold each compute and DRAM peak for this long as well, for example "
+                   "5s; 0s: not (default: 5s, with --quick 0s; in at most 30 % of the budget)");
   options.add_text("only", "WORDS",
                    "measure only what matches one of these words: dtypes, memory levels, "
                    "directions, sections, instruction sets, kernels; for example fp32,dram; "
@@ -130,6 +145,7 @@ MeasureRequest measure_request(const Options& options) {
   request.verify_counters = flag(options, "verify-counters");
   read_only(options, request);
   read_budget(options, request);
+  read_sustain(options, request);
   read_threads(options, request);
   if (request.verify_counters) {
     for (const char* other : {"list", "check-targets"})
@@ -159,7 +175,9 @@ cpu::MeasureOptions MeasureRequest::cpu_options() const {
 }
 
 cuda::MeasureOptions MeasureRequest::gpu_options() const {
-  return backend_options<cuda::MeasureOptions>(*this);
+  auto options = backend_options<cuda::MeasureOptions>(*this);
+  options.sustain_s = sustain_s;
+  return options;
 }
 
 input::MeasureOptions MeasureRequest::input_options(

@@ -20,11 +20,12 @@ struct MeasureRequest {
   std::vector<std::string> kernels;              // words of --only for the backend of the kernels
   std::optional<input::StorageOptions> storage;  // both of these only where --only names them
   bool decode = false;
-  double part_budget_s = 0;  // of each part; 0: none is given
-  std::vector<int> threads;  // of the CPU; empty: one and all cores
-  std::string output;        // a file beside the store; empty: none
-  std::string modes;         // one after the other: "stock", "grid:cores=all"; empty: as found
-  bool resume = false;       // go on with the modes that the last sweep did not reach
+  double part_budget_s = 0;         // of each part; 0: none is given
+  std::optional<double> sustain_s;  // that a GPU's peaks are held; absent: as usual
+  std::vector<int> threads;         // of the CPU; empty: one and all cores
+  std::string output;               // a file beside the store; empty: none
+  std::string modes;    // one after the other: "stock", "grid:cores=all"; empty: as found
+  bool resume = false;  // go on with the modes that the last sweep did not reach
   bool list = false, check_targets = false, verify_counters = false;
 
   bool any_kernel() const { return everything || !kernels.empty(); }

@@ -17,9 +17,9 @@ struct DeviceTag;
 using Device = DeviceTag*;
 
 constexpr Code success = 0, invalid_argument = 2, not_supported = 3, no_permission = 4,
-               not_found = 6, driver_not_loaded = 9, function_not_found = 13, gpu_is_lost = 15,
-               version_mismatch = 18;
-constexpr unsigned clock_sm = 1, clock_memory = 2;
+               not_found = 6, insufficient_size = 7, driver_not_loaded = 9, function_not_found = 13,
+               gpu_is_lost = 15, version_mismatch = 18;
+constexpr unsigned clock_sm = 1, clock_memory = 2, temperature_gpu = 0;
 
 std::string plain_words(Code code) {
   switch (code) {
@@ -75,6 +75,36 @@ class LoadedNvml final : public Nvml {
   NvmlAnswer<double> memory_clock_hz() override { return clock_hz(clock_memory); }
   NvmlAnswer<double> power_limit_w() override {
     return scaled<unsigned>(1e-3, "nvmlDeviceGetEnforcedPowerLimit");
+  }
+
+  NvmlAnswer<double> temperature_c() override {
+    unsigned celsius = 0;
+    const Code code = call<Device, unsigned, unsigned*>("nvmlDeviceGetTemperature", device_,
+                                                        temperature_gpu, &celsius);
+    if (code != success) return {{}, plain_words(code)};
+    return {double(celsius), {}};
+  }
+
+  NvmlAnswer<double> load() override {
+    struct Utilization {
+      unsigned gpu, memory;  // per cent
+    } seen{};
+    const Code code = call<Device, Utilization*>("nvmlDeviceGetUtilizationRates", device_, &seen);
+    if (code != success) return {{}, plain_words(code)};
+    return {0.01 * seen.gpu, {}};
+  }
+
+  // With room for none of them, their number comes back.
+  NvmlAnswer<int> processes() override {
+    for (const char* const name :
+         {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
+          "nvmlDeviceGetComputeRunningProcesses"}) {
+      unsigned count = 0;
+      const Code code = call<Device, unsigned*, void*>(name, device_, &count, nullptr);
+      if (code == success || code == insufficient_size) return {static_cast<int>(count), {}};
+      if (code != function_not_found) return {{}, plain_words(code)};
+    }
+    return {{}, plain_words(function_not_found)};
   }
 
   NvmlAnswer<std::uint64_t> throttle_reasons() override {

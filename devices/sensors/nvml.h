@@ -1,5 +1,6 @@
 // What NVIDIA's management library (NVML) reports about one GPU: power, energy, clocks, what holds
-// the clocks down, limits. Loaded at run time; a function that it lacks returns no value.
+// the clocks down, temperature, load, limits. Loaded at run time; a function that it lacks returns
+// no value.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,11 @@ class Nvml {
   virtual NvmlAnswer<double> sm_clock_hz() = 0;
   virtual NvmlAnswer<double> memory_clock_hz() = 0;
   virtual NvmlAnswer<std::uint64_t> throttle_reasons() = 0;  // bits
-  virtual NvmlAnswer<double> power_limit_w() = 0;            // that is enforced now
+  // Beside the kernels of a run; absent unless a library is really there.
+  virtual NvmlAnswer<double> temperature_c() { return {}; }
+  virtual NvmlAnswer<double> load() { return {}; }    // share of the last moments with a kernel
+  virtual NvmlAnswer<int> processes() { return {}; }  // that use CUDA on it
+  virtual NvmlAnswer<double> power_limit_w() = 0;  // that is enforced now
   struct Limits {
     double least_w = 0, most_w = 0;  // that can be set
   };

@@ -62,7 +62,8 @@ struct Mma {
   static constexpr int flop = 2 * rows * columns * inner;  // of the warp
   static constexpr int register_bytes = type == DType::fp64 ? 8 : 4;
   static constexpr int split = 1;        // machine instructions that one of PTX becomes
-  static constexpr bool opaque = false;  // the layout of fragments is not documented
+  static constexpr bool opaque = false;  // results do not depend on the layout of operands
+  static constexpr int warps = 1;        // that take one step together
   // At least, between two of them: FP64 at the rate of GH100, the fastest; others may take one.
   static constexpr int cycles = type == DType::fp64 ? 8 : 1;
   // Architectures from sm_90 to sm_119 make FP8 out of FP16, but for wgmma and tcgen05.
@@ -116,6 +117,12 @@ struct MmaFp64 : Mma<DType::fp64, DType::fp64, 8, 8, 4, 1, 1, 2> {
   static constexpr const char* opcodes = "DMMA";
   static constexpr const char* ptx = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
 };
+// sm_90 has a shape that is twice as fast; newer architectures split it into eight of the above.
+struct MmaFp64K16 : Mma<DType::fp64, DType::fp64, 16, 8, 16, 8, 4, 4> {
+  static constexpr int cycles = 64;
+  static constexpr const char* opcodes = "DMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64";
+};
 struct MmaInt8 : Mma<DType::int8, DType::int32, 16, 8, 32, 4, 2, 4> {
   static constexpr const char* opcodes = "IMMA";
   static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
@@ -136,6 +143,10 @@ struct MmaFp8 : Mma<DType::fp8, DType::fp32, 16, 8, 32, 4, 2, 4> {
   static constexpr const char* opcodes = "QMMA";
   static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32";
 };
+struct MmaFp8Fp16 : Mma<DType::fp8, DType::fp16, 16, 8, 32, 4, 2, 2> {
+  static constexpr const char* opcodes = "QMMA";
+  static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16";
+};
 struct SparseFp16 : Mma<DType::fp16, DType::fp32, 16, 8, 32, 4, 4, 4, true> {
   static constexpr const char* opcodes = "HMMA";
   static constexpr const char* ptx = "m16n8k32.row.col.f32.f16.f16.f32";
@@ -155,6 +166,48 @@ struct SparseInt8 : Mma<DType::int8, DType::int32, 16, 8, 64, 4, 4, 4, true> {
 struct SparseFp8 : Mma<DType::fp8, DType::fp32, 16, 8, 64, 4, 4, 4, true> {
   static constexpr const char* opcodes = "QMMA";
   static constexpr const char* ptx = "m16n8k64.row.col.f32.e4m3.e4m3.f32";
+};
+
+// --- wgmma (sm_90a): four warps together, operands in shared memory -----------------------------
+
+// A tile is 64 × 128, of which each warp holds a quarter of the rows; `flop` is that of one warp.
+// At the full rate of GH100 a step takes 64 cycles, whatever the type.
+template <DType type, DType sum, int inner>
+struct Wgmma : Mma<type, sum, 64, 128, inner, 1, 1, sum == DType::fp16 ? 32 : 64> {
+  static constexpr int warps = 4;
+  static constexpr int flop = 2 * 64 * 128 * inner / warps;
+  static constexpr int cycles = 64;
+  static constexpr bool opaque = true;
+  static constexpr int emulated_first = 0, emulated_last = 0;
+};
+
+struct WgmmaFp16 : Wgmma<DType::fp16, DType::fp32, 16> {
+  static constexpr const char* opcodes = "HGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16";
+};
+struct WgmmaFp16Fp16 : Wgmma<DType::fp16, DType::fp16, 16> {
+  static constexpr const char* opcodes = "HGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k16.f16.f16.f16";
+};
+struct WgmmaBf16 : Wgmma<DType::bf16, DType::fp32, 16> {
+  static constexpr const char* opcodes = "HGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16";
+};
+struct WgmmaTf32 : Wgmma<DType::tf32, DType::fp32, 8> {
+  static constexpr const char* opcodes = "HGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32";
+};
+struct WgmmaFp8 : Wgmma<DType::fp8, DType::fp32, 32> {
+  static constexpr const char* opcodes = "QGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3";
+};
+struct WgmmaFp8Fp16 : Wgmma<DType::fp8, DType::fp16, 32> {
+  static constexpr const char* opcodes = "QGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k32.f16.e4m3.e4m3";
+};
+struct WgmmaInt8 : Wgmma<DType::int8, DType::int32, 32> {
+  static constexpr const char* opcodes = "IGMMA";
+  static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8";
 };
 
 }  // namespace ridgeline::cuda

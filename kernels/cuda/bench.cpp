@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -41,7 +42,7 @@ constexpr double trial_window_s = 1e-3;              // while tuning
 constexpr double scouting_share = 0.6;               // of tuning; the rest confirms
 // Others on the GPU can only slow a launch down: the best of several counts.
 constexpr std::size_t scouting_rounds = 2, confirmed_shapes = 3;
-constexpr int confirming_rounds = 3;
+constexpr int confirming_rounds = 3, near_tries = 3;
 // Governors look at the load every 10 to 20 ms and raise the clocks in steps: a rate that has not
 // grown for three of these times has settled. (tegra30-devfreq: ACTMON_SAMPLING_PERIOD 12 ms)
 constexpr double settled_s = 0.03, settling_s = 0.3, grown = 1.01;
@@ -98,6 +99,12 @@ double Setup::bytes() const {
          (passes() ? repeats : 1);
 }
 
+double Setup::work() const {
+  if (kernel->role == Role::compute) return flop();
+  if (kernel->role == Role::latency) return double(kernel->loads) * trips();
+  return bytes();
+}
+
 std::uint64_t Setup::least_bytes() const {
   if (kernel->arrays == 0) return 0;
   return tile_bytes(*this) * (walks() ? grid.blocks : 1) * std::uint64_t(kernel->arrays);
@@ -109,7 +116,7 @@ Arguments Setup::arguments() const {
   arguments.passes = passes() ? repeats : 1;
   arguments.scale = kernel->direction == Direction::update ? -2.0f : 3.0f;
   arguments.window = 1;
-  if (kernel->role == Role::compute || kernel->role == Role::launch) return arguments;
+  if (kernel->arrays == 0) return arguments;
   const std::uint64_t tile = tile_bytes(*this);
   arguments.pitch = array_bytes(*this);
   arguments.window = std::max(array_bytes(*this), tile);
@@ -189,9 +196,8 @@ namespace {
 // How good a launch was. Clocks move while shapes are tried: what the multiprocessors' clock drives
 // is compared per cycle.
 double merit_of(const Setup& setup, const Timed& timed) {
-  const double work = setup.kernel->role == Role::compute ? setup.flop() : setup.bytes();
   const bool per_cycle = !setup.dram() && timed.clock_hz > 0;
-  return work / timed.seconds / (per_cycle ? timed.clock_hz : 1);
+  return setup.work() / timed.seconds / (per_cycle ? timed.clock_hz : 1);
 }
 
 }  // namespace
@@ -209,16 +215,20 @@ Bench::Bench(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptio
       options_(options),
       world_(world),
       registers_(plan.size()),
+      chains_(plan.size()),
       setups_(plan.size()),
       tunings_(plan.size()),
       lead_in_rates_(plan.size()),
       failures_(plan.size()) {
   allocate();
   std::vector<std::size_t> kernels;
-  for (std::size_t i = 0; i < plan.size(); ++i)
-    if (plan[i].missing.empty() && failures_[i].empty() && plan[i].role != Role::launch &&
-        plan[i].role != Role::transfer)
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (!plan[i].missing.empty() || !failures_[i].empty()) continue;
+    if (plan[i].role == Role::latency) choose_chain(i);
+    if (plan[i].role == Role::compute || plan[i].role == Role::memory ||
+        plan[i].role == Role::sweep)
       kernels.push_back(i);
+  }
   const double start_s = world.now_s();
   share_out(kernels, start_s + scouting_share * tuning_s,
             [&](std::size_t index, double until_s) { scout(index, until_s); });
@@ -300,6 +310,17 @@ void Bench::allocate() {
            close_others});
   }
   prepare_transfers();
+  prepare_chains();
+}
+
+void Bench::prepare_chains() {
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    if (plan_[i].role != Role::latency || !plan_[i].missing.empty()) continue;
+    guard(i, [&] {
+      chains_[i] = DeviceBuffer(gpu_, plan_[i].chain.bytes());
+      fill_chain(gpu_, chains_[i], plan_[i].chain);
+    });
+  }
 }
 
 void Bench::prepare_transfers() {
@@ -328,6 +349,7 @@ void Bench::prepare_transfers() {
 }
 
 const DeviceBuffer& Bench::data_of(const Setup& setup) const {
+  if (setup.kernel->role == Role::latency) return chains_[current_];
   return setup.kernel->role == Role::compute
              ? registers_[current_]
              : elements_[static_cast<std::size_t>(plan_[current_].memory)];
@@ -471,6 +493,10 @@ void Bench::confirm(std::size_t index, double until_s) {
                               : run_once(gpu_, setup, data_of(setup), stamps_);
     const double merit = merit_of(setup, timed);
     shape.merit = first ? merit : std::max(shape.merit, merit);
+    // Shapes on the chip are close to each other, and a launch is short: it has a few more tries.
+    for (int i = 0; i < near_tries && !setup.dram(); ++i)
+      shape.merit =
+          std::max(shape.merit, merit_of(setup, run_once(gpu_, setup, data_of(setup), stamps_)));
   }
   tuning.best = std::move(best);
   tuning.confirmed = true;
@@ -488,6 +514,44 @@ void Bench::choose(std::size_t index) {
   }
   winner.repeats = 2;
   calibrate(winner, options_.window_s);
+}
+
+// One warp, which waits for each load: there is nothing to search for.
+void Bench::choose_chain(std::size_t index) {
+  current_ = index;
+  Setup& setup = setups_[index];
+  setup.kernel = &plan_[index].kernel();
+  setup.grid = {1, 32};
+  setup.set_bytes = plan_[index].chain.bytes();
+  tunings_[index].shapes = tunings_[index].tried = 1;
+  tunings_[index].confirmed = true;
+  guard(index, [&] {
+    prepare(setup);
+    const std::string wrong = wrong_position(setup);
+    if (!wrong.empty())
+      throw GpuError(GpuError::Kind::launch, std::string(setup.kernel->name), wrong);
+    calibrate(setup, trial_window_s);  // a thousand loads and more
+    // A launch begins with an empty L1: its first lap is not to count.
+    constexpr std::uint64_t laps = 8;
+    const auto loads = static_cast<std::uint64_t>(setup.kernel->loads);
+    if (setup.set_bytes <= gpu_.facts().l1_bytes)
+      setup.repeats =
+          std::max(setup.repeats,
+                   static_cast<std::uint32_t>(laps * plan_[index].chain.lines / loads + 1) / 2 * 2);
+  });
+}
+
+// Whether one trip takes the chain as far as it has loads.
+std::string Bench::wrong_position(const Setup& setup) {
+  const Chain& chain = plan_[current_].chain;
+  Setup once = setup;
+  once.repeats = 1;
+  std::uint64_t line = chain_position(gpu_, data_of(setup)) / chain.stride;
+  run_once(gpu_, once, data_of(setup), stamps_);
+  for (int i = 0; i < setup.kernel->loads; ++i) line = chain.next(line);
+  return chain_position(gpu_, data_of(setup)) == chain.place(line)
+             ? ""
+             : "its chain ends at another line than the host's";
 }
 
 // Repeats for a window of about this length, from those that the setup has: even if they were, so
@@ -534,6 +598,7 @@ void Bench::cut(Setup& setup) {
 // DRAM would begin at the lower clock, and its half would have more of it than the whole: the same
 // kernel runs until its rate is back, or for lead_in_s if that rate is gone for good.
 void Bench::lead_in(const Setup& setup) {
+  if (setup.kernel->role == Role::latency) return touch_chain(setup);
   if (!setup.dram()) return;
   Setup part = setup;
   if (setup.walks()) {
@@ -553,18 +618,37 @@ void Bench::lead_in(const Setup& setup) {
   }
 }
 
+// What ran in between has taken the chain's lines out of L2, and a window is too short to fetch all
+// of a long one: it is read once, as far as L2 holds it. A short chain fetches itself.
+void Bench::touch_chain(const Setup& setup) {
+  const Chain& chain = plan_[current_].chain;
+  if (chain.lines * Chain::line_bytes > gpu_.facts().l2_bytes) return;
+  Setup touching = setup;
+  constexpr std::uint64_t short_chain = 1024;  // lines
+  if (chain.lines <= short_chain) {
+    const auto loads = static_cast<std::uint64_t>(setup.kernel->loads);
+    touching.repeats = static_cast<std::uint32_t>((chain.lines + loads - 1) / loads);
+  } else {
+    touching.kernel = find_kernel("read_l2");
+    touching.grid.threads = 128;
+    // A power of two, so that the trips of all blocks cover the chain to its end.
+    const auto multiprocessors = static_cast<std::uint64_t>(gpu_.facts().multiprocessors);
+    touching.grid.blocks = static_cast<std::uint32_t>(
+        std::min(std::bit_floor(multiprocessors), setup.set_bytes / tile_bytes(touching)));
+    touching.repeats = 1;
+  }
+  run_once(gpu_, touching, data_of(setup), stamps_);
+}
+
 // The whole and half of it: what a launch costs is in both, and not in their difference.
 Reading Bench::read(const Setup& setup) {
   lead_in(setup);
   Setup half = setup;
   half.repeats = setup.repeats / 2;
-  const auto work = [](const Setup& of) {
-    return of.kernel->role == Role::compute ? of.flop() : of.bytes();
-  };
   const Timed part = run_once(gpu_, half, data_of(half), stamps_);
   const Timed whole = run_once(gpu_, setup, data_of(setup), stamps_);
-  if (whole.seconds <= part.seconds) return {work(setup) / whole.seconds, whole.clock_hz};
-  return {(work(setup) - work(half)) / (whole.seconds - part.seconds), whole.clock_hz};
+  if (whole.seconds <= part.seconds) return {setup.work() / whole.seconds, whole.clock_hz};
+  return {(setup.work() - half.work()) / (whole.seconds - part.seconds), whole.clock_hz};
 }
 
 Timed Bench::run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile) {

@@ -32,6 +32,7 @@ struct Setup {
   std::uint32_t trips() const;        // of one pass
   double flop() const;                // of one launch
   double bytes() const;               // likewise
+  double work() const;                // FLOP, bytes or dependent loads, whatever its rate counts
   std::uint64_t least_bytes() const;  // of a set that one trip stays within
   Arguments arguments() const;        // but for the buffers
 };
@@ -101,6 +102,8 @@ class Bench {
   void allocate();
   DeviceBuffer allocate_elements(std::uint64_t wanted, MemoryKind kind);
   void prepare_transfers();
+  void prepare_chains();
+  std::string wrong_position(const Setup& setup);
   void share_out(const std::vector<std::size_t>& kernels, double end_s,
                  const std::function<void(std::size_t, double)>& step);
   std::vector<Setup> setups_to_try(const PlannedTrial& trial) const;
@@ -112,6 +115,8 @@ class Bench {
   void choose(std::size_t index);
   Timed calibrate(Setup& setup, double window_s);
   void cut(Setup& setup);
+  void choose_chain(std::size_t index);
+  void touch_chain(const Setup& setup);
   void lead_in(const Setup& setup);
   Reading read(const Setup& setup);
 
@@ -123,6 +128,7 @@ class Bench {
   DeviceBuffer stamps_;
   std::unique_ptr<TransferBench> transfers_;
   std::vector<DeviceBuffer> registers_;  // by trial
+  std::vector<DeviceBuffer> chains_;     // likewise
   const DeviceBuffer& data_of(const Setup& setup) const;
   std::size_t current_ = 0;  // trial whose registers are in use
   std::vector<Setup> setups_;

@@ -245,20 +245,48 @@ template <>
 struct HostMma<MmaFp16Fp16K4> : HostQuarters<MmaFp16Fp16K4> {};
 
 // Operands are all equal: every element of C grows by the same, wherever it is.
-template <>
-struct HostMma<WmmaInt8> {
+template <class Arithmetic>
+struct HostEqual {
   using Register = std::uint32_t;
-  using Left = WarpFragment<Register, WmmaInt8::a>;
-  using Right = WarpFragment<Register, WmmaInt8::b>;
-  using Accumulator = WarpFragment<Register, WmmaInt8::c>;
+  using Left = WarpFragment<Register, Arithmetic::a>;
+  using Right = WarpFragment<Register, Arithmetic::b>;
+  using Accumulator = WarpFragment<Register, Arithmetic::c>;
   using Metadata = std::array<Register, warp>;
 
   static void step(Accumulator& c, const Left& a, const Right& b, const Metadata&) {
-    const double product = element(DType::int8, a[0][0], 0) * element(DType::int8, b[0][0], 0);
-    const auto sum = static_cast<std::uint32_t>(static_cast<int>(WmmaInt8::k * product));
+    const double product =
+        element(Arithmetic::dtype, a[0][0], 0) * element(Arithmetic::dtype, b[0][0], 0);
     for (auto& part : c)
-      for (Register& word : part) word += sum;
+      for (Register& word : part) add(word, Arithmetic::k * product);
+  }
+
+ private:
+  static void add(Register& word, double sum) {
+    if constexpr (Arithmetic::accumulate == DType::fp16)
+      word = by_halves(word, 0, [&](std::uint16_t half, std::uint16_t) {
+        return cpu::to_fp16(cpu::from_fp16(half) + sum);
+      });
+    else if constexpr (Arithmetic::accumulate == DType::fp32)
+      word = std::bit_cast<Register>(static_cast<float>(std::bit_cast<float>(word) + sum));
+    else
+      word += static_cast<Register>(static_cast<std::int64_t>(sum));
   }
 };
+template <>
+struct HostMma<WmmaInt8> : HostEqual<WmmaInt8> {};
+template <>
+struct HostMma<WgmmaFp16> : HostEqual<WgmmaFp16> {};
+template <>
+struct HostMma<WgmmaFp16Fp16> : HostEqual<WgmmaFp16Fp16> {};
+template <>
+struct HostMma<WgmmaBf16> : HostEqual<WgmmaBf16> {};
+template <>
+struct HostMma<WgmmaTf32> : HostEqual<WgmmaTf32> {};
+template <>
+struct HostMma<WgmmaFp8> : HostEqual<WgmmaFp8> {};
+template <>
+struct HostMma<WgmmaFp8Fp16> : HostEqual<WgmmaFp8Fp16> {};
+template <>
+struct HostMma<WgmmaInt8> : HostEqual<WgmmaInt8> {};
 
 }  // namespace ridgeline::cuda

@@ -14,6 +14,7 @@ enum class Role {
   compute,   // arithmetic in registers
   memory,    // streams through a working set
   sweep,     // loads from DRAM with n FMA per element
+  latency,   // loads that wait for each other
   launch,    // nothing at all
   transfer,  // of no kernel: copies by the copy engines, planned like the others
 };
@@ -50,19 +51,20 @@ struct Kernel {
   int split = 1;                  // … one of which becomes so many of them
   int flop_each = 0;              // FLOP (OP for integers) of one of them, all 32 lanes
   int cycles_each = 1;            // issue cycles that one keeps its unit busy, at least
-  int loads = 0, stores = 0;      // of 16 bytes per lane
+  int loads = 0, stores = 0;      // of 16 bytes per lane, of pointers for latency
   int combines = 0;               // LOP3 that consume what was loaded
   int other_percent = 3;          // of the bound unit's cycles that other instructions may take
   int arrays = 0;                 // memory, sweep: arrays that a pass walks through
   int fma_per_element = 0;        // sweep
 
   // What a compute kernel finds at `data`: constants, then chains.
-  bool opaque =
-      false;  // undocumented which element a lane holds: those of an operand are all equal
+  bool opaque = false;     // no layout is needed: all elements of an operand are equal
+  int warps_together = 1;  // that execute one arithmetic instruction
   int constants = 0, registers_per_chain = 0, register_bytes = 0;
 
   constexpr double flop_per_trip() const { return double(arithmetic) * flop_each; }
-  constexpr double bytes_per_trip() const { return 512.0 * (loads + stores); }
+  constexpr int access_bytes() const { return role == Role::latency ? 8 : 16; }  // per lane
+  constexpr double bytes_per_trip() const { return 32.0 * access_bytes() * (loads + stores); }
   // Bytes of each array that one trip of a warp covers.
   constexpr std::uint64_t warp_bytes() const {
     const int streams = arrays + (direction == Direction::update ? 1 : 0);

@@ -6,13 +6,16 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
 
 #include "base/random.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "devices/sensors/nvml.h"
 #include "kernels/cuda/bench.h"
+#include "kernels/cuda/surroundings.h"
+#include "kernels/cuda/sustain.h"
+#include "kernels/cuda/theory.h"
 #include "kernels/power_sweep.h"
 #include "kernels/record.h"
 #include "kernels/verdict.h"
@@ -23,6 +26,8 @@ namespace {
 constexpr double quick_budget_s = 35, full_budget_s = 200;
 constexpr double quick_power_budget_s = 42, full_power_budget_s = 270;  // with power
 constexpr double tuning_share = 0.3;                                    // of the budget, at most
+// Held peaks take at most this share of a run. Less than a second would be another burst.
+constexpr double usual_sustain_s = 5, sustain_share = 0.3, least_sustain_s = 1;
 // Half of the sampler's own: rounds of a GPU are short, and its rows are to be right within 1 %.
 constexpr double good_half_width = 0.001;
 
@@ -31,80 +36,6 @@ Verdict unsupported(const std::string& reason) {
   verdict.status = Status::unsupported;
   verdict.note = reason;
   return verdict;
-}
-
-// Rates per multiprocessor and clock. Sources: NVIDIA's architecture whitepapers (Turing, GA100,
-// GA102, AD102, GH100), Jetson Orin and Xavier technical briefs, Jetson Thor datasheet (FP32).
-// Rates that differ between products of one architecture are left out: FP16 with FP32 sums, BF16
-// and TF32 on sm_86 and sm_89 are half as fast on GeForce as elsewhere.
-struct Rate {
-  int architecture;
-  Unit unit;
-  DType dtype, accumulate;
-  double flop;
-};
-
-constexpr auto vector_rate = [](int architecture, DType dtype, double flop) {
-  return Rate{architecture, Unit::vector, dtype, dtype, flop};
-};
-
-constexpr auto rates = std::to_array<Rate>({
-    vector_rate(72, DType::fp32, 128),
-    vector_rate(72, DType::fp16, 256),
-    vector_rate(75, DType::fp32, 128),
-    vector_rate(75, DType::fp16, 256),
-    vector_rate(80, DType::fp32, 128),
-    vector_rate(80, DType::fp16, 512),
-    vector_rate(86, DType::fp32, 256),
-    vector_rate(86, DType::fp16, 256),
-    vector_rate(87, DType::fp32, 256),
-    vector_rate(89, DType::fp32, 256),
-    vector_rate(89, DType::fp16, 256),
-    vector_rate(90, DType::fp32, 256),
-    vector_rate(90, DType::fp16, 512),
-    vector_rate(110, DType::fp32, 256),
-    {72, Unit::matrix, DType::fp16, DType::fp32, 1024},
-    {72, Unit::matrix, DType::int8, DType::int32, 2048},
-    {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
-    {75, Unit::matrix, DType::int8, DType::int32, 2048},
-    {80, Unit::matrix, DType::fp16, DType::fp32, 2048},
-    {80, Unit::matrix, DType::fp16, DType::fp16, 2048},
-    {80, Unit::matrix, DType::bf16, DType::fp32, 2048},
-    {80, Unit::matrix, DType::tf32, DType::fp32, 1024},
-    {80, Unit::matrix, DType::int8, DType::int32, 4096},
-    {86, Unit::matrix, DType::fp16, DType::fp16, 1024},
-    {87, Unit::matrix, DType::fp16, DType::fp32, 2048},
-    {87, Unit::matrix, DType::int8, DType::int32, 4096},
-    {89, Unit::matrix, DType::fp16, DType::fp16, 1024},
-    {89, Unit::matrix, DType::int8, DType::int32, 2048},
-    {90, Unit::matrix, DType::fp16, DType::fp32, 4096},
-    {90, Unit::matrix, DType::bf16, DType::fp32, 4096},
-    {90, Unit::matrix, DType::tf32, DType::fp32, 2048},
-    {90, Unit::matrix, DType::int8, DType::int32, 8192},
-});
-
-// FLOP (OP for integers) or bytes per clock of one multiprocessor; absent if the table lacks it.
-std::optional<double> theory_per_cycle(const Kernel& kernel, int architecture) {
-  // Load/store units: 128 bytes per clock on every architecture in the table.
-  if (kernel.role == Role::memory && (kernel.level == Level::shared || kernel.level == Level::l1))
-    return 128;
-  if (kernel.role != Role::compute) return std::nullopt;
-  for (const Rate& rate : rates)
-    if (rate.architecture == architecture && rate.unit == kernel.unit &&
-        rate.dtype == kernel.dtype && rate.accumulate == kernel.accumulate)
-      return kernel.sparse ? 2 * rate.flop : rate.flop;
-  return std::nullopt;
-}
-
-Theory theory_of(const Kernel& kernel, const DeviceFacts& facts) {
-  if (kernel.role == Role::memory && kernel.level == Level::dram) {
-    // Sectors at random places never fill the bus: no share of it is expected.
-    if (kernel.direction == Direction::random) return {};
-    return {.rate = facts.memory_bytes_per_s};
-  }
-  const auto per_cycle = theory_per_cycle(kernel, facts.architecture);
-  if (!per_cycle) return {};
-  return {.per_hz = *per_cycle * facts.multiprocessors};
 }
 
 // A clock below the mode's own is throttling, however steady it is; if the mode's is unknown, the
@@ -162,6 +93,7 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
       mode.compute.push_back({Processor::gpu, name, kernel.unit, kernel.dtype, kernel.accumulate,
                               isa, threads, verdict.status, verdict.note, verdict.rate,
                               verdict.theory, verdict.clock_hz, kernel.sparse});
+      mode.compute.back().roof = faster_instruction(kernel, facts.architecture).empty();
       break;
     case Role::memory:
       mode.memory.push_back(
@@ -176,6 +108,11 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
                             scaled(verdict.rate, flop_per_byte), verdict.rate, set_bytes});
       break;
     }
+    case Role::latency:
+      mode.latency.push_back({Processor::gpu, name, level_of(trial.chain, facts),
+                              trial.chain.bytes(), verdict.status, verdict.note,
+                              inverse(verdict.rate)});
+      break;
     case Role::launch:
       mode.launch.push_back({Processor::gpu, trial.name(), 1, verdict.status, verdict.note,
                              verdict.rate, verdict.clock_hz});  // seconds, not a rate
@@ -315,20 +252,44 @@ double total_budget_s(const MeasureOptions& options, bool power) {
 // The trials that can run; each reads afterwards what held the clock down.
 std::vector<Trial> watched(const std::vector<Trial>& trials,
                            const std::function<std::uint64_t()>& throttle_reasons,
-                           std::vector<std::uint64_t>& seen) {
+                           std::vector<std::uint64_t>& seen, Surroundings& surroundings) {
   std::vector<Trial> runnable;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (!trials[i].run) continue;
     Trial trial = trials[i];
-    if (throttle_reasons)
-      trial.run = [run = trials[i].run, &throttle_reasons, &bits = seen[i]] {
-        const Reading reading = run();
-        bits |= throttle_reasons();
-        return reading;
-      };
+    trial.run = [run = trials[i].run, &throttle_reasons, &bits = seen[i], &surroundings] {
+      const Reading reading = run();
+      if (throttle_reasons) bits |= throttle_reasons();
+      surroundings.look();
+      return reading;
+    };
     runnable.push_back(std::move(trial));
   }
   return runnable;
+}
+
+// Seconds for all held peaks together, before it is known which rows are peaks: one per arithmetic
+// and two of DRAM.
+double time_to_sustain(const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
+                       double total_s) {
+  const double each_s = options.sustain_s.value_or(options.quick ? 0 : usual_sustain_s);
+  if (each_s <= 0) return 0;
+  std::set<std::pair<Unit, DType>> arithmetic;
+  bool dram = false;
+  for (const PlannedTrial& trial : plan) {
+    if (!trial.missing.empty()) continue;
+    if (trial.role == Role::compute && !trial.kernel().sparse)
+      arithmetic.insert({trial.kernel().unit, trial.kernel().dtype});
+    dram = dram || (trial.role == Role::memory && trial.kernel().level == Level::dram);
+  }
+  const double peaks = static_cast<double>(arithmetic.size()) + (dram ? 2 : 0);
+  const double wanted_s = each_s * peaks;
+  // Whoever asks for a time gets it, unless the budget is given too.
+  if (options.sustain_s && options.budget_s <= 0) return wanted_s;
+  const double most_s = sustain_share * total_s;
+  return std::min(wanted_s, most_s) < least_sustain_s * peaks && wanted_s > most_s
+             ? 0
+             : std::min(wanted_s, most_s);
 }
 
 // Launches of some tens of milliseconds, one after the other, while the sensor is read. Their
@@ -383,15 +344,19 @@ void warn_of_code(Gpu& gpu, const std::vector<PlannedTrial>& plan,
 ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const MeasureOptions& options,
                     const Instruments& instruments, const SamplerWorld& world) {
   const double start = world.now_s();
-  const double total_s = total_budget_s(options, instruments.power != nullptr);
+  const bool free_of_budget = options.sustain_s && options.budget_s <= 0;
+  double total_s = total_budget_s(options, instruments.power != nullptr);
+  const double sustain_s = time_to_sustain(plan, options, total_s);
+  if (free_of_budget) total_s += sustain_s;
   ProfileMode mode;
   mode.conditions.started = utc_now();
+  Surroundings surroundings(instruments.look);
   world.progress(0, total_s);  // before the first kernel: tuning takes a while
   warn_of_code(gpu, plan, mode.conditions);
   const auto points = std::ranges::count_if(plan, has_power);
   PowerSweep power(instruments.power, static_cast<int>(points), options.quick, total_s,
                    mode.conditions);
-  const double budget_s = total_s - power.seconds();
+  const double budget_s = total_s - power.seconds() - sustain_s;
   power.measure_idle(mode);
 
   const double rates_start = world.now_s();
@@ -402,7 +367,8 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
 
   const std::vector<Trial> all = bench.trials();
   std::vector<std::uint64_t> reasons(all.size());
-  const std::vector<Trial> runnable = watched(all, instruments.throttle_reasons, reasons);
+  const std::vector<Trial> runnable =
+      watched(all, instruments.throttle_reasons, reasons, surroundings);
   Sampling sampling;
   if (!runnable.empty()) {
     SamplerOptions sampler;
@@ -423,6 +389,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
   bool lost = bench.lost();
 
   RowCounts counts;
+  std::vector<SustainedRow> held;
   std::size_t next = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const Kernel& kernel = bench.setup(i).kernel ? *bench.setup(i).kernel : plan[i].kernel();
@@ -453,7 +420,17 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
     }
     add_row(mode, plan[i], kernel, verdict, gpu.facts(),
             plan[i].role == Role::transfer ? bench.transfer_bytes() : bench.setup(i).set_bytes);
+    if (plan[i].role == Role::compute) held.push_back({i, true, mode.compute.size() - 1});
+    if (plan[i].role == Role::memory) held.push_back({i, false, mode.memory.size() - 1});
   }
+  if (sustain_s > 0 && !lost) {
+    const auto peaks = peaks_to_sustain(mode, held);
+    sustain(mode, peaks, bench,
+            std::min(sustain_s / static_cast<double>(std::max<std::size_t>(peaks.size(), 1)),
+                     options.sustain_s.value_or(usual_sustain_s)),
+            surroundings, part);
+  }
+  lost = lost || bench.lost();
   if (!lost) measure_power(mode, plan, bench, power);
   lost = lost || bench.lost();
   if (lost) {
@@ -467,6 +444,8 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
   for (const Warning& warning : bench.warnings()) mode.conditions.warnings.push_back(warning);
   if (!world.interrupted()) warn_of_tuning(plan, bench, total_s, mode.conditions);
   if (world.interrupted()) mode.conditions.complete = false;
+  surroundings.look();
+  surroundings.record(mode.conditions);
   mode.conditions.duration_s = world.now_s() - start;
   counts.warn(mode.conditions);
   return mode;

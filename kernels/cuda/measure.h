@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/profile.h"
+#include "devices/sensors/gpu_watch.h"
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/plan.h"
 #include "kernels/power_meter.h"
@@ -20,6 +21,7 @@ struct Instruments {
   std::optional<double> cap_hz = {};                     // the clock that the present mode allows
   std::function<std::uint64_t()> throttle_reasons = {};  // that hold the clock down (NVML's bits)
   std::function<double()> host_clock_hz = {};            // of the core that launches
+  std::function<GpuState()> look = {};                   // at temperature, clocks, load
   PowerMeter* power = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <tuple>
 
@@ -21,6 +22,17 @@ std::string family(const Kernel& kernel) {
   return kernel.role == Role::compute ? name.substr(0, name.find_last_of('_')) : name;
 }
 
+// Of a power of two: "32KiB".
+std::string whole_bytes(std::uint64_t bytes) {
+  const char* unit = "B";
+  for (const char* larger : {"KiB", "MiB", "GiB"})
+    if (bytes >= 1024) {
+      bytes /= 1024;
+      unit = larger;
+    }
+  return fmt::format("{}{}", bytes, unit);
+}
+
 // The words that select a row; "dram" selects its bandwidth, not the sweep.
 std::vector<std::string> words_of(const PlannedTrial& trial) {
   const Kernel& kernel = trial.kernel();
@@ -31,6 +43,7 @@ std::vector<std::string> words_of(const PlannedTrial& trial) {
     return words;
   }
   for (const Kernel* candidate : trial.candidates) words.emplace_back(candidate->name);
+  words[1] = lower(words[1]);
   if (trial.role == Role::compute) {
     words.emplace_back(to_string(kernel.dtype));
     words.emplace_back(to_string(kernel.unit));
@@ -62,43 +75,29 @@ void drop_other_generations(std::vector<PlannedTrial>& trials) {
   });
 }
 
-// The instruction that reaches a tensor rate which mma.sync does not: "wgmma" or "tcgen05"; empty
-// if mma.sync has the full rate or nothing else computes this product. ridgeline has no code for
-// them; the plan names them, so that no row is mistaken for the peak. Sources: PTX ISA,
-// "Asynchronous warpgroup level matrix instructions" (sm_90a) and "tcgen05" (sm_100a, sm_103a,
-// sm_110a). Which types tcgen05.mma takes was tried with ptxas of CUDA 13.0.
-std::string_view full_rate_instruction(const Kernel& kernel, int architecture) {
-  if (kernel.role != Role::compute || kernel.unit != Unit::matrix) return {};
-  switch (kernel.dtype) {
-    case DType::fp16:
-    case DType::bf16:
-    case DType::tf32:
-    case DType::fp8:
-      break;
-    case DType::int8:
-      if (architecture == 103) return {};  // ptxas: ".kind::i8 not supported"
-      break;
-    default:
-      return {};  // FP64 and INT4 are mma.sync's alone
-  }
-  if (architecture >= 90 && architecture < 100) return "wgmma";
-  if (architecture >= 100 && architecture < 120) return "tcgen05";
-  return {};
-}
-
-// A rate that another instruction has stands beside that of mma.sync, marked as not measured.
+// A rate that only another instruction has stands beside that of mma.sync, marked as not measured.
 void add_full_rates(std::vector<PlannedTrial>& trials, int architecture) {
+  const auto arithmetic = [](const PlannedTrial& trial) {
+    const Kernel& kernel = trial.kernel();
+    return std::tuple(kernel.unit, kernel.dtype, kernel.accumulate, kernel.sparse);
+  };
   std::vector<PlannedTrial> all;
-  for (PlannedTrial& trial : trials) {
-    const std::string_view instruction = full_rate_instruction(trial.kernel(), architecture);
+  for (const PlannedTrial& trial : trials) {
+    const std::string_view instruction = faster_instruction(trial.kernel(), architecture);
     all.push_back(trial);
-    if (instruction.empty()) continue;
-    trial.instruction = instruction;
-    trial.missing = fmt::format(
+    const auto is_the_fastest = [&](const PlannedTrial& other) {
+      return other.role == Role::compute && other.missing.empty() &&
+             arithmetic(other) == arithmetic(trial) &&
+             faster_instruction(other.kernel(), architecture).empty();
+    };
+    if (instruction.empty() || std::ranges::any_of(trials, is_the_fastest)) continue;
+    PlannedTrial faster = trial;
+    faster.instruction = instruction;
+    faster.missing = fmt::format(
         "the full rate of sm_{} needs {}, which ridgeline does not use; rates are those of "
         "mma.sync",
         architecture, instruction);
-    all.push_back(std::move(trial));
+    all.push_back(std::move(faster));
   }
   trials = std::move(all);
 }
@@ -115,6 +114,27 @@ void add_memory_kinds(std::vector<PlannedTrial>& trials, const PlannedTrial& tri
     trials.push_back(trial);
     trials.back().memory = kind;
   }
+}
+
+constexpr std::uint64_t first_step = 8 * 1024, quick_l1_step = 16 * 1024;
+constexpr std::uint64_t chained_pages = 512;  // 1 GiB
+// A set that is used again and again in one order hits a cache of an eighth of it in less than one
+// of a thousand loads, even if the cache replaces lines at random.
+constexpr std::uint64_t last_step_l2 = 8;
+
+// Powers of two, from what L1 holds to what L2 does not hold.
+std::vector<Chain> chains_for(const Kernel& kernel, const DeviceFacts& facts, bool quick) {
+  if (kernel.level == Level::l2) return {{chained_pages, Chain::page_bytes}};
+  const std::uint64_t l2 = facts.l2_bytes > 0 ? facts.l2_bytes : std::uint64_t{4} << 20;
+  const std::uint64_t last = std::bit_floor(last_step_l2 * l2);
+  std::vector<Chain> chains;
+  if (quick)
+    for (const std::uint64_t bytes : {quick_l1_step, std::bit_floor(l2 / 2), last})
+      chains.push_back({bytes / Chain::line_bytes});
+  else
+    for (std::uint64_t bytes = first_step; bytes <= last; bytes *= 2)
+      chains.push_back({bytes / Chain::line_bytes});
+  return chains;
 }
 
 void add_transfers(std::vector<PlannedTrial>& trials, const Kernel& empty,
@@ -160,10 +180,47 @@ std::string_view to_string(LaunchKind kind) {
   return "?";
 }
 
+// Sources: PTX ISA, "Asynchronous warpgroup level matrix instructions" (sm_90a) and "tcgen05"
+// (sm_100a, sm_103a, sm_110a). Which types tcgen05.mma takes was tried with ptxas of CUDA 13.0.
+std::string_view faster_instruction(const Kernel& kernel, int architecture) {
+  if (kernel.role != Role::compute || kernel.unit != Unit::matrix) return {};
+  if (kernel.ptx.starts_with("wgmma") || kernel.ptx.starts_with("tcgen05")) return {};
+  // m8n8k4 runs at half the rate of m16n8k16 there.
+  if (kernel.dtype == DType::fp64 && architecture == 90 && kernel.flop_each == 512)
+    return "mma_k16";
+  switch (kernel.dtype) {
+    case DType::fp16:
+    case DType::bf16:
+    case DType::tf32:
+    case DType::fp8:
+      break;
+    case DType::int8:
+      if (architecture == 103) return {};  // ptxas: ".kind::i8 not supported"
+      break;
+    default:
+      return {};  // FP64 and INT4 are mma.sync's alone
+  }
+  if (architecture >= 90 && architecture < 100) return "wgmma";
+  if (architecture >= 100 && architecture < 120) return "tcgen05";
+  return {};
+}
+
+std::optional<Level> level_of(const Chain& chain, const DeviceFacts& facts) {
+  const std::uint64_t bytes = chain.bytes();
+  if (chain.stride != Chain::line_bytes || facts.l2_bytes == 0) return std::nullopt;
+  if (bytes <= facts.l1_bytes / 2) return Level::l1;
+  if (bytes <= facts.l1_bytes) return std::nullopt;
+  if (bytes <= facts.l2_bytes / 2) return Level::l2;
+  if (bytes >= 4 * facts.l2_bytes) return Level::dram;
+  return std::nullopt;
+}
+
 std::string PlannedTrial::name() const {
   if (role == Role::launch) return std::string(to_string(launch));
   if (role == Role::transfer)
     return fmt::format("{}_{}", to_string(transfer.kind), transfer.host_memory());
+  if (role == Role::latency)  // "chase_32KiB", "chase_pages_1GiB"
+    return fmt::format("{}_{}", kernel().name, whole_bytes(chain.bytes()));
   std::string name = family(kernel());
   if (memory != MemoryKind::device) name += fmt::format("_{}", to_string(memory));
   if (instruction.empty()) return name;
@@ -183,6 +240,10 @@ std::string PlannedTrial::what() const {
                                                          : "");
     case Role::sweep:
       return fmt::format("DRAM + {} FMA fp32", kernel().fma_per_element);
+    case Role::latency:
+      return kernel().level == Level::l2
+                 ? "dependent loads, one line in each 2 MiB of " + whole_bytes(chain.bytes())
+                 : "dependent loads in " + whole_bytes(chain.bytes());
     case Role::launch:
       return "empty kernel";
     case Role::transfer:
@@ -218,6 +279,13 @@ std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts&
            {LaunchKind::async_launch, LaunchKind::round_trip, LaunchKind::graph_node})
         trials.push_back({Role::launch, {&kernel}, kind, missing});
       if (without_device || !facts.integrated) add_transfers(trials, kernel, missing);
+      continue;
+    }
+    if (kernel.role == Role::latency) {
+      for (const Chain& chain : chains_for(kernel, facts, options.quick)) {
+        trials.push_back({Role::latency, {&kernel}, {}, missing});
+        trials.back().chain = chain;
+      }
       continue;
     }
     if (options.quick && kernel.sparse) continue;

@@ -63,8 +63,10 @@ struct Reference {
   {#name, run_chains<Arithmetic, chains, rounds>},
 #define RIDGELINE_TENSOR(name, Arithmetic, chains, rounds, first, last) \
   {#name, run_mma<Arithmetic, chains, rounds>},
+#define RIDGELINE_WGMMA RIDGELINE_TENSOR
 #define RIDGELINE_STREAM(...)
 #define RIDGELINE_SWEEP(...)
+#define RIDGELINE_CHASE(...)
 constexpr Reference references[] = {
 #include "kernels/cuda/core.inc"
 #include "kernels/cuda/tensor_fp8.inc"
@@ -72,11 +74,14 @@ constexpr Reference references[] = {
 #include "kernels/cuda/tensor_sm72.inc"
 #include "kernels/cuda/tensor_sm75.inc"
 #include "kernels/cuda/tensor_sm80.inc"
+#include "kernels/cuda/tensor_sm90.inc"
 };
 #undef RIDGELINE_STREAM
 #undef RIDGELINE_SWEEP
+#undef RIDGELINE_CHASE
 #undef RIDGELINE_CHAINS
 #undef RIDGELINE_TENSOR
+#undef RIDGELINE_WGMMA
 
 // Start values.
 
@@ -154,8 +159,10 @@ std::uint64_t operands(const Kernel& kernel, Random& random) {
 }
 
 // The same number in all lanes and registers of an operand, of which there are two on each side.
+// Sums in FP16 grow slowly and stop at 2¹¹ times the largest step, below overflow.
 std::uint64_t equal_operands(const Kernel& kernel, int index) {
-  constexpr int values[] = {3, -2, 2, 4};
+  constexpr int whole[] = {3, -2, 2, 4}, small[] = {1, -1, 2, 1};
+  const auto& values = kernel.accumulate == DType::fp16 ? small : whole;
   std::uint64_t word = 0;
   for (int i = 0; i < 32; i += bits_of(kernel.dtype))
     word |= operand_element(kernel, values[4 * index / kernel.constants]) << i;

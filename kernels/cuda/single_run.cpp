@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/limits.h"
+#include "kernels/cuda/chain.h"
 
 namespace ridgeline::cuda {
 namespace {
@@ -15,9 +17,10 @@ constexpr double window_s = 3e-3;
 
 void check(const Kernel& kernel, const Setup& setup) {
   const Grid grid = setup.grid;
-  if (grid.threads % 32 != 0 || grid.threads > 1024)
+  const std::uint32_t together = 32u * static_cast<std::uint32_t>(kernel.warps_together);
+  if (grid.threads % together != 0 || grid.threads > 1024)
     throw usage_error(fmt::format("--block-threads {}", grid.threads),
-                      "must be a multiple of 32, at most 1024");
+                      fmt::format("must be a multiple of {}, at most 1024", together));
   if (std::uint64_t{grid.blocks} * grid.threads > std::uint64_t{max_units})
     throw usage_error(fmt::format("--blocks {}", grid.blocks),
                       fmt::format("more than {} threads", max_units));
@@ -45,6 +48,9 @@ SingleRun run_alone(Gpu& gpu, const Kernel& kernel, const SingleRunSizes& sizes)
       sizes.blocks > 0 ? sizes.blocks : static_cast<std::uint32_t>(gpu.facts().multiprocessors);
   setup.grid.threads = sizes.block_threads > 0 ? sizes.block_threads : 128;
   if (kernel.arrays > 0) setup.set_bytes = sizes.bytes > 0 ? sizes.bytes : std::uint64_t{64} << 20;
+  if (kernel.role == Role::latency)
+    setup.set_bytes = std::bit_floor(std::clamp<std::uint64_t>(
+        sizes.bytes > 0 ? sizes.bytes : std::uint64_t{64} << 20, 2 * Chain::line_bytes, max_bytes));
   setup.repeats = std::max(sizes.iterations, 1u);
   check(kernel, setup);
 
@@ -56,6 +62,8 @@ SingleRun run_alone(Gpu& gpu, const Kernel& kernel, const SingleRunSizes& sizes)
   const DeviceBuffer data(gpu, bytes), stamps(gpu, stamp_bytes(setup.grid));
   if (kernel.role == Role::compute)
     fill_registers(gpu, setup, data);
+  else if (kernel.role == Role::latency)
+    fill_chain(gpu, data, {setup.set_bytes / Chain::line_bytes});
   else
     fill_elements(gpu, data);
 

@@ -53,6 +53,7 @@ constexpr Kernel tensor_row(std::string_view name, std::string_view group, int f
   row.flop_each = Arithmetic::flop / Arithmetic::split;
   row.cycles_each = Arithmetic::cycles;
   row.opaque = Arithmetic::opaque;
+  row.warps_together = Arithmetic::warps;
   row.constants = (Arithmetic::sparse ? 1 : 0) + 2 * Arithmetic::a + 2 * Arithmetic::b;
   row.registers_per_chain = Arithmetic::c / Arithmetic::split;
   row.register_bytes = Arithmetic::register_bytes;
@@ -91,6 +92,16 @@ constexpr Kernel sweep_row(std::string_view name, int fma_per_element, int loads
   return row;
 }
 
+constexpr Kernel chase_row(std::string_view name, Level level, int loads) {
+  Kernel row;
+  row.name = name;
+  row.group = "core";
+  row.role = Role::latency;
+  row.level = level;
+  row.loads = loads;
+  return row;
+}
+
 constexpr Kernel launch_row(std::string_view name) {
   Kernel row;
   row.name = name;
@@ -102,10 +113,12 @@ constexpr Kernel launch_row(std::string_view name) {
 #define RIDGELINE_STREAM(name, body, level, direction, arrays, loads, stores, fma, lop3, percent) \
   stream_row(#name, Level::level, Direction::direction, arrays, loads, stores, fma, lop3, percent),
 #define RIDGELINE_SWEEP(name, n, loads) sweep_row(#name, n, loads),
+#define RIDGELINE_CHASE(name, cache, loads) chase_row(#name, Level::cache, loads),
 #define RIDGELINE_CHAINS(name, Arithmetic, chains, rounds) \
   chain_row<Arithmetic, chains, rounds>(#name, group, first_architecture),
 #define RIDGELINE_TENSOR(name, Arithmetic, chains, rounds, first, last) \
   tensor_row<Arithmetic, chains, rounds>(#name, group, first, last),
+#define RIDGELINE_WGMMA RIDGELINE_TENSOR
 
 constexpr auto make_table() {
   std::string_view group = "core";
@@ -135,22 +148,29 @@ constexpr auto make_table() {
   const auto fp8 = std::to_array<Kernel>({
 #include "kernels/cuda/tensor_fp8.inc"
   });
-  std::array<Kernel,
-             core.size() + sm72.size() + sm75.size() + sm80.size() + int4.size() + fp8.size()>
+  group = "tensor_sm90";
+  const auto sm90 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm90.inc"
+  });
+  std::array<Kernel, core.size() + sm72.size() + sm75.size() + sm80.size() + sm90.size() +
+                         int4.size() + fp8.size()>
       all;
   auto end = std::ranges::copy(core, all.begin()).out;
   end = std::ranges::copy(sm72, end).out;
   end = std::ranges::copy(sm75, end).out;
   end = std::ranges::copy(sm80, end).out;
   end = std::ranges::copy(int4, end).out;
-  std::ranges::copy(fp8, end);
+  end = std::ranges::copy(fp8, end).out;
+  std::ranges::copy(sm90, end);  // last: what an older form does is listed by its name
   return all;
 }
 
 #undef RIDGELINE_STREAM
 #undef RIDGELINE_SWEEP
+#undef RIDGELINE_CHASE
 #undef RIDGELINE_CHAINS
 #undef RIDGELINE_TENSOR
+#undef RIDGELINE_WGMMA
 
 constexpr auto table = make_table();
 
@@ -164,6 +184,8 @@ std::string_view to_string(Role role) {
       return "memory";
     case Role::sweep:
       return "sweep";
+    case Role::latency:
+      return "latency";
     case Role::launch:
       return "launch";
     case Role::transfer:

@@ -197,7 +197,7 @@ std::vector<VerifiedQuantity> declared_quantities(const Setup& setup) {
     const bool instructions = quantity == Quantity::tensor_instructions;
     quantities.push_back({quantity, instructions ? setup.flop() / kernel.flop_each : setup.flop()});
   }
-  if (kernel.loads + kernel.stores == 0) return quantities;
+  if (kernel.arrays == 0) return quantities;
   const double each = setup.bytes() / (kernel.loads + kernel.stores);
   if (from_dram(kernel) && kernel.direction != Direction::random) {
     if (kernel.loads > 0) quantities.push_back({Quantity::dram_read, each * kernel.loads});
@@ -220,7 +220,9 @@ Verification verify_counters(Gpu& gpu, const std::vector<PlannedTrial>& plan, Pr
   std::set<const Kernel*> done;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     progress(static_cast<double>(i) / static_cast<double>(plan.size()));
-    if (!plan[i].missing.empty() || plan[i].role == Role::launch || plan[i].role == Role::transfer)
+    const Role role = plan[i].role;  // others do no work that a counter could tell
+    if (!plan[i].missing.empty() ||
+        (role != Role::compute && role != Role::memory && role != Role::sweep))
       continue;
     for (const Kernel* kernel : plan[i].candidates) {
       if (!done.insert(kernel).second) continue;

@@ -181,7 +181,7 @@ class RooflinePicture {
                              {slope.chosen            ? Ink::black
                               : carries_points(index) ? Ink::grey
                                                       : Ink::pale,
-                              dash_of(slope.level),
+                              slope.sustained ? Dash::dotted : dash_of(slope.level),
                               index == roofline_.main_slope ? 2.2
                               : slope.chosen                ? 1.4
                                                             : 0.9,
@@ -202,10 +202,12 @@ class RooflinePicture {
         slope ? std::max(panel_.x.low, rate / slope->bytes_per_s.value) : panel_.x.low;
     const XY from{begin, rate}, to{panel_.x.high, rate};
     const double width = is_main(roof) ? 2.4 : roof.chosen ? 1.6 : 0.9;
-    panel_.series.push_back({roof.name + " " + ceiling_text(roof),
-                             {from, to},
-                             {ink_of(roof.dtype), dash_of(roof.unit), width, Marker::none},
-                             {}});
+    panel_.series.push_back(
+        {roof.name + " " + ceiling_text(roof),
+         {from, to},
+         {ink_of(roof.dtype), roof.sustained ? Dash::dotted : dash_of(roof.unit), width,
+          Marker::none},
+         {}});
     panel_.labels.push_back(
         {roof.name + " " + ceiling_text(roof) + status_text(roof) + source_text(roof),
          roof.name,

@@ -79,6 +79,27 @@ class ThreadChoice {
   std::map<Processor, std::set<int>> counts_;
 };
 
+constexpr const char* held_suffix = ", held";
+
+// The rate of a peak that was held for seconds, if it differs by more than 3 % from the burst.
+std::optional<Estimate> held_rate(const std::optional<Sustained>& held, const Estimate& burst) {
+  constexpr double worth_a_line = 0.03;
+  if (!held || !held->rate) return std::nullopt;
+  if (std::abs(held->rate->value / burst.value - 1) <= worth_a_line) return std::nullopt;
+  return held->rate;
+}
+
+// The held rate of a chosen ceiling is drawn beside it.
+template <class Ceiling>
+void choose_held(std::vector<Ceiling>& ceilings) {
+  for (Ceiling& held : ceilings)
+    if (held.sustained)
+      held.chosen = std::any_of(ceilings.begin(), ceilings.end(), [&](const Ceiling& burst) {
+        return burst.chosen && !burst.sustained && burst.threads == held.threads &&
+               burst.kernel == held.kernel;
+      });
+}
+
 std::vector<Roof> collect_roofs(const ProfileMode& mode, const ThreadChoice& threads) {
   std::vector<Roof> roofs;
   for (const ComputeRow& row : mode.compute) {
@@ -90,6 +111,14 @@ std::vector<Roof> collect_roofs(const ProfileMode& mode, const ThreadChoice& thr
             : datasheet_roof_name(row.processor, row.dtype, row.unit, row.sparse);
     roofs.push_back({name, row.processor, row.unit, row.dtype, row.accumulate, row.isa, row.kernel,
                      row.threads, row.status, row.note, false, *row.flops_per_s, row.sparse});
+    roofs.back().is_ceiling = row.roof;
+    if (!row.roof) roofs.back().name += ", " + row.kernel;
+    if (const auto held = held_rate(row.sustained, *row.flops_per_s)) {
+      roofs.push_back(roofs.back());
+      roofs.back().sustained = true;
+      roofs.back().flops_per_s = *held;
+      roofs.back().name += held_suffix;
+    }
   }
   std::stable_sort(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) {
     return a.flops_per_s.value > b.flops_per_s.value;
@@ -97,10 +126,12 @@ std::vector<Roof> collect_roofs(const ProfileMode& mode, const ThreadChoice& thr
   std::map<std::tuple<Processor, Unit, DType, DType>, Roof*> best;
   for (Roof& roof : roofs) {
     if (roof.sparse) continue;  // twice the dense rate, but half of it is zeros
+    if (roof.sustained || !roof.is_ceiling) continue;
     Roof*& slot = best[{roof.processor, roof.unit, roof.dtype, roof.accumulate}];
     if (!slot || better(roof, roof.flops_per_s.value, *slot, slot->flops_per_s.value)) slot = &roof;
   }
   for (auto& [key, roof] : best) roof->chosen = true;
+  choose_held(roofs);
   return roofs;
 }
 
@@ -113,18 +144,25 @@ std::vector<Slope> collect_slopes(const ProfileMode& mode, const ThreadChoice& t
                       row.isa, row.kernel, row.threads, row.status, row.note, false,
                       *row.bytes_per_s, row.allocation});
     if (!is_usual(slopes.back())) slopes.back().name += ", " + row.allocation + " memory";
+    if (const auto held = held_rate(row.sustained, *row.bytes_per_s)) {
+      slopes.push_back(slopes.back());
+      slopes.back().sustained = true;
+      slopes.back().bytes_per_s = *held;
+      slopes.back().name += held_suffix;
+    }
   }
   std::stable_sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) {
     return a.bytes_per_s.value > b.bytes_per_s.value;
   });
   std::map<std::pair<Processor, Level>, Slope*> best;
   for (Slope& slope : slopes) {
-    if (!is_usual(slope)) continue;
+    if (!is_usual(slope) || slope.sustained) continue;
     Slope*& slot = best[{slope.processor, slope.level}];
     if (!slot || better(slope, slope.bytes_per_s.value, *slot, slot->bytes_per_s.value))
       slot = &slope;
   }
   for (auto& [key, slope] : best) slope->chosen = true;
+  choose_held(slopes);
   return slopes;
 }
 
@@ -133,7 +171,7 @@ const Slope* sweep_slope(const std::vector<Slope>& slopes, Processor processor) 
   const Slope* best = nullptr;
   for (const Slope& slope : slopes)
     if (slope.processor == processor && slope.level == Level::dram &&
-        slope.direction == Direction::read && is_usual(slope) &&
+        slope.direction == Direction::read && is_usual(slope) && !slope.sustained &&
         (!best || better(slope, slope.bytes_per_s.value, *best, best->bytes_per_s.value)))
       best = &slope;
   return best;
@@ -190,8 +228,8 @@ std::optional<std::size_t> find_roof(const Roofline& roofline, DType dtype,
                                      std::optional<Unit> unit = {}) {
   for (std::size_t i = 0; i < roofline.roofs.size(); ++i) {  // fastest first
     const Roof& roof = roofline.roofs[i];
-    if (roof.chosen && roof.dtype == dtype && (!processor || roof.processor == *processor) &&
-        (!unit || roof.unit == *unit))
+    if (roof.chosen && !roof.sustained && roof.dtype == dtype &&
+        (!processor || roof.processor == *processor) && (!unit || roof.unit == *unit))
       return i;
   }
   return std::nullopt;
@@ -214,10 +252,10 @@ void choose_main(Roofline& roofline, std::optional<DType> dtype) {
         known.empty() ? "" : (is_datasheet(roofline) ? "it has " : "measured: ") + known);
   }
   for (std::size_t i = 0; i < roofline.roofs.size() && !roofline.main_roof; ++i)
-    if (roofline.roofs[i].chosen) roofline.main_roof = i;
+    if (roofline.roofs[i].chosen && !roofline.roofs[i].sustained) roofline.main_roof = i;
   for (std::size_t i = 0; i < roofline.slopes.size() && roofline.main_roof; ++i) {
     const Slope& slope = roofline.slopes[i];
-    if (slope.chosen && slope.level == Level::dram &&
+    if (slope.chosen && !slope.sustained && slope.level == Level::dram &&
         slope.processor == roofline.roofs[*roofline.main_roof].processor)
       roofline.main_slope = i;
   }
@@ -227,7 +265,8 @@ std::vector<Ridge> ridges_of(const Roofline& roofline) {
   std::vector<Ridge> ridges;
   for (std::size_t r = 0; r < roofline.roofs.size(); ++r)
     for (std::size_t s = 0; s < roofline.slopes.size(); ++s)
-      if (roofline.roofs[r].processor == roofline.slopes[s].processor)
+      if (roofline.roofs[r].processor == roofline.slopes[s].processor &&
+          !roofline.roofs[r].sustained && !roofline.slopes[s].sustained)
         ridges.push_back(
             {r, s, quotient(roofline.roofs[r].flops_per_s, roofline.slopes[s].bytes_per_s)});
   return ridges;

@@ -45,7 +45,9 @@ struct Roof {
   std::string note;
   bool chosen = true;  // the fastest of its processor, unit and types
   Estimate flops_per_s;
-  bool sparse = false;  // with 2:4 structured sparsity, zeros counted
+  bool sparse = false;     // with 2:4 structured sparsity, zeros counted
+  bool sustained = false;  // held for seconds, where that differs from the burst
+  bool is_ceiling = true;  // false: another instruction of the processor is faster
 };
 
 // A memory ceiling: attainable FLOP/s = bytes_per_s × FLOP per byte.
@@ -62,6 +64,7 @@ struct Slope {
   bool chosen = true;  // the fastest direction of its processor and level
   Estimate bytes_per_s;
   std::string allocation{};  // of a GPU's DRAM: "device", "pinned" or "managed"; else empty
+  bool sustained = false;    // held for seconds, where that differs from the burst
 };
 
 // Where a roof meets a slope of the same processor; both are indices.

@@ -22,6 +22,7 @@ Json roof_json(const Roof& roof) {
   json["status"] = to_string(roof.status);
   json["note"] = roof.note;
   json["chosen"] = roof.chosen;
+  json["sustained"] = roof.sustained;
   json["flops_per_s"] = to_json(roof.flops_per_s);
   return json;
 }
@@ -38,6 +39,7 @@ Json slope_json(const Slope& slope) {
   json["status"] = to_string(slope.status);
   json["note"] = slope.note;
   json["chosen"] = slope.chosen;
+  json["sustained"] = slope.sustained;
   json["bytes_per_s"] = to_json(slope.bytes_per_s);
   return json;
 }

@@ -65,6 +65,11 @@ inline Profile sample_profile() {
                   exact(5e-12, Source::fitted), exact(9e-11, Source::fitted),
                   exact(7.5, Source::fitted)}};
   mode.idle_power_w = Estimate{6.6, 6.5, 6.8, Source::measured};
+  mode.compute[0].sustained =
+      Sustained{5, Estimate{1.5e11, 1.4e11, 1.6e11, Source::measured}, 2.9e9, 2.4e9, 51, 84, 45};
+  mode.compute[1].roof = false;
+  mode.memory[0].sustained = Sustained{4.5, rate};
+  mode.conditions.gpu = GpuConditions{0.12, 45, 84, 2, 17, "power cap"};
   profile.modes = {mode, mode};
   profile.modes[1].mode = OperatingPoint{};
   profile.modes[1].mode.label = "as found";

@@ -54,6 +54,22 @@ int nvmlDeviceGetClockInfo(void* device, unsigned type, unsigned* megahertz) {
   *megahertz = type == 1 ? 1395 : type == 2 ? 5001 : 0;
   return device == &gpu ? checked("nvmlDeviceGetClockInfo") : 2;
 }
+int nvmlDeviceGetTemperature(void* device, unsigned sensor, unsigned* celsius) {
+  *celsius = sensor == 0 ? 47 : 0;
+  return device == &gpu ? checked("nvmlDeviceGetTemperature") : 2;
+}
+int nvmlDeviceGetUtilizationRates(void* device, unsigned* rates) {
+  rates[0] = 12;
+  rates[1] = 3;
+  return device == &gpu ? checked("nvmlDeviceGetUtilizationRates") : 2;
+}
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, void* list) {
+  const int code = checked("nvmlDeviceGetComputeRunningProcesses");
+  if (device != &gpu || code != 0) return device == &gpu ? code : 2;
+  const bool enough = *count >= 3 && list != nullptr;
+  *count = 3;
+  return enough ? 0 : 7;
+}
 int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned* milliwatt) {
   *milliwatt = 70'000;
   return device == &gpu ? checked("nvmlDeviceGetEnforcedPowerLimit") : 2;

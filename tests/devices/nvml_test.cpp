@@ -45,6 +45,9 @@ TEST_F(NvmlTest, TellsWhatTheGpuDoes) {
   EXPECT_DOUBLE_EQ(nvml->sm_clock_hz().value.value(), 1395e6);
   EXPECT_DOUBLE_EQ(nvml->memory_clock_hz().value.value(), 5001e6);
   EXPECT_DOUBLE_EQ(nvml->power_limit_w().value.value(), 70);
+  EXPECT_DOUBLE_EQ(nvml->temperature_c().value.value(), 47);
+  EXPECT_DOUBLE_EQ(nvml->load().value.value(), 0.12);
+  EXPECT_EQ(nvml->processes().value.value(), 3);
   EXPECT_DOUBLE_EQ(nvml->power_limits().value.value().least_w, 60);
   EXPECT_DOUBLE_EQ(nvml->power_limits().value.value().most_w, 75);
   EXPECT_EQ(throttle_text(nvml->throttle_reasons().value.value()), "power cap, heat, by hardware");

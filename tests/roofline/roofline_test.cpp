@@ -293,5 +293,54 @@ TEST(Roofline, WhatIsMissingIsSaid) {
             "'ridgeline measure' without --only)");
 }
 
+ComputeRow gpu_row(const char* kernel, double rate) {
+  ComputeRow row = compute_row(DType::fp16, Unit::matrix, "sm_90", rate);
+  row.processor = Processor::gpu;
+  row.kernel = kernel;
+  return row;
+}
+
+TEST(Roofline, HeldPeaksAreDrawnWhereTheyDiffer) {
+  ProfileMode mode = simple_mode();
+  const auto hold = [](double share, const Estimate& burst) {
+    Sustained held;
+    held.seconds = 5;
+    held.rate = Estimate{share * burst.value, share * burst.low, share * burst.high, burst.source};
+    return held;
+  };
+  mode.compute[0].sustained = hold(0.98, *mode.compute[0].flops_per_s);
+  mode.memory[0].sustained = hold(0.9, *mode.memory[0].bytes_per_s);
+  const Roofline roofline = make(mode);
+  ASSERT_EQ(roofline.roofs.size(), 1U);  // 2 % are not worth a line
+  ASSERT_EQ(roofline.slopes.size(), 2U);
+  EXPECT_FALSE(roofline.slopes[0].sustained);
+  EXPECT_TRUE(roofline.slopes[1].sustained);
+  EXPECT_EQ(roofline.slopes[1].name, roofline.slopes[0].name + ", held");
+  EXPECT_NEAR(roofline.slopes[1].bytes_per_s.value / roofline.slopes[0].bytes_per_s.value, 0.9,
+              1e-9);
+  EXPECT_EQ(roofline.main_slope, 0U);
+  EXPECT_EQ(roofline.ridges.size(), 1U);
+
+  mode.compute[0].sustained = hold(0.8, *mode.compute[0].flops_per_s);
+  mode.compute.push_back(compute_row(DType::fp32, Unit::vector, "avx2_fma", 50e9));
+  mode.compute.back().sustained = hold(0.5, *mode.compute.back().flops_per_s);
+  const Roofline both = make(mode);
+  ASSERT_EQ(both.roofs.size(), 2U);  // that of the slower row is not drawn either
+  EXPECT_TRUE(both.roofs[1].sustained);
+  EXPECT_EQ(both.main_roof, 0U);
+}
+
+TEST(Roofline, ARateThatAnotherInstructionBeatsIsNoRoof) {
+  ProfileMode mode = simple_mode();
+  mode.compute.push_back(gpu_row("mma_fp16_8", 495e12));
+  mode.compute.back().roof = false;
+  mode.compute.push_back(gpu_row("wgmma_fp16_1", 400e12));
+  RooflineOptions options;
+  options.dtype = DType::fp16;
+  const Roofline roofline = make(mode, options);
+  EXPECT_EQ(roofline.roofs[*roofline.main_roof].kernel, "wgmma_fp16_1");
+  for (const Roof& roof : roofline.roofs) EXPECT_NE(roof.kernel, "mma_fp16_8");
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -265,4 +265,24 @@ __device__ __forceinline__ void run_sweep(const Arguments& arguments) {
     run_steps<n, loads>(arguments);
 }
 
+// Each load gives the address of the next one, the same for all lanes. The chain goes on where the
+// last launch left it (chain.h).
+template <Cache cache, int loads>
+__device__ __forceinline__ void run_chase(const Arguments& arguments) {
+  const char** const position = static_cast<const char**>(arguments.data) + 1;
+  const char* at = *position;
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t i = arguments.trips; i != 0; --i) {
+#pragma unroll
+    for (int j = 0; j < loads; ++j)
+      if (cache == Cache::l2)
+        asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
+      else
+        asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
+  }
+  *position = at;
+  end(arguments, begun);
+}
+
 }  // namespace ridgeline::cuda

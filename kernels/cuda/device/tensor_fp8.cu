@@ -6,6 +6,8 @@ namespace ridgeline::cuda {
 
 RIDGELINE_MMA(MmaFp8, std::uint32_t,
               RIDGELINE_MMA_424("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"))
+RIDGELINE_MMA(MmaFp8Fp16, std::uint32_t,
+              RIDGELINE_MMA_422("mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16"))
 RIDGELINE_MMA(SparseFp8, std::uint32_t, RIDGELINE_SPARSE_444("m16n8k64.row.col.f32.e4m3.e4m3.f32"))
 
 }  // namespace ridgeline::cuda

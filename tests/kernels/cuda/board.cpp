@@ -58,6 +58,14 @@ double Board::sweep_bytes_per_s(int fma_per_element) const {
   return std::min(dram, 512 / cycles * facts.multiprocessors * clock_hz);
 }
 
+double Board::load_latency_s(std::uint64_t bytes, std::uint64_t stride, bool through_l1) const {
+  constexpr std::uint64_t line = 128;
+  const std::uint64_t held = bytes / stride * line;
+  const double walk_s = bytes > tlb_bytes ? tlb_miss_s : 0;
+  if (through_l1 && held <= facts.l1_bytes) return near_latency_cycles / clock_hz + walk_s;
+  return (held <= facts.l2_bytes ? l2_latency_cycles / clock_hz : dram_latency_s) + walk_s;
+}
+
 Board agx_orin() {
   Board board;
   board.facts.name = "Orin";
@@ -115,6 +123,8 @@ Board orin_nano() {
   board.l2_latency_cycles = 230;
   board.dram_bytes_per_s = dram_rates(62e9, 63e9, 58.5e9, 59.5e9, 59e9, 15.5e9);
   board.dram_latency_s = 740e-9;
+  board.tlb_bytes = 128 * mebibyte;
+  board.tlb_miss_s = 410e-9;
   board.dram_best_warps = 24;
   board.dram_crowd_loss = 0.05;
   board.interleaved_share = 0.94;
@@ -144,7 +154,7 @@ Board xavier_nx() {
   board.facts.integrated = true;
   board.facts.free_bytes = 6 * 1024 * mebibyte;
   board.clock_hz = 1109.25e6;
-  board.pipes = {{"fma_fp64", {4, 40}},
+  board.pipes = {{"fma_fp64", {64, 8}},
                  {"fma_fp32", {128, 4}},
                  {"fma_fp16", {256, 6}},
                  {"mad_int32", {128, 5}},
@@ -193,9 +203,9 @@ Board ada_card() {
       {"fma_bf16", {256, 4}},      {"mad_int32", {128, 4}},       {"dp4a_int8", {512, 4}},
       {"mma_fp16", {512, 33}},     {"mma_fp16_fp16", {1024, 25}}, {"mma_bf16", {512, 33}},
       {"mma_tf32", {256, 33}},     {"mma_fp64", {4, 128}},        {"mma_int8", {2048, 18}},
-      {"mma_int4", {4096, 18}},    {"mma_fp8", {1024, 33}},       {"sparse_fp16", {1024, 34}},
-      {"sparse_bf16", {1024, 34}}, {"sparse_tf32", {512, 34}},    {"sparse_int8", {4096, 20}},
-      {"sparse_fp8", {2048, 34}}};
+      {"mma_int4", {4096, 18}},    {"mma_fp8", {1024, 33}},       {"mma_fp8_fp16", {2048, 25}},
+      {"sparse_fp16", {1024, 34}}, {"sparse_bf16", {1024, 34}},   {"sparse_tf32", {512, 34}},
+      {"sparse_int8", {4096, 20}}, {"sparse_fp8", {2048, 34}}};
   board.blocks_per_multiprocessor = 24;
   board.shared_bytes = 100 * kibibyte;
   board.near_bytes_per_cycle = 124;
@@ -203,6 +213,8 @@ Board ada_card() {
   board.l2_latency_cycles = 280;
   board.dram_bytes_per_s = dram_rates(938e9, 925e9, 902e9, 907e9, 911e9, 240e9);
   board.dram_latency_s = 560e-9;
+  board.tlb_bytes = 384 * mebibyte;
+  board.tlb_miss_s = 130e-9;
   board.dram_best_warps = 24;
   board.dram_crowd_loss = 0.04;
   board.contiguous_share = 0.93;
@@ -218,8 +230,59 @@ Board ada_card() {
   return board;
 }
 
+// What mma.sync leaves of the tensor cores' rate is assumed; the rates are those of the whitepaper.
+Board hopper_card() {
+  Board board;
+  board.facts.name = "Hopper card";
+  board.facts.architecture = 90;
+  board.facts.multiprocessors = 132;
+  board.facts.threads_per_multiprocessor = 2048;
+  board.facts.l2_bytes = 50 * mebibyte;
+  board.facts.l1_bytes = 228 * kibibyte;
+  board.facts.memory_bytes_per_s = 3352e9;
+  board.facts.free_bytes = 78 * 1024 * mebibyte;
+  board.facts.pci_bus_id = "0000:41:00.0";
+  board.clock_hz = 1755e6;
+  board.pipes = {{"fma_fp64", {128, 8}},           {"fma_fp32", {256, 4}},
+                 {"fma_fp16", {512, 5}},           {"fma_bf16", {512, 5}},
+                 {"mad_int32", {128, 4}},          {"dp4a_int8", {512, 4}},
+                 {"mma_fp16", {2560, 33}},         {"mma_fp16_fp16", {2600, 32}},
+                 {"mma_bf16", {2560, 33}},         {"mma_tf32", {1290, 33}},
+                 {"mma_fp64", {128, 26}},          {"mma_fp64_k16", {256, 35}},
+                 {"mma_int8", {5100, 33}},         {"sparse_fp16", {4900, 34}},
+                 {"sparse_bf16", {4900, 34}},      {"sparse_tf32", {2450, 34}},
+                 {"sparse_int8", {9800, 34}},      {"wgmma_fp16", {4096, 128}},
+                 {"wgmma_fp16_fp16", {4096, 128}}, {"wgmma_bf16", {4096, 128}},
+                 {"wgmma_tf32", {2048, 128}},      {"wgmma_fp8", {8192, 128}},
+                 {"wgmma_fp8_fp16", {8192, 128}},  {"wgmma_int8", {8192, 128}}};
+  board.blocks_per_multiprocessor = 32;
+  board.shared_bytes = 227 * kibibyte;
+  board.near_bytes_per_cycle = 125;
+  board.near_latency_cycles = 33;
+  board.l2_bytes_per_cycle = 5500;
+  board.l2_latency_cycles = 260;
+  board.dram_bytes_per_s = dram_rates(3060e9, 2990e9, 2940e9, 2960e9, 2950e9, 900e9);
+  board.dram_latency_s = 610e-9;
+  board.tlb_bytes = 512 * mebibyte;
+  board.tlb_miss_s = 240e-9;
+  board.dram_best_warps = 40;
+  board.dram_crowd_loss = 0.03;
+  board.contiguous_share = 0.95;
+  board.noise = 0.002;
+  board.launch_s = 2.6e-6;
+  board.start_s = 1.2e-6;
+  board.node_s = 0.7e-6;
+  board.idle_w = 70;
+  board.constant_w = 150;
+  board.joule_per_flop = 0.6e-12;
+  board.joule_per_byte = 40e-12;
+  board.gpu_governor = {.lowest = 0.2, .rise_s = 0.01, .fall_s = 1};
+  return board;
+}
+
 const std::vector<Board>& all_boards() {
-  static const std::vector<Board> boards{agx_orin(), orin_nano(), xavier_nx(), ada_card()};
+  static const std::vector<Board> boards{agx_orin(), orin_nano(), xavier_nx(), ada_card(),
+                                         hopper_card()};
   return boards;
 }
 

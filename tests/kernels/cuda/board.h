@@ -58,6 +58,8 @@ struct Board {
   double dram_latency_s = 600e-9;
   int dram_best_warps = 64;                            // per multiprocessor …
   double dram_crowd_loss = 0;                          // … as above
+  std::uint64_t tlb_bytes = 256 << 20;                 // that the TLB reaches …
+  double tlb_miss_s = 200e-9;                          // … and what a page beyond it costs
   double contiguous_share = 1, interleaved_share = 1;  // of the two ways to walk
   double pinned_share = 1, managed_share = 1;          // of the three ways to a Jetson's memory
 
@@ -86,6 +88,8 @@ struct Board {
   double dram(Direction direction, const std::string& allocation) const;
   // Of loads with so many FMA per element: the loads take issue slots too.
   double sweep_bytes_per_s(int fma_per_element) const;
+  // Of one load of a chain with one line in each `stride` of a set.
+  double load_latency_s(std::uint64_t bytes, std::uint64_t stride, bool through_l1) const;
   double l2_bytes_per_s() const { return l2_bytes_per_cycle * clock_hz; }
   double near_bytes_per_s() const {
     return near_bytes_per_cycle * facts.multiprocessors * clock_hz;
@@ -95,7 +99,8 @@ struct Board {
 Board agx_orin();
 Board orin_nano();
 Board xavier_nx();
-Board ada_card();  // 72 MB of L2
+Board ada_card();     // 72 MB of L2
+Board hopper_card();  // whose tensor cores need wgmma
 
 const std::vector<Board>& all_boards();
 

@@ -60,6 +60,8 @@ class Proof {
   bool is_arithmetic(const GpuInstruction& instruction) const {
     return kernel_.arithmetic > 0 && listed(kernel_.opcodes, instruction.name);
   }
+  // Its operands are descriptors in uniform registers, and the accumulators.
+  bool from_shared_memory() const { return kernel_.ptx.starts_with("wgmma"); }
   std::string_view load_name() const { return kernel_.level == Level::shared ? "LDS" : "LDG"; }
 
   void judge_whole_function() {
@@ -90,12 +92,13 @@ class Proof {
       ++census.padding;
     } else if (is_arithmetic(instruction)) {
       ++census.arithmetic;
-      expect(kernel_.role != Role::compute || instruction.form == 1,
+      expect(kernel_.role != Role::compute || instruction.form == 1 || from_shared_memory(),
              "an operand of the arithmetic is a constant");
     } else if (name == load_name()) {
       ++census.loads;
       census.in_flight += census.combines == 0;
-      expect_equal(instruction.access_bytes, 16, "bytes of a load");
+      expect_equal(instruction.access_bytes, kernel_.access_bytes(), "bytes of a load");
+      judge_link(instruction);
     } else if (name == "STG") {
       ++census.stores;
       expect_equal(instruction.access_bytes, 16, "bytes of a store");
@@ -106,6 +109,13 @@ class Proof {
       // The compiler leaves long loops by a call to the code after them, which never returns.
       if (name == "CALL") expect(instruction.target == int(loop.code.size()), "a call in the loop");
     }
+  }
+
+  // The address of a load is what the load before it got.
+  void judge_link(const GpuInstruction& load) {
+    if (kernel_.role != Role::latency) return;
+    expect(!linked_ || *linked_ == load.a, "a load does not wait for the one before");
+    linked_ = load.destination;
   }
 
   void judge_counts() {
@@ -148,7 +158,9 @@ class Proof {
     for (const GpuInstruction& instruction : loop) {
       if (!is_arithmetic(instruction) || instruction.never) continue;
       std::set<int> chains;
-      for (const int source : {instruction.a, instruction.b, instruction.c})
+      for (const int source : from_shared_memory()
+                                  ? std::vector{instruction.c}
+                                  : std::vector{instruction.a, instruction.b, instruction.c})
         if (const auto found = chain_in.find(source); found != chain_in.end())
           chains.insert(found->second);
       if (chains.size() != 1) {
@@ -181,6 +193,7 @@ class Proof {
 
   const Kernel& kernel_;
   const GpuCode& code_;
+  std::optional<int> linked_;  // register that the last load of a chain went to
 };
 
 bool contains(const std::string& line, std::string_view word) {
@@ -204,7 +217,8 @@ std::vector<std::string> prove_ptx(const Kernel& kernel,
     Found found;
     for (const std::string& line : loop) {
       found.arithmetic += kernel.arithmetic > 0 && contains(line, kernel.ptx);
-      found.loads += line.starts_with("ld.") && contains(line, ".v4.");
+      found.loads +=
+          line.starts_with("ld.") && contains(line, kernel.role == Role::latency ? ".u64" : ".v4.");
       found.stores += line.starts_with("st.global") && contains(line, ".v4.");
     }
     if (found.arithmetic + found.loads + found.stores > 0) works.push_back(found);

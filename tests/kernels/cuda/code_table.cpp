@@ -64,7 +64,10 @@ std::string declared(const cuda::Kernel& kernel) {
   std::ranges::replace(opcodes, '|', '/');
   add(kernel.arithmetic, opcodes);
   const bool shared = kernel.level == Level::shared;
-  add(kernel.loads, shared ? "LDS.128" : "LDG.128");
+  const bool chain = kernel.role == cuda::Role::latency;
+  add(kernel.loads, chain    ? "LDG.64, each the address of the next"
+                    : shared ? "LDS.128"
+                             : "LDG.128");
   add(kernel.stores, "STG.128");
   add(kernel.combines, "LOP3");
   return text;
@@ -105,10 +108,17 @@ counters: [counters.md](counters.md). The oldest toolkit that `./run prove` buil
 (`tools/prove-cuda-11.8`); 11.4, the oldest that should work, has not been tried.
 
 Sparse kernels count the FLOP of the dense product. On sm_90 to sm_110 FP8 by `mma.sync` is made of
-FP16 instructions, and from sm_90 on INT4 is emulated, so these kernels do not exist there. The full
-rate needs `wgmma` on sm_90 and `tcgen05` on sm_100, sm_103 and sm_110 (INT8 of sm_103 has none);
-ridgeline uses neither. Rates there are those of `mma.sync`, and a profile has an `unsupported` row
-for the other instruction beside each of them.
+FP16 instructions, and from sm_90 on INT4 is emulated, so these kernels do not exist there.
+
+The full rate of sm_90 needs `wgmma`: four warps multiply tiles of shared memory by one instruction.
+Its kernels are built for sm_90a alone; the proof follows their accumulators from step to step. All
+elements of an operand are equal, so that the result needs no layout; such data draw less power than
+random ones. FP64 has a shape on sm_90 (m16n8k16) that is twice as fast as m8n8k4; sm_100 and newer
+split it into eight of these.
+
+sm_100, sm_103 and sm_110 need `tcgen05` (INT8 of sm_103 has none), which ridgeline does not use.
+Rates there, and those of `mma.sync` on sm_90, are marked `"roof": false` in a profile: they are no
+ceilings, `--check-targets` does not look at them, and an `unsupported` row names the instruction.
 
 )";
 
@@ -132,7 +142,9 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
   for (const int architecture : architectures_of(toolkit.nvcc))
     if (std::ranges::find(without, architecture) == without.end())
       table.architectures.push_back(architecture);
-  if (is_before(table.toolkit, 12, 4)) table.left_out = {"tensor_fp8"};  // as in cmake/Cuda.cmake
+  // As in cmake/Cuda.cmake.
+  if (is_before(table.toolkit, 12, 4)) table.left_out.insert("tensor_fp8");
+  if (is_before(table.toolkit, 12, 0)) table.left_out.insert("tensor_sm90");
   const TemporaryDirectory folder;
   for (const int architecture : table.architectures) {
     std::set<std::string> groups;
@@ -145,7 +157,8 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
       std::vector<std::string> command{toolkit.nvcc, "-std=c++17", "-O3", "-cubin"};
       if (!toolkit.host_compiler.empty()) command.push_back("-ccbin=" + toolkit.host_compiler);
       command.insert(command.end(),
-                     {fmt::format("-arch=sm_{}", architecture), "-I" + source_file(""), "-o", file,
+                     {fmt::format("-arch=sm_{}{}", architecture, group == "tensor_sm90" ? "a" : ""),
+                      "-I" + source_file(""), "-o", file,
                       fmt::format("{}/kernels/cuda/device/{}.cu", source_file(""), group)});
       run(command);
       for (const GpuImage& image : read_gpu_images(read_text_file(file)))
@@ -180,7 +193,9 @@ std::string rows_of(const CodeTable& table) {
       padding = std::max(padding, proof.census.padding);
     }
     const std::string of_peak =
-        kernel.role == cuda::Role::memory ? "–" : fmt::format("{:.1f} %", 100 / (1 + share));
+        kernel.role == cuda::Role::memory || kernel.role == cuda::Role::latency
+            ? "–"
+            : fmt::format("{:.1f} %", 100 / (1 + share));
     page += fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.1f} % | {} | {} | {} |\n",
                         kernel.name, runs_on(found->second, table.architectures), declared(kernel),
                         kernel.flop_per_trip(), kernel.bytes_per_trip(), 100 * share, of_peak,

@@ -62,15 +62,15 @@ TEST(CudaMeasure, FindsTheCostOfLaunching) {
 
 TEST(CudaMeasure, WhatTheArchitectureLacksIsARowWithTheReason) {
   TestGpuSettings settings = test_orin();
-  settings.facts.architecture = 90;
+  settings.facts.architecture = 110;
   TestGpu gpu(settings);
-  const ProfileMode mode = measured(gpu, {.only = {"mma_fp8", "int4", "wgmma_fp8"}});
+  const ProfileMode mode = measured(gpu, {.only = {"mma_fp8", "int4", "tcgen05_fp8"}});
   ASSERT_EQ(mode.compute.size(), 3u);
   for (const ComputeRow& row : mode.compute) EXPECT_EQ(row.status, Status::unsupported);
   EXPECT_THAT(mode.compute[0].note, HasSubstr("no such instruction"));
   EXPECT_THAT(mode.compute[1].note, HasSubstr("out of other instructions"));
-  EXPECT_EQ(mode.compute[2].kernel, "wgmma_fp8");
-  EXPECT_THAT(mode.compute[2].note, HasSubstr("the full rate of sm_90 needs wgmma"));
+  EXPECT_EQ(mode.compute[2].kernel, "tcgen05_fp8");
+  EXPECT_THAT(mode.compute[2].note, HasSubstr("the full rate of sm_110 needs tcgen05"));
 }
 
 // On each architecture, the products whose full rate needs another instruction than mma.sync.
@@ -89,9 +89,10 @@ TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
   };
   EXPECT_EQ(beside(87), "");
   EXPECT_EQ(beside(120), "");
+  // Dense products have kernels.
   EXPECT_EQ(beside(90),
-            "wgmma_fp16 wgmma_fp16_fp16 wgmma_bf16 wgmma_tf32 wgmma_int8 wgmma_sparse_fp16 "
-            "wgmma_sparse_bf16 wgmma_sparse_tf32 wgmma_sparse_int8 wgmma_fp8 wgmma_sparse_fp8 ");
+            "wgmma_sparse_fp16 wgmma_sparse_bf16 wgmma_sparse_tf32 wgmma_sparse_int8 "
+            "wgmma_sparse_fp8 ");
   EXPECT_THAT(beside(110), HasSubstr("tcgen05_int8 "));
   EXPECT_THAT(beside(100), HasSubstr("tcgen05_int8 "));
   EXPECT_THAT(beside(103), Not(HasSubstr("int8")));

@@ -86,8 +86,10 @@ TEST(CudaTuning, ASlowKernelStarvesNoOther) {
   TestGpuSettings settings = test_orin();
   settings.slow_kernels["sweep_0"] = 100;
   TestGpu gpu(settings);
-  const ProfileMode mode = measured(
-      gpu, {.budget_s = 12, .only = {"sweep_0", "sweep_16", "mma_fp16", "mma_int8", "mma_tf32"}});
+  const ProfileMode mode =
+      measured(gpu, {.budget_s = 12,
+                     .only = {"sweep_0", "sweep_16", "mma_fp16", "mma_int8", "mma_tf32"},
+                     .sustain_s = 0.0});
   for (const ComputeRow& row : mode.compute) {
     EXPECT_EQ(row.note, "") << row.kernel;
     EXPECT_NEAR(row.flops_per_s->value / settings.flops_per_s(program_of(row.kernel).pipe), 1, 0.01)

@@ -36,9 +36,19 @@ const std::vector<ArithmeticFamily>& arithmetic_families() {
       {"mma_bf16", 2 * 16 * 8 * 16, {{4, 160}, {8, 160}}},
       {"mma_tf32", 2 * 16 * 8 * 8, {{4, 160}, {8, 160}}},
       {"mma_fp64", 2 * 8 * 8 * 4, {{4, 48}, {8, 48}}},
+      {"mma_fp64_k16", 2 * 16 * 8 * 16, {{2, 32}, {4, 32}}},
       {"mma_int8", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"mma_int4", 2 * 16 * 8 * 64, {{4, 160}, {8, 160}}},
       {"mma_fp8", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
+      {"mma_fp8_fp16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
+      // A quarter of a product of four warps.
+      {"wgmma_fp16", 2 * 16 * 128 * 16, {{1, 32}}},
+      {"wgmma_fp16_fp16", 2 * 16 * 128 * 16, {{1, 32}}},
+      {"wgmma_bf16", 2 * 16 * 128 * 16, {{1, 32}}},
+      {"wgmma_tf32", 2 * 16 * 128 * 8, {{1, 32}}},
+      {"wgmma_fp8", 2 * 16 * 128 * 32, {{1, 32}}},
+      {"wgmma_fp8_fp16", 2 * 16 * 128 * 32, {{1, 32}}},
+      {"wgmma_int8", 2 * 16 * 128 * 32, {{1, 32}}},
       {"sparse_fp16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_bf16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_tf32", 2 * 16 * 8 * 16, {{4, 160}, {8, 160}}},
@@ -78,6 +88,10 @@ std::map<std::string, KernelProgram, std::less<>> all_programs() {
       program.chains = chains;
       program.instructions = instructions;
       program.registers = 24 + 4 * chains;
+      if (family.name.starts_with("wgmma")) {
+        program.registers = 96;
+        program.shared_bytes = 12 * 1024;
+      }
       all[std::string(family.name) + "_" + std::to_string(chains)] = program;
     }
   all["read_dram"] = stream(Reach::streaming, {{16, 0}}, 15);
@@ -101,6 +115,8 @@ std::map<std::string, KernelProgram, std::less<>> all_programs() {
                                  {128, 2},
                                  {256, 1}})
     all["sweep_" + std::to_string(n)] = sweep(n, loads);
+  all["chase"] = stream(Reach::chain, {{64, 0}}, 1);
+  all["chase_pages"] = stream(Reach::far_chain, {{64, 0}}, 1);
   all["empty"] = {};
   return all;
 }

@@ -21,6 +21,8 @@ enum class Reach {
   l2,         // L2 and DRAM; L1 is bypassed
   l1,         // all
   shared,     // a scratchpad of the multiprocessor
+  chain,      // all caches, one load after the other
+  far_chain,  // likewise, but past L1
 };
 
 // Accesses of one warp to one array in one trip, 512 bytes each.

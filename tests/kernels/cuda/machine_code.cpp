@@ -38,6 +38,7 @@ constexpr Opcode opcodes[] = {
     {0x036, "HMMA.884"},  {0x037, "IMMA"},  {0x03c, "HMMA"},    {0x03f, "DMMA"}, {0x07a, "QMMA"},
     {0x118, "NOP"},       {0x144, "CALL"},  {0x147, "BRA"},     {0x14d, "EXIT"}, {0x181, "LDG"},
     {0x183, "LDL"},       {0x184, "LDS"},   {0x186, "STG"},     {0x187, "STL"},  {0x188, "STS"},
+    {0x1f0, "HGMMA"},     {0x1f1, "IGMMA"}, {0x1f3, "QGMMA"},
 };
 
 std::string_view name_of(int family, int architecture) {

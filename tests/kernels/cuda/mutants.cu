@@ -144,9 +144,27 @@ RIDGELINE_GLOBAL call_in_loop(Arguments arguments) {
   end(arguments, begun);
 }
 
+// Two chains side by side: the time of a load is that of two.
+RIDGELINE_GLOBAL crossed_links(Arguments arguments) {
+  auto** const positions = static_cast<const char**>(arguments.data);
+  const char *at = positions[1], *other = positions[2];
+  const Begin begun = begin();
+#pragma unroll 1
+  for (std::uint32_t i = arguments.trips; i != 0; --i)
+#pragma unroll
+    for (int j = 0; j < 32; ++j) {
+      asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
+      asm volatile("ld.global.u64 %0, [%0];" : "+l"(other));
+    }
+  positions[1] = at;
+  positions[2] = other;
+  end(arguments, begun);
+}
+
 // Honest twins, which the proof must accept.
 RIDGELINE_GLOBAL honest_chains(Arguments arguments) { run_chains<FmaFp32, 8, 64>(arguments); }
 RIDGELINE_GLOBAL honest_mma(Arguments arguments) { run_mma<MmaFp16, 8, 20>(arguments); }
 RIDGELINE_GLOBAL honest_read(Arguments arguments) { run_read<Cache::streaming, 16>(arguments); }
+RIDGELINE_GLOBAL honest_chase(Arguments arguments) { run_chase<Cache::l1, 64>(arguments); }
 
 }  // namespace ridgeline::cuda

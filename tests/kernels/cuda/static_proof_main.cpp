@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(CudaCode, EveryLoopHoldsWhatItsRowDeclares) {
-  const auto images = read_gpu_images(read_text_file(built_program()));
+  const auto images = read_gpu_images(read_text_file(built_program(), max_piped_model_bytes));
   ASSERT_FALSE(images.empty());
   std::set<std::string> proved;
   for (const GpuImage& image : images)
@@ -36,7 +36,8 @@ TEST(CudaCode, EveryLoopHoldsWhatItsRowDeclares) {
 
 TEST(CudaCode, HoldsEveryKernelOfItsArchitectures) {
   std::map<int, std::set<std::string>> held;
-  for (const GpuImage& image : read_gpu_images(read_text_file(built_program())))
+  for (const GpuImage& image :
+       read_gpu_images(read_text_file(built_program(), max_piped_model_bytes)))
     for (const auto& [name, code] : image.kernels) held[image.architecture].insert(name);
   for (const auto& [architecture, names] : held)
     for (const cuda::Kernel& kernel : cuda::kernel_table())
@@ -46,7 +47,7 @@ TEST(CudaCode, HoldsEveryKernelOfItsArchitectures) {
 }
 
 TEST(CudaCode, PtxHoldsWhatItsRowDeclares) {
-  const auto images = read_ptx_images(read_text_file(built_program()));
+  const auto images = read_ptx_images(read_text_file(built_program(), max_piped_model_bytes));
   std::set<int> architectures;
   for (const PtxImage& image : images) {
     architectures.insert(image.architecture);
@@ -74,9 +75,11 @@ constexpr Mutant mutants[] = {
     {"serial_loads", "read_dram", "loads are in flight"},
     {"short_trip", "fma_fp32_8", "other instructions take"},
     {"call_in_loop", "fma_fp32_8", "a call in the loop"},
+    {"crossed_links", "chase", "a load does not wait for the one before"},
     {"honest_chains", "fma_fp32_8", ""},
     {"honest_mma", "mma_fp16_8", ""},
     {"honest_read", "read_dram", ""},
+    {"honest_chase", "chase", ""},
 };
 
 TEST(CudaCode, RejectsEachMutantAndAcceptsItsHonestTwin) {
@@ -95,7 +98,8 @@ TEST(CudaCode, RejectsEachMutantAndAcceptsItsHonestTwin) {
 }
 
 TEST(CudaCode, RejectsARowThatDeclaresOtherThanItsLoop) {
-  for (const GpuImage& image : read_gpu_images(read_text_file(built_program())))
+  for (const GpuImage& image :
+       read_gpu_images(read_text_file(built_program(), max_piped_model_bytes)))
     for (const auto& [name, code] : image.kernels) {
       const cuda::Kernel& kernel = *cuda::find_kernel(name);
       if (kernel.role == cuda::Role::launch) continue;

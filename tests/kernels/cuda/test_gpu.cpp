@@ -20,8 +20,10 @@ using cuda::Role;
 
 namespace {
 
-constexpr std::uint64_t large = std::uint64_t{64} << 20;  // their contents are never read
-constexpr double step_s = 2e-4;                           // of clocks that move
+// Elements of large buffers come 4 MiB at a time and are never read.
+constexpr std::uint64_t large = std::uint64_t{64} << 20, unread = std::uint64_t{4} << 20;
+constexpr std::uint64_t line_bytes = 128, page_bytes = std::uint64_t{2} << 20;
+constexpr double step_s = 2e-4;  // of clocks that move
 
 double warps_of(Grid grid) { return double(grid.blocks) * (grid.threads / 32); }
 
@@ -132,6 +134,14 @@ SamplerWorld TestGpu::world() {
           [](double, double) {}};
 }
 
+GpuState TestGpu::state() const {
+  GpuState state;
+  state.temperature_c = celsius_;
+  state.clock_hz = clock_hz(host_s_);
+  state.load = launches_ > 0 ? 1 : 0;
+  return state;
+}
+
 cuda::CodeSupport TestGpu::support(const Kernel&) const {
   return {settings_.missing_code, settings_.from_ptx};
 }
@@ -167,6 +177,7 @@ void TestGpu::release(void* memory, cuda::MemoryKind) noexcept {
   if (found == buffers_.end()) return;
   allocated_ -= found->second.bytes;
   munmap(memory, found->second.bytes);
+  chains_.erase(memory);
   buffers_.erase(found);
 }
 
@@ -181,13 +192,13 @@ const TestGpu::Buffer* TestGpu::buffer_at(const void* address) const {
 void TestGpu::upload(void* device, const void* host, std::uint64_t bytes) {
   check_lost();
   host_s_ += double(bytes) / settings_.to_device_bytes_per_s;
-  if (buffer_at(device)->bytes < large) std::memcpy(device, host, bytes);
+  if (buffer_at(device)->bytes < large || bytes < unread) std::memcpy(device, host, bytes);
 }
 
 void TestGpu::download(void* host, const void* device, std::uint64_t bytes) {
   synchronize();
   host_s_ += double(bytes) / settings_.to_host_bytes_per_s;
-  if (buffer_at(device)->bytes < large) std::memcpy(host, device, bytes);
+  if (buffer_at(device)->bytes < large || bytes < unread) std::memcpy(host, device, bytes);
 }
 
 double TestGpu::copy_seconds(std::span<const cuda::Copy> copies, int repeats) {
@@ -233,11 +244,87 @@ double TestGpu::warps_at_once(const KernelProgram& program, Grid grid) const {
   return blocks * (grid.threads / 32);
 }
 
+// A launch that touches so much takes the lines of other chains out of L2; one that walks through
+// all of a chain's memory brings them there.
+void TestGpu::evict_chains(const void* data, std::uint64_t bytes, bool walks) {
+  for (auto& [base, chain] : chains_) {
+    const std::uint64_t whole = buffer_at(base)->bytes;
+    if (base == data) {
+      if (!walks || bytes < whole || whole > settings_.facts.l2_bytes) continue;
+      chain.lines = chain.seen.size();
+      chain.seen.assign(chain.seen.size(), true);
+      chain.closed = true;
+    } else if (chain.lines > 0 && bytes + whole > settings_.facts.l2_bytes) {
+      chain.seen.assign(chain.seen.size(), false);
+      chain.lines = 0;
+      chain.closed = false;
+      chain.start = nullptr;
+    }
+  }
+}
+
+// Follows the pointers through memory, load by load, until the chain has come round; from then on
+// every lap is like the last. Caches replace what was used longest ago, so that a chain which does
+// not fit finds nothing; a launch begins with an empty L1.
+TestGpu::Cost TestGpu::follow(const KernelProgram& program, const Arguments& arguments) {
+  Cost cost;
+  cost.in_turn = true;
+  const std::uint64_t loads = std::uint64_t{arguments.trips} * std::uint64_t(program.accesses());
+  const Buffer& buffer = *buffer_at(arguments.data);
+  auto* const base = static_cast<std::byte*>(arguments.data);
+  Followed& chain = chains_[arguments.data];
+  auto** const kept = static_cast<std::byte**>(arguments.data) + 1;
+  if (chain.seen.empty()) {
+    chain.seen.resize(buffer.bytes / line_bytes);
+    chain.pages.resize(buffer.bytes / page_bytes + 1);
+  }
+  if (!chain.start) chain.start = *kept;
+  const std::uint64_t known = chain.lines;
+  std::uint64_t again = 0, taken = 0;  // loads of lines that it has touched before
+  for (; taken < loads && !(chain.closed && loads - taken > 4096); ++taken) {
+    std::byte* const at = *kept;
+    if (at < base || at + 8 > base + buffer.bytes) {
+      gone_ = true;
+      why_gone_ = "an illegal memory access was encountered";
+      return cost;
+    }
+    const auto offset = std::uint64_t(at - base);
+    if (chain.seen[offset / line_bytes]) {
+      ++again;
+    } else {
+      chain.seen[offset / line_bytes] = true;
+      ++chain.lines;
+      if (!chain.pages[offset / page_bytes]) ++chain.touched_pages;
+      chain.pages[offset / page_bytes] = true;
+    }
+    std::memcpy(kept, at, sizeof(void*));
+    chain.closed = chain.closed || *kept == chain.start;
+  }
+  again += loads - taken;
+  const std::uint64_t bytes = chain.lines * line_bytes;
+  evict_chains(arguments.data, bytes, false);
+  const bool in_l2 = bytes <= settings_.facts.l2_bytes;
+  const bool in_l1 = program.reach == Reach::chain && bytes <= settings_.facts.l1_bytes;
+  const double first = double(chain.lines - known);
+  const double cold = std::min(double(loads), double(chain.lines)) - first;  // of L1, this launch
+  const double near = in_l1 ? std::max(0.0, double(again) - std::max(cold, 0.0)) : 0;
+  const double l2 = in_l2 ? double(again) - near : 0;
+  const double dram = double(loads) - near - l2;
+  cost.cycles = near * settings_.near_latency_cycles + l2 * settings_.l2_latency_cycles;
+  cost.wait_s = dram * settings_.dram_latency_s;
+  if (chain.touched_pages * page_bytes > settings_.tlb_bytes)
+    cost.wait_s += double(loads) * settings_.tlb_miss_s;
+  cost.bytes = 32.0 * double(loads);
+  return cost;
+}
+
 TestGpu::Cost TestGpu::cost_of(const Kernel& kernel, Grid grid, const Arguments& arguments) {
   Cost cost;
   const std::string name(kernel.name);
   const KernelProgram& program = program_of(name);
   if (program.pipe.empty() && program.reach == Reach::none) return cost;
+  if (program.reach == Reach::chain || program.reach == Reach::far_chain)
+    return follow(program, arguments);
   Touched& seen = touched_[name];
   seen.grid = grid;
   const int multiprocessors = settings_.facts.multiprocessors;
@@ -283,6 +370,7 @@ TestGpu::Cost TestGpu::cost_of(const Kernel& kernel, Grid grid, const Arguments&
     why_gone_ = "an illegal memory access was encountered";
     return cost;
   }
+  evict_chains(arguments.data, walk.end, true);
   const auto distinct = static_cast<double>(walk.distinct_bytes);
   const auto held = [&](std::uint64_t cache) { return std::min(1.0, double(cache) / distinct); };
   double in_l1 = 0;
@@ -322,6 +410,7 @@ TestGpu::Cost TestGpu::cost_of(const Kernel& kernel, Grid grid, const Arguments&
 }
 
 double TestGpu::Cost::seconds(double clock_hz, double memory_share) const {
+  if (in_turn) return cycles / clock_hz + wait_s;
   return std::max({cycles / clock_hz, dram_s / memory_share, wait_s});
 }
 

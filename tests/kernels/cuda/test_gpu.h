@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "devices/sensors/gpu_watch.h"
 #include "kernels/cuda/gpu.h"
 #include "kernels/sampler.h"
 #include "tests/kernels/cuda/board.h"
@@ -52,7 +53,8 @@ class TestGpu final : public cuda::Gpu {
   };
   const std::vector<Drawn>& drawn() const { return drawn_; }
   double idle_w() const { return settings_.idle_w; }
-  SamplerWorld world();  // on this GPU's clock; quiet, never interrupted
+  SamplerWorld world();    // on this GPU's clock; quiet, never interrupted
+  GpuState state() const;  // as instruments read it
 
   // What the last launch of a kernel touched in one pass, and how it was shaped.
   struct Touched {
@@ -90,6 +92,7 @@ class TestGpu final : public cuda::Gpu {
     double dram_s = 0;  // at the full memory clock
     double wait_s = 0;  // for DRAM, by too few accesses in flight
     double flop = 0, bytes = 0;
+    bool in_turn = false;  // one after the other, and not at once
     double seconds(double clock_hz, double memory_share) const;
   };
   struct Buffer {
@@ -100,6 +103,17 @@ class TestGpu final : public cuda::Gpu {
     double seconds = 0, cycles = 0;
   };
 
+  // What a chain of pointers has touched since something else took its lines out of L2.
+  struct Followed {
+    std::vector<bool> seen;  // by line
+    std::vector<bool> pages;
+    std::uint64_t lines = 0, touched_pages = 0;
+    const void* start = nullptr;
+    bool closed = false;  // it is back where it began
+  };
+  void evict_chains(const void* data, std::uint64_t bytes, bool walks);
+
+  Cost follow(const KernelProgram& program, const cuda::Arguments& arguments);
   Cost cost_of(const cuda::Kernel& kernel, cuda::Grid grid, const cuda::Arguments& arguments);
   const Footprint& footprint(const std::string& name, cuda::Grid grid,
                              const cuda::Arguments& arguments);
@@ -119,6 +133,7 @@ class TestGpu final : public cuda::Gpu {
   using WalkKey = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint64_t,
                              std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
   std::map<WalkKey, Footprint> walks_;
+  std::map<const void*, Followed> chains_;
   Random random_{11};
   double host_s_ = 0, device_s_ = 0;  // now, and when the stream is empty
   double begin_s_ = 0, end_s_ = 0;

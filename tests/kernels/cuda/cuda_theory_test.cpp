@@ -1,0 +1,75 @@
+// Rates per multiprocessor and clock against numbers that were written down apart from the catalog,
+// and what must have no theory.
+#include <gtest/gtest.h>
+
+#include "kernels/cuda/plan.h"
+#include "kernels/cuda/theory.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using cuda::find_kernel;
+using cuda::theory_per_cycle;
+
+struct Stated {
+  int architecture;
+  const char* kernel;
+  double per_cycle;
+};
+
+// NVIDIA's whitepapers of GA100, GA102, AD102, GH100; Jetson AGX Orin and Xavier technical briefs.
+constexpr Stated stated[] = {
+    {72, "fma_fp32_8", 128},      {72, "fma_fp16_8", 256},       {72, "mma_fp16_k4_8", 1024},
+    {72, "wmma_int8_8", 2048},    {75, "fma_fp32_8", 128},       {75, "fma_fp16_8", 256},
+    {75, "mma_int8_k16_8", 2048}, {75, "fma_fp64_8", 4},         {80, "fma_fp64_8", 64},
+    {80, "fma_fp32_8", 128},      {80, "fma_fp16_8", 512},       {80, "mma_fp64_8", 128},
+    {80, "mma_tf32_8", 1024},     {80, "mma_fp16_8", 2048},      {80, "mma_bf16_8", 2048},
+    {80, "mma_int8_8", 4096},     {80, "sparse_int8_8", 8192},   {86, "fma_fp32_8", 256},
+    {86, "mma_int8_8", 2048},     {87, "fma_fp64_8", 4},         {87, "fma_fp32_8", 256},
+    {87, "fma_fp16_8", 512},      {87, "fma_bf16_8", 256},       {87, "mad_int32_8", 128},
+    {87, "mma_tf32_8", 1024},     {87, "mma_fp16_8", 2048},      {87, "mma_fp16_fp16_8", 2048},
+    {87, "mma_bf16_8", 2048},     {87, "mma_int8_8", 4096},      {87, "sparse_fp16_8", 4096},
+    {89, "fma_fp32_8", 256},      {89, "mma_fp16_fp16_8", 1024}, {89, "mma_int8_8", 2048},
+    {90, "fma_fp64_8", 128},      {90, "fma_fp32_8", 256},       {90, "fma_fp16_8", 512},
+    {90, "mma_fp64_k16_4", 256},  {100, "fma_fp32_8", 256},      {103, "fma_fp32_8", 256},
+    {110, "fma_fp32_8", 256},     {120, "fma_fp32_8", 256},      {120, "mma_fp16_fp16_8", 1024},
+    {121, "fma_fp32_8", 256},     {75, "read_shared", 64},       {75, "read_l1", 64},
+    {87, "read_shared", 128},     {90, "read_l1", 128},
+};
+
+TEST(CudaTheory, IsWhatTheMakerStates) {
+  for (const Stated& row : stated) {
+    const cuda::Kernel* const kernel = find_kernel(row.kernel);
+    ASSERT_NE(kernel, nullptr) << row.kernel;
+    const auto found = theory_per_cycle(*kernel, row.architecture);
+    ASSERT_TRUE(found) << row.kernel << " on sm_" << row.architecture;
+    EXPECT_EQ(*found, row.per_cycle) << row.kernel << " on sm_" << row.architecture;
+  }
+}
+
+// GeForce halves sums in FP32, and mma.sync is not the fastest instruction of Hopper and Thor.
+TEST(CudaTheory, IsAbsentWhereOneNumberWouldBeWrong) {
+  constexpr std::pair<int, const char*> absent[] = {
+      {75, "mma_fp16_k8_8"}, {86, "mma_fp16_8"},  {89, "mma_fp16_8"},  {89, "mma_fp8_8"},
+      {90, "mma_fp16_8"},    {90, "mma_tf32_8"},  {90, "mma_int8_8"},  {90, "sparse_fp16_8"},
+      {100, "mma_bf16_8"},   {110, "mma_fp16_8"}, {110, "mma_int8_8"}, {88, "fma_fp32_8"},
+      {87, "chase"},         {87, "read_l2"},     {87, "sweep_16"}};
+  for (const auto& [architecture, kernel] : absent)
+    EXPECT_FALSE(theory_per_cycle(*find_kernel(kernel), architecture))
+        << kernel << " on sm_" << architecture;
+}
+
+TEST(CudaTheory, RowsOfASlowerInstructionAreNoRoofs) {
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp16_8"), 90), "wgmma");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_int8_8"), 110), "tcgen05");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_int8_8"), 103), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp64_8"), 90), "mma_k16");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp64_k16_4"), 90), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("wgmma_fp16_1"), 90), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp16_8"), 87), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp16_8"), 120), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("fma_fp16_8"), 90), "");
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
