@@ -102,6 +102,7 @@ std::string mode_sweep_text(const ModeSweep& sweep, int width) {
     cells.push_back(state_word(mode));
     table.rows.push_back(std::move(cells));
   }
+  drop_empty_columns(table);
   std::string text =
       fmt::format("{}: {} mode{} measured\n\n", sweep.profile.machine.name,
                   sweep.profile.modes.size(), sweep.profile.modes.size() == 1 ? "" : "s") +

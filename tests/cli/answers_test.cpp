@@ -52,7 +52,7 @@ Json json_answer_to(const std::string& line) {
   return parse_json(result.out, line);
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string answer_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 void expect_lines(const std::string& text, const std::vector<const char*>& patterns) {
   for (const char* pattern : patterns)
@@ -65,9 +65,9 @@ const std::string camera = "plan yolov8n --on orin-nano-8gb --fps 30 --dtype fp1
 TEST(Answers, ACameraGetsAStockModeAndItsCommand) {
   const std::string text = answer_to(camera);
   EXPECT_TRUE(std::regex_match(
-      first_line(text), std::regex("mode (15W|25W|MAXN_SUPER): sudo nvpmodel -m [012] && sudo "
+      answer_line(text), std::regex("mode (15W|25W|MAXN_SUPER): sudo nvpmodel -m [012] && sudo "
                                    "jetson_clocks")))
-      << first_line(text);
+      << answer_line(text);
   expect_lines(text, {"least energy per sample with idle time among 3 stock modes",
                       "at 30.0 /s +value +90 % interval", "\nmean power +[0-9.]+ W",
                       "\nenergy per sample +[0-9.]+ mJ", "\npower while busy +[0-9.]+ W",

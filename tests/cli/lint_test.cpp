@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
                     {"analyze", "net.onnx", "--diff", "net.onnx", "--diff-times", toy_times},
                     2,
                     "needs two engines"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace ridgeline::testing
