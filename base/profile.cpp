@@ -53,7 +53,7 @@ std::optional<Sustained> sustained_from_json(const JsonCursor& row) {
   return held;
 }
 
-Json gpu_to_json(const std::optional<GpuConditions>& gpu) {
+Json gpu_conditions_to_json(const std::optional<GpuConditions>& gpu) {
   if (!gpu) return nullptr;
   return {{"load_before", number_or_null(gpu->load_before)},
           {"first_temperature_c", number_or_null(gpu->first_temperature_c)},
@@ -63,7 +63,7 @@ Json gpu_to_json(const std::optional<GpuConditions>& gpu) {
           {"held_by", gpu->held_by}};
 }
 
-std::optional<GpuConditions> gpu_from_json(const JsonCursor& conditions) {
+std::optional<GpuConditions> gpu_conditions_from_json(const JsonCursor& conditions) {
   const auto cursor = conditions.find("gpu");
   if (!cursor) return std::nullopt;
   GpuConditions gpu;
@@ -377,7 +377,7 @@ Json conditions_to_json(const MeasuringConditions& conditions) {
           {"warnings", std::move(warnings)},
           {"rows", rows_to_json(conditions.rows)},
           {"verdict", verdict_to_json(conditions.verdict)},
-          {"gpu", gpu_to_json(conditions.gpu)}};
+          {"gpu", gpu_conditions_to_json(conditions.gpu)}};
 }
 
 MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
@@ -397,7 +397,7 @@ MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
   if (const auto verdict = cursor.find("verdict"))
     conditions.verdict = RunVerdict{verdict->at("state").token<RunState>(),
                                     verdict->at("reason").text(), verdict->at("fix").text()};
-  conditions.gpu = gpu_from_json(cursor);
+  conditions.gpu = gpu_conditions_from_json(cursor);
   return conditions;
 }
 
