@@ -26,7 +26,7 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
     const double sigma_before = sigma_of(prior, *before), sigma = sigma_of(posterior, i);
     if (!(sigma_before > 0)) continue;  // a fact
     const PriorValue belief{prior.parameters[*before].mean, sigma_before,
-                             prior.parameters[*before].source};
+                            prior.parameters[*before].source};
     if (is_of_network(parameter)) continue;  // fits leave it alone
     parameter.prior = belief;
     MovedParameter row{parameter.name, belief, parameter.mean, sigma, parameter.source};

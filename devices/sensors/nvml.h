@@ -37,7 +37,7 @@ class Nvml {
   virtual NvmlAnswer<double> temperature_c() { return {}; }
   virtual NvmlAnswer<double> load() { return {}; }    // share of the last moments with a kernel
   virtual NvmlAnswer<int> processes() { return {}; }  // that use CUDA on it
-  virtual NvmlAnswer<double> power_limit_w() = 0;  // that is enforced now
+  virtual NvmlAnswer<double> power_limit_w() = 0;     // that is enforced now
   struct Limits {
     double least_w = 0, most_w = 0;  // that can be set
   };

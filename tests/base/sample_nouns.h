@@ -26,12 +26,12 @@ inline Observation sample_observation() {
 }
 
 inline MachineModel sample_model() {
-  return {"example",
-          {{"gpu_matmul_fp16_efficiency", 0.5, Source::fitted,
-            PriorValue{0.6, 0.2, Source::datasheet}},
-           {"cuda_graph_s", 5e-6, Source::assumed}},
-          {0.01, -1e-8, -1e-8, 1e-12},
-          {sample_observation()}};
+  return {
+      "example",
+      {{"gpu_matmul_fp16_efficiency", 0.5, Source::fitted, PriorValue{0.6, 0.2, Source::datasheet}},
+       {"cuda_graph_s", 5e-6, Source::assumed}},
+      {0.01, -1e-8, -1e-8, 1e-12},
+      {sample_observation()}};
 }
 
 inline Ceilings sample_ceilings() {

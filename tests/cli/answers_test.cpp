@@ -66,7 +66,7 @@ TEST(Answers, ACameraGetsAStockModeAndItsCommand) {
   const std::string text = answer_to(camera);
   EXPECT_TRUE(std::regex_match(
       answer_line(text), std::regex("mode (15W|25W|MAXN_SUPER): sudo nvpmodel -m [012] && sudo "
-                                   "jetson_clocks")))
+                                    "jetson_clocks")))
       << answer_line(text);
   expect_lines(text, {"least energy per sample with idle time among 3 stock modes",
                       "at 30.0 /s +value +90 % interval", "\nmean power +[0-9.]+ W",
