@@ -364,11 +364,17 @@ void list_kernels(const Options& options, Console& console) {
   write_answer(answer, options, console);
 }
 
+// Both processors have a kernel "chase".
+bool is_for_gpu(const Options& options) {
+  return options.has("blocks") || options.has("block-threads");
+}
+
 ExitCode run_kernel(const Options& options, Console& console) {
   const auto words = positional(options);
   if (words.empty())
     list_kernels(options, console);
-  else if (const cuda::Kernel* const kernel = cuda::find_kernel(words.front()))
+  else if (const cuda::Kernel* const kernel = cuda::find_kernel(words.front());
+           kernel != nullptr && (is_for_gpu(options) || cpu::find_kernel(words.front()) == nullptr))
     run_gpu_kernel(*kernel, options, console);
   else
     run_cpu_kernel(kernel_named(words.front()), options, console);
@@ -386,7 +392,8 @@ Command kernel_command() {
               "Runs one kernel alone, without warm-up, lead-in or clock probe, so that it can be "
               "profiled, counted or disassembled. The work of a sample is what the kernel's "
               "descriptor declares. Without a name, lists all kernels of this architecture and of "
-              "CUDA devices; their trips are those of a warp.",
+              "CUDA devices; their trips are those of a warp. A name that both have (chase) is the "
+              "CPU's, with --blocks or --block-threads the GPU's.",
           .examples = {{"kernel fma_avx2_fp32 --iterations 1000000 --samples 1", "one window"},
                        {"kernel read_avx2 --bytes 1GiB --threads 2", "stream through memory"},
                        {"kernel mma_fp16_8 --blocks 20 --iterations 64 --samples 1",

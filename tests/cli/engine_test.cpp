@@ -62,7 +62,7 @@ TEST(EngineCommands, AnalyzeWithTimesAndOnnxInEveryForm) {
     modules.push_back(group.at("name").get<std::string>());
   EXPECT_THAT(modules, ElementsAre("stem", "body", "head"));
   EXPECT_EQ(json.at("onnx").at("folded"), 0);
-  EXPECT_THAT(output({"--csv"}), HasSubstr(",note,time_s,median_s\n"));
+  EXPECT_THAT(output({"--csv"}), HasSubstr(",note,module,time_s,median_s\n"));
   EXPECT_THAT(output({"--md", "--sort", "time", "--top", "1"}), HasSubstr("| body/conv"));
 }
 

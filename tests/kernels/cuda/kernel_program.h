@@ -44,7 +44,10 @@ struct KernelProgram {
 
   double flop() const { return instructions * flop_each; }  // per warp and trip
   int accesses() const;                                     // likewise, of all arrays
-  double bytes() const { return 512.0 * accesses(); }
+  // A warp's: 16 bytes per lane, of a chain one pointer.
+  double bytes() const {
+    return (reach == Reach::chain || reach == Reach::far_chain ? 256.0 : 512.0) * accesses();
+  }
 };
 
 // Throws for a name that it does not know.
