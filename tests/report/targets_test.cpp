@@ -21,7 +21,7 @@ TargetCheck checked(const TestGpuSettings& settings) {
   TestGpu gpu(settings);
   const cuda::MeasureOptions options{
       .quick = true,
-      .only = {"fma_fp32", "fma_fp64", "mma_fp16", "mma_int8", "dp4a", "dram", "shared"}};
+      .only = {"fma_fp32", "fma_fp64", "mma_fp16", "mma_int8", "dp4a_int8", "dram", "shared"}};
   return check_targets(measured(gpu, options));
 }
 
