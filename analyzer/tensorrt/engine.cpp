@@ -13,9 +13,10 @@
 
 #include "analyzer/tensorrt/layer_members.h"
 #include "analyzer/tensorrt/log_text.h"
-#include "analyzer/tensorrt/scanner.h"
 #include "analyzer/tensorrt/text_layer.h"
 #include "base/error.h"
+#include "base/file_kind.h"
+#include "base/json_scanner.h"
 #include "base/text.h"
 #include "base/text_file.h"
 
@@ -53,7 +54,7 @@ class Document {
  public:
   explicit Document(const std::string& path) : path_(path) { engine_.path = path; }
 
-  void object(Scanner& scanner) {
+  void object(JsonScanner& scanner) {
     EngineLayer layer;
     scanner.object([&](std::string_view key) {
       if (same_word(key, "Layers"))
@@ -107,7 +108,7 @@ class Document {
     });
   }
 
-  void layers(Scanner& scanner) {
+  void layers(JsonScanner& scanner) {
     if (has_engine_ || !engine_.layers.empty()) refuse_second_engine(path_);
     has_engine_ = true;
     scanner.array([&] {
@@ -119,16 +120,16 @@ class Document {
     });
   }
 
-  void bindings(Scanner& scanner) {
+  void bindings(JsonScanner& scanner) {
     scanner.array([&] { binding(scanner.text()); });
   }
 
-  void io_tensors(Scanner& scanner) {
+  void io_tensors(JsonScanner& scanner) {
     is_eleven_ = true;
     scanner.array([&] { engine_.io.push_back(io_tensor(scanner)); });
   }
 
-  IoTensor io_tensor(Scanner& scanner) {
+  IoTensor io_tensor(JsonScanner& scanner) {
     IoTensor io;
     EngineTensor& tensor = io.tensor;
     scanner.object([&](std::string_view key) {
@@ -152,7 +153,7 @@ class Document {
     return io;
   }
 
-  void profile_info(Scanner& scanner, IoTensor& io) {
+  void profile_info(JsonScanner& scanner, IoTensor& io) {
     ShapeRange range;
     scanner.object([&](std::string_view key) {
       if (same_word(key, "MinShape")) {
@@ -173,9 +174,12 @@ class Document {
   }
 
   [[noreturn]] void fail_without_layers() const {
-    if (!schema_.empty())
-      throw Error(path_, "is " + quote(schema_) + ", not a network",
-                  "MODEL is an ONNX file, layer information of TensorRT or a name");
+    if (!schema_.empty()) {
+      const std::string hint = file_kind(path_).hint;
+      throw Error(
+          path_, "is " + quote(schema_) + ", not a network",
+          hint.empty() ? "MODEL is an ONNX file, layer information of TensorRT or a name" : hint);
+    }
     if (reader_.seen().times)
       throw Error(path_, "holds times, not layers",
                   "give it as --times FILE beside the file of trtexec --exportLayerInfo");
@@ -193,7 +197,7 @@ class Document {
 // One object after the other, in a list or not, with or without commas between them.
 void read_objects(Document& document, std::string_view text, const std::string& path) {
   const std::size_t begin = text.find_first_of("{[");
-  Scanner scanner(text, path, begin);
+  JsonScanner scanner(text, path, begin);
   while (scanner.peek() != '\0' || scanner.position() < text.size()) {
     if (scanner.accept(',')) continue;
     if (scanner.peek() == '[') {
@@ -214,7 +218,8 @@ std::size_t find_object(std::string_view text, std::size_t from) {
   for (std::size_t at = text.find('{', from); at != std::string_view::npos;
        at = text.find('{', at + 1)) {
     const std::string_view inside = without_blanks(text.substr(at + 1, 64));
-    for (const std::string_view key : {"\"Layers\"", "\"I/O Tensors\"", "\"Bindings\"", "\"Name\""})
+    for (const std::string_view key :
+         {"\"Layers\"", "\"I/O Tensors\"", "\"Bindings\"", "\"Name\"", "\"ProfilingVerbosity\""})
       if (inside.starts_with(key)) return at;
   }
   return std::string_view::npos;
@@ -267,7 +272,7 @@ std::string version_of_number(int number) {
 void read_log(Document& document, std::string_view text, const std::string& path) {
   std::size_t at = find_object(text, 0);
   while (at != std::string_view::npos) {
-    Scanner scanner(text, path, at);
+    JsonScanner scanner(text, path, at);
     document.object(scanner);
     at = find_object(text, scanner.position());
   }

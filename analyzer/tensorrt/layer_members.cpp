@@ -13,21 +13,21 @@
 namespace ridgeline::tensorrt {
 namespace {
 
-std::int64_t read_count(Scanner& scanner) {
+std::int64_t read_count(JsonScanner& scanner) {
   const std::int64_t count = scanner.integer();
   if (count < 0) scanner.fail(fmt::format("the size {} is negative", count));
   if (count > max_dimension) scanner.fail(fmt::format("the size {} is too large", count));
   return count;
 }
 
-bool read_flag(Scanner& scanner) {
+bool read_flag(JsonScanner& scanner) {
   const char first = scanner.peek();
   scanner.skip();
   return first == '1' || first == 't';
 }
 
 // TensorRT names the absence of one, too.
-std::string read_word(Scanner& scanner) {
+std::string read_word(JsonScanner& scanner) {
   if (scanner.peek() != '"') {
     scanner.skip();
     return {};
@@ -37,13 +37,13 @@ std::string read_word(Scanner& scanner) {
 }
 
 // Of a window: sizes that are never dynamic.
-Shape read_sizes(Scanner& scanner) {
+Shape read_sizes(JsonScanner& scanner) {
   Shape sizes;
   scanner.array([&] { sizes.push_back(read_count(scanner)); });
   return sizes;
 }
 
-StoredWeights read_weights(Scanner& scanner) {
+StoredWeights read_weights(JsonScanner& scanner) {
   StoredWeights weights;
   if (scanner.peek() != '{') {
     scanner.skip();
@@ -60,7 +60,7 @@ StoredWeights read_weights(Scanner& scanner) {
   return weights;
 }
 
-std::vector<std::string> read_lines(Scanner& scanner) {
+std::vector<std::string> read_lines(JsonScanner& scanner) {
   std::vector<std::string> lines;
   if (scanner.peek() != '[') {
     scanner.skip();
@@ -76,7 +76,7 @@ std::vector<std::string> read_lines(Scanner& scanner) {
 }
 
 // A convolution's expression is an object that holds the lines.
-std::vector<std::string> read_expression(Scanner& scanner) {
+std::vector<std::string> read_expression(JsonScanner& scanner) {
   if (scanner.peek() != '{') return read_lines(scanner);
   std::vector<std::string> lines;
   scanner.object([&](std::string_view key) {
@@ -88,9 +88,9 @@ std::vector<std::string> read_expression(Scanner& scanner) {
   return lines;
 }
 
-using ReadMember = void (*)(Scanner&, EngineLayer&);
+using ReadMember = void (*)(JsonScanner&, EngineLayer&);
 using L = EngineLayer;
-using S = Scanner;
+using S = JsonScanner;
 
 // Keys in lower case.
 const std::unordered_map<std::string_view, ReadMember>& member_rows() {
@@ -155,7 +155,7 @@ constexpr std::string_view time_keys[] = {"timems", "averagems", "medianms", "co
 
 }  // namespace
 
-Shape read_shape(Scanner& scanner) {
+Shape read_shape(JsonScanner& scanner) {
   Shape shape;
   scanner.array([&] {
     const std::int64_t size = scanner.integer();
@@ -188,7 +188,7 @@ Format LayerReader::format(std::string_view phrase) {
   return formats_.emplace(std::string(phrase), parse_format(phrase)).first->second;
 }
 
-EngineTensor LayerReader::tensor(Scanner& scanner) {
+EngineTensor LayerReader::tensor(JsonScanner& scanner) {
   EngineTensor tensor;
   ElementType type = ElementType::unknown;
   scanner.object([&](std::string_view key) {
@@ -214,7 +214,7 @@ EngineTensor LayerReader::tensor(Scanner& scanner) {
   return tensor;
 }
 
-bool LayerReader::member(Scanner& scanner, std::string_view key, EngineLayer& layer) {
+bool LayerReader::member(JsonScanner& scanner, std::string_view key, EngineLayer& layer) {
   const std::string word = lower(key);
   if (word == "inputs" || word == "outputs") {
     auto& tensors = word == "inputs" ? layer.inputs : layer.outputs;
@@ -249,7 +249,7 @@ void LayerReader::finish(EngineLayer& layer) {
   layer.window = {};
 }
 
-EngineLayer LayerReader::layer(Scanner& scanner) {
+EngineLayer LayerReader::layer(JsonScanner& scanner) {
   EngineLayer layer;
   scanner.object([&](std::string_view key) { member(scanner, key, layer); });
   finish(layer);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/tensorrt/engine.h"
-#include "analyzer/tensorrt/scanner.h"
+#include "base/json_scanner.h"
 
 namespace ridgeline::tensorrt {
 
@@ -23,13 +23,13 @@ struct SeenKeys {
 class LayerReader {
  public:
   // Reads the value of `key` if it is one of a layer; otherwise skips it and returns false.
-  bool member(Scanner& scanner, std::string_view key, EngineLayer& layer);
+  bool member(JsonScanner& scanner, std::string_view key, EngineLayer& layer);
 
   // After the last member. The plain stride and padding of a pool are read as those of a window.
   static void finish(EngineLayer& layer);
 
-  EngineLayer layer(Scanner& scanner);
-  EngineTensor tensor(Scanner& scanner);
+  EngineLayer layer(JsonScanner& scanner);
+  EngineTensor tensor(JsonScanner& scanner);
   Format format(std::string_view phrase);
 
   const SeenKeys& seen() const { return seen_; }
@@ -41,7 +41,7 @@ class LayerReader {
 };
 
 // −1 stands for a dynamic size; anything else below zero is an Error.
-Shape read_shape(Scanner& scanner);
+Shape read_shape(JsonScanner& scanner);
 
 // "[ONNX Layer: a]\x1e[ONNX Layer: b]" → a, b. Names may hold brackets themselves.
 std::vector<std::string> onnx_nodes_in(std::string_view metadata);

@@ -61,9 +61,17 @@ std::string without_subgraph(std::string name) {
   return is_mark ? name.substr(0, at) : name;
 }
 
-bool is_reformat(const EngineLayer& layer) {
-  return layer.name.starts_with("Reformatting CopyNode") || layer.type == "Reformat";
+// Its name lists the nodes of the layer that it copies for.
+bool is_copy_for_another(const EngineLayer& layer) {
+  return layer.name.starts_with("Reformatting CopyNode");
 }
+
+// A quantisation step that no layer absorbed is a Reformat as well, with its node's own name.
+bool is_reformat(const EngineLayer& layer) {
+  return is_copy_for_another(layer) || layer.type == "Reformat";
+}
+
+enum class LayerRole { computes, reformat, idle };
 
 bool has_work(const Layer& node) { return runs(node) && !is_view(node); }
 
@@ -81,23 +89,26 @@ class Mapper {
     }
     for (TensorId id = 0; id < onnx.tensors.size(); ++id)
       tensors_.try_emplace(onnx.tensors[id].name, id);
-    for (const EngineLayer& layer : engine.layers) idle_.push_back(is_idle(layer));
+    for (const EngineLayer& layer : engine.layers)
+      role_.push_back(is_idle(layer)       ? LayerRole::idle
+                      : is_reformat(layer) ? LayerRole::reformat
+                                           : LayerRole::computes);
   }
 
   Mapping run(const std::string& onnx_path) {
     mapping_.summary.path = onnx_path;
-    // Layers that compute come first: a NoOp may name the node of its neighbour, too.
-    for (const bool idle : {false, true}) {
+    // Layers that compute come first: a reformat or a NoOp may name the node of its neighbour, too.
+    constexpr LayerRole roles[] = {LayerRole::computes, LayerRole::reformat, LayerRole::idle};
+    for (const LayerRole role : roles)
       for (std::size_t i = 0; i < engine_.layers.size(); ++i)
-        if (idle_[i] == idle)
+        if (role_[i] == role)
           claim_named(i, engine_.layers[i].onnx_nodes, mapping_.summary.by_metadata);
-    }
-    for (const bool idle : {false, true})
+    for (const LayerRole role : roles)
       for (std::size_t i = 0; i < engine_.layers.size(); ++i)
-        if (idle_[i] == idle && !is_reformat(engine_.layers[i])) claim_by_name(i);
+        if (role_[i] == role && !is_copy_for_another(engine_.layers[i])) claim_by_name(i);
     refuse_other_network(onnx_path);
     for (std::size_t i = 0; i < engine_.layers.size(); ++i)
-      if (!idle_[i] && !is_reformat(engine_.layers[i])) claim_by_tensors(i);
+      if (role_[i] == LayerRole::computes) claim_by_tensors(i);
     attach_rest();
     finish();
     return std::move(mapping_);
@@ -225,6 +236,18 @@ class Mapper {
         mapping_.summary.mapped_flop += flop;
     }
     for (auto& nodes : mapping_.nodes) std::sort(nodes.begin(), nodes.end());
+    for (std::size_t i = 0; i < engine_.layers.size(); ++i)
+      mapping_.shares_node.push_back(mapping_.nodes[i].empty() && names_node(engine_.layers[i]));
+  }
+
+  // By its Metadata, or by a tensor that it writes.
+  bool names_node(const EngineLayer& layer) const {
+    for (const std::string& name : layer.onnx_nodes)
+      if (find(without_profile(name)) != no_index) return true;
+    return std::ranges::any_of(layer.outputs, [&](const EngineTensor& output) {
+      const auto tensor = tensors_.find(without_profile(output.name));
+      return tensor != tensors_.end() && producer_[tensor->second] != no_index;
+    });
   }
 
   const Engine& engine_;
@@ -232,7 +255,7 @@ class Mapper {
   Mapping mapping_;
   std::vector<std::size_t> owner_;     // by node: layer of the engine
   std::vector<std::size_t> producer_;  // by tensor: node
-  std::vector<bool> idle_;
+  std::vector<LayerRole> role_;
   std::unordered_map<std::string, std::size_t> exact_, alike_;
   std::unordered_map<std::string, TensorId> tensors_;
   std::size_t named_ = 0, found_ = 0;  // names in the engine, and those in the ONNX file
@@ -367,9 +390,13 @@ void apply_mapping(Graph& kernels, const Engine& engine, const Graph& onnx, cons
   double own = 0, of_nodes = 0;
   for (std::size_t i = 0; i < kernels.layers.size(); ++i) {
     const std::vector<std::size_t>& nodes = mapping.nodes[i];
-    if (nodes.empty()) continue;
     Layer& kernel = kernels.layers[i];
     kernel.sources.clear();
+    if (nodes.empty()) {
+      // Myelin divides a node among kernels. Its arithmetic is counted in the first of them.
+      if (is_opaque(kernel) && mapping.shares_node[i]) kernel.parts = {{Copy{}, DType::fp32}};
+      continue;
+    }
     for (const std::size_t node : nodes) kernel.sources.push_back(onnx.layers[node].name);
     kernel.module = common_module(onnx, nodes);
     if (is_opaque(kernel)) {

@@ -15,6 +15,7 @@ namespace ridgeline::tensorrt {
 
 struct Mapping {
   std::vector<std::vector<std::size_t>> nodes;  // per layer of the engine: layers of the ONNX graph
+  std::vector<bool> shares_node;  // per layer: has none, but does a part of another layer's node
   NodeMapping summary;
 };
 

@@ -110,7 +110,7 @@ bool read_tensors(std::string_view text, std::vector<EngineTensor>& tensors, Lay
     if (name_end == std::string_view::npos) return false;
     const auto members = json_of(one.substr(name_end + 2));
     if (!members) return false;
-    Scanner scanner(*members, path);
+    JsonScanner scanner(*members, path);
     tensors.push_back(reader.tensor(scanner));
     tensors.back().name = one.substr(0, name_end);
     at = next;
@@ -135,7 +135,7 @@ std::optional<EngineLayer> parse_text_layer(std::string_view line, LayerReader& 
   if (line.starts_with(", ")) line.remove_prefix(2);
   const auto members = json_of(line);
   if (!members) return std::nullopt;
-  Scanner scanner(*members, path);
+  JsonScanner scanner(*members, path);
   EngineLayer layer = reader.layer(scanner);
   layer.name = *name;
   layer.type = *type;

@@ -13,8 +13,8 @@
 #include "analyzer/tensorrt/kernels.h"
 #include "analyzer/tensorrt/log_text.h"
 #include "analyzer/tensorrt/nsys_times.h"
-#include "analyzer/tensorrt/scanner.h"
 #include "base/error.h"
+#include "base/json_scanner.h"
 #include "base/text.h"
 #include "base/text_file.h"
 
@@ -27,7 +27,7 @@ constexpr std::string_view how_to_time =
     "write them with trtexec --loadEngine=… --exportProfile=engine.profile.json "
     "--separateProfileRun";
 
-double read_milliseconds(Scanner& scanner) {
+double read_milliseconds(JsonScanner& scanner) {
   const double value = scanner.number();
   if (value < 0) scanner.fail("a negative time");
   return value * millisecond;
@@ -63,7 +63,7 @@ struct TimesObject {
   std::optional<double> total_s, mean_s, median_s, compute_s;
 };
 
-TimesObject read_times_object(Scanner& scanner, std::string_view text) {
+TimesObject read_times_object(JsonScanner& scanner, std::string_view text) {
   TimesObject object;
   scanner.object([&](std::string_view key) {
     if (key == "count") {
@@ -98,7 +98,7 @@ double median(std::vector<double> values) {
 EngineTimes read_times_json(std::string_view text, const std::string& path) {
   EngineTimes times;
   std::vector<double> runs;
-  Scanner scanner(text, path, text.find('['));
+  JsonScanner scanner(text, path, text.find('['));
   scanner.array([&] {
     const TimesObject object = read_times_object(scanner, text);
     if (object.count) times.runs = *object.count;

@@ -115,6 +115,105 @@ TEST(EngineCommands, PlanTakesAnEngine) {
   EXPECT_EQ(run_ridgeline({"plan", toy_graph, "--on", "jetson-orin-nano-8gb"}).exit_code, 4);
 }
 
+// A script in the place of trtexec exports the toy engine for any engine file.
+class EngineFileCommands : public ::testing::Test {
+ protected:
+  EngineFileCommands() {
+    folder_.write("net.onnx", toy_onnx());
+    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
+                                  std::string("\x0a\x03\0\x1a", 4) + "weights");
+    folder_.write_program("trtexec",
+                          "for word; do case $word in\n"
+                          "  --exportLayerInfo=*) cp '" +
+                              toy_graph +
+                              "' \"${word#*=}\";;\n"
+                              "  --exportProfile=*) cp '" +
+                              toy_profile_file +
+                              "' \"${word#*=}\";;\n"
+                              "esac; done\n"
+                              "echo '[I] TensorRT version: 10.3.0'\n"
+                              "echo '[I] Selected Device: Orin'");
+    settings_.working_directory = folder_.path();
+    settings_.environment["RIDGELINE_TRTEXEC"] = folder_.file("trtexec");
+    settings_.environment["RIDGELINE_NVINFER_LIBRARY"] = "/nonexistent/libnvinfer.so";
+  }
+
+  ProcessResult run(const std::vector<std::string>& words) const {
+    return run_ridgeline(words, settings_);
+  }
+
+ private:
+  TemporaryDirectory folder_;
+  ProcessSettings settings_;
+};
+
+TEST_F(EngineFileCommands, IsExplainedWithTheTimesOfTrtexec) {
+  const ProcessResult result = run({"explain", "net.plan", "--onnx", "net.onnx", "--on",
+                                    "jetson-agx-orin-64gb", "--mode", "30W", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = parse_json(result.out, "json");
+  EXPECT_THAT(schema_violations(json, "explanation.schema.json"), IsEmpty());
+  EXPECT_EQ(json.at("runtime"), "tensorrt");
+  EXPECT_NEAR(json.at("measured").at("total_s").get<double>(), 50e-6, 1e-9);
+  EXPECT_EQ(json.at("measured").at("device"), "Orin");
+  const ProcessResult text = run({"explain", "net.plan", "--onnx", "net.onnx", "--group-by",
+                                  "module", "--on", "jetson-agx-orin-64gb"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("layers and times are those that"));
+}
+
+TEST_F(EngineFileCommands, IsPlanned) {
+  const ProcessResult result = run({"plan", "net.plan", "--onnx", "net.onnx", "--on",
+                                    "jetson-orin-nano-8gb", "--fps", "30", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = parse_json(result.out, "json");
+  EXPECT_THAT(schema_violations(json, "plan.schema.json"), IsEmpty());
+  EXPECT_EQ(json.at("runtime"), "tensorrt");
+}
+
+TEST_F(EngineFileCommands, IsLintedOnADevice) {
+  const ProcessResult result = run({"lint", "net.plan", "--on", "jetson-agx-orin-64gb"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("50.0 µs per run (measured)"));
+  EXPECT_THAT(result.out, HasSubstr("TensorRT 10.3.0"));
+}
+
+TEST_F(EngineFileCommands, IsComparedWithItsExportedLayers) {
+  const ProcessResult result = run({"analyze", "net.plan", "--diff", toy_graph});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("matched layers are the same"));
+}
+
+// The same with libnvinfer instead of trtexec: layers and no times. Its stand-in lists what the
+// engine file holds behind its header.
+TEST(EngineFileByLibrary, IsAnalysedExplainedPlannedAndLinted) {
+  const std::string library = build_file("tests/libridgeline_test_nvinfer.so");
+  if (!std::filesystem::exists(library))
+    GTEST_SKIP() << "TensorRT's headers are not installed: libnvinfer's stand-in was not built";
+  const TemporaryDirectory folder;
+  folder.write("net.onnx", toy_onnx());
+  folder.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
+                               std::string("\x0a\x03\0\x1a", 4) + toy_text());
+  ProcessSettings settings;
+  settings.working_directory = folder.path();
+  settings.environment["RIDGELINE_TRTEXEC"] = "";
+  settings.environment["RIDGELINE_NVINFER_LIBRARY"] = library;
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{"analyze", "net.plan"}, Words{"explain", "net.plan", "--on", "jetson-agx-orin-64gb"},
+        Words{"plan", "net.plan", "--on", "jetson-orin-nano-8gb", "--fps", "30"}}) {
+    Words all = words;
+    all.insert(all.end(), {"--onnx", "net.onnx", "--json"});
+    const ProcessResult result = run_ridgeline(all, settings);
+    ASSERT_EQ(result.exit_code, 0) << words.front() << ": " << result.err;
+    EXPECT_THAT(result.out, HasSubstr("tensorrt")) << words.front();
+  }
+  const ProcessResult linted =
+      run_ridgeline({"lint", "net.plan", "--on", "jetson-agx-orin-64gb"}, settings);
+  EXPECT_EQ(linted.exit_code, 0) << linted.err;
+  EXPECT_THAT(linted.out, HasSubstr("(predicted"));
+}
+
 struct EngineRefusal {
   std::vector<std::string> words;
   int code;
@@ -153,10 +252,8 @@ TEST(EngineCommands, BadCallsAreOneLine) {
   }
 }
 
-// Engines of the corpus on the device that they were measured on. The A100 80GB PCIe has the SMs
-// and clocks of the SXM card and less bandwidth; the TITAN RTX is not in the catalog, but its
-// smaller sister RTX 2080 Ti is, whose roofs are lower. The H100's files have no times of layers,
-// and the device of yuanjiechen_trt2023 is not known.
+// Engines of the corpus on the device that they were measured on. The H100's files have no times of
+// layers, and the device of yuanjiechen_trt2023 is not known.
 TEST(EngineCommands, NoMeasuredTimeOfTheCorpusIsBelowItsRoof) {
   const char* data = std::getenv("RIDGELINE_DATA");
   const std::string folder = data == nullptr ? "" : std::string(data) + "/trt/";
@@ -164,13 +261,13 @@ TEST(EngineCommands, NoMeasuredTimeOfTheCorpusIsBelowItsRoof) {
     GTEST_SKIP() << "RIDGELINE_DATA is not set, or has no folder trt";
   const std::string a100 = folder + "nvidia_trex_v11.0_tree/a100_pytorch_resnet/";
   const std::string engines[][2] = {
-      {a100 + "fp16/resnet", "a100-80gb-sxm"},
-      {a100 + "fp32/resnet", "a100-80gb-sxm"},
-      {a100 + "qat/resnet-qat", "a100-80gb-sxm"},
-      {a100 + "qat-residual/resnet-qat-residual", "a100-80gb-sxm"},
-      {folder + "nvidia_trex_22.04_tree/mobilenet_qat_int8/mobilenet.qat", "rtx-2080-ti-11gb"},
+      {a100 + "fp16/resnet", "a100-80gb-pcie"},
+      {a100 + "fp32/resnet", "a100-80gb-pcie"},
+      {a100 + "qat/resnet-qat", "a100-80gb-pcie"},
+      {a100 + "qat-residual/resnet-qat-residual", "a100-80gb-pcie"},
+      {folder + "nvidia_trex_22.04_tree/mobilenet_qat_int8/mobilenet.qat", "titan-rtx-24gb"},
       {folder + "nvidia_trex_v11.0_tree/titanrtx_mobilenet_qat_int8/mobilenet.qat",
-       "rtx-2080-ti-11gb"}};
+       "titan-rtx-24gb"}};
   for (const auto& [stem, device] : engines) {
     const ProcessResult result =
         run_ridgeline({"explain", stem + ".onnx.engine.graph.json", "--times",

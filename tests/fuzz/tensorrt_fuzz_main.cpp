@@ -1,33 +1,52 @@
 // Fuzz target of the TensorRT front end: any bytes are read as layer information, counted and
-// linted, and read as times, or refused with an Error. libFuzzer drives it (`./run fuzz tensorrt`);
-// any other exception is a bug.
+// linted, mapped to a small ONNX file, and read as times, or refused with an Error. libFuzzer
+// drives it (`./run fuzz tensorrt`); any other exception is a bug.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "analyzer/onnx/import.h"
 #include "analyzer/tensorrt/engine.h"
 #include "analyzer/tensorrt/engine_diff.h"
 #include "analyzer/tensorrt/engine_file.h"
 #include "analyzer/tensorrt/import.h"
+#include "analyzer/tensorrt/kernels.h"
 #include "analyzer/tensorrt/layer_cost.h"
 #include "analyzer/tensorrt/lint/lint.h"
+#include "analyzer/tensorrt/mapping.h"
 #include "analyzer/tensorrt/times.h"
-#include "base/error.h"
 #include "base/json.h"
+#include "tests/analyzer/tensorrt/toy.h"
+#include "tests/fuzz/refused_or.h"
 
 namespace {
 
 using namespace ridgeline;
 using namespace ridgeline::tensorrt;
+using testing::refused_or;
 
-template <class Call>
-void refused_or(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    if (std::string_view(error.what()).find('\n') != std::string_view::npos) std::abort();
-  }
+const Graph& toy_network() {
+  static const Graph graph = [] {
+    ReadOptions options;
+    options.batch = 2;
+    return onnx::import_graph(onnx::ModelFile(testing::toy_onnx(), "toy.onnx"), options).graph;
+  }();
+  return graph;
+}
+
+// Each node in one layer or folded, as mapping.h promises.
+void map_back(const Engine& engine) {
+  const Mapping mapping = map_nodes(engine, toy_network(), "toy.onnx");
+  std::size_t mapped = 0;
+  for (const auto& nodes : mapping.nodes) mapped += nodes.size();
+  if (mapped + mapping.summary.folded != toy_network().layers.size()) std::abort();
+  std::vector<std::string> warnings;
+  Graph kernels = kernel_graph(engine, warnings);
+  apply_mapping(kernels, engine, toy_network(), mapping, "toy.onnx");
+  count_kernels(std::move(kernels), engine);
 }
 
 void read_and_judge(std::string_view text) {
@@ -39,6 +58,7 @@ void read_and_judge(std::string_view text) {
     if (!(cost.bytes >= 0)) std::abort();
   dump_json(to_json(lint({compared.engine, compared.costs, std::nullopt})));
   if (!diff(compared, compared).added.empty()) std::abort();
+  refused_or([&] { map_back(compared.engine); });
   refused_or([&] { join_times(compared.engine, {read_times(text, "fuzz.json")}); });
 }
 

@@ -32,25 +32,6 @@ bool is_reformat_layer(const EngineLayer& layer) {
          layer.type == "MyelinReformat";
 }
 
-ElementType type_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return ElementType::fp64;
-    case DType::fp16:
-      return ElementType::fp16;
-    case DType::bf16:
-      return ElementType::bf16;
-    case DType::fp8:
-      return ElementType::fp8_e4m3fn;
-    case DType::int8:
-      return ElementType::int8;
-    case DType::int4:
-      return ElementType::int4;
-    default:
-      return ElementType::fp32;  // TF32 is fp32 in memory
-  }
-}
-
 // Integers and floats of one byte or less, as quantised networks have them.
 bool is_quantized(ElementType type) {
   return type != ElementType::boolean && bits(type) > 0 && bits(type) <= 8;
@@ -103,6 +84,6 @@ ElementType output_type(const EngineLayer& layer) {
   return layer.outputs.empty() ? ElementType::unknown : layer.outputs.front().format.type;
 }
 
-ElementType product_type(const EngineLayer& layer) { return type_of(compute_type(layer)); }
+ElementType product_type(const EngineLayer& layer) { return storage_type(compute_type(layer)); }
 
 }  // namespace ridgeline::tensorrt

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/text_file.h"
-#include "tests/support/onnx_builder.h"
 #include "tests/support/paths.h"
 
 namespace ridgeline::testing {
@@ -21,12 +20,14 @@ std::string data_type_in(const std::string& phrase) {
   return "None";
 }
 
+// The keys of a tensor as NVIDIA's own report of TensorRT 11.1 lists them
+// (.agents/skills/trt-perf-analysis/schemas/analyze-data.schema.json): Datatype, Format, Strides.
 void split_formats(Json& tensors) {
   for (Json& tensor : tensors) {
     const std::string phrase = tensor.at("Format/Datatype").get<std::string>();
     tensor.erase("Format/Datatype");
     tensor["Format"] = phrase;
-    tensor["DataType"] = data_type_in(phrase);
+    tensor["Datatype"] = data_type_in(phrase);
   }
 }
 
@@ -35,34 +36,6 @@ void split_formats(Json& tensors) {
 std::string toy_text() { return read_text_file(source_file("tests/data/tensorrt/toy.graph.json")); }
 
 tensorrt::Engine toy_engine() { return tensorrt::read_engine(toy_text(), "toy.graph.json"); }
-
-std::string toy_onnx(const std::string& suffix) {
-  constexpr ElementType fp32 = ElementType::fp32;
-  OnnxBuilder model;
-  model.opset(17).input("image", fp32, {"batch", 3, 16, 16});
-  model.initializer("stem.weight", fp32, {16, 3, 3, 3}).zeros();
-  model.initializer("stem.bias", fp32, {16}).zeros();
-  model.initializer("body.weight", fp32, {16, 16, 3, 3}).zeros();
-  model.initializer("body.bias", fp32, {16}).zeros();
-  model.initializer("fc.weight", fp32, {10, 16}).zeros();
-  const auto node = [&](const char* op, const char* name, const std::vector<std::string>& inputs,
-                        const char* output) -> NodeBuilder& {
-    return model.node(op, inputs, {output}).name(name + suffix);
-  };
-  node("Conv", "stem/conv", {"image", "stem.weight", "stem.bias"}, "stem_conv")
-      .attribute("pads", {1, 1, 1, 1});
-  node("Relu", "stem/relu", {"stem_conv"}, "stem_out");
-  node("Conv", "body/conv", {"stem_out", "body.weight", "body.bias"}, "body_conv")
-      .attribute("pads", {1, 1, 1, 1});
-  node("Add", "body/add", {"body_conv", "stem_out"}, "body_sum");
-  node("Relu", "body/relu", {"body_sum"}, "body_out");
-  node("GlobalAveragePool", "body/pool", {"body_out"}, "pooled");
-  node("Flatten", "head/flatten", {"pooled"}, "flat");
-  node("Gemm", "head/fc", {"flat", "fc.weight"}, "logits").attribute("transB", 1);
-  node("Softmax", "head/softmax", {"logits"}, "scores").attribute("axis", -1);
-  model.output("scores", fp32, {"batch", 10});
-  return model.bytes();
-}
 
 std::string as_eleven(const std::string& ten) {
   Json document = parse_json(ten, "ten");
@@ -95,9 +68,11 @@ std::string as_eleven(const std::string& ten) {
                                                     {"MaxShape", shape},
                                                     {"Format", phrase + " (kLINEAR)"}}})}});
   }
-  document.erase("Bindings");
-  document["I/O Tensors"] = io;
-  return document.dump();
+  return Json{{"ProfilingVerbosity", "DETAILED"},
+              {"Layers", document.at("Layers")},
+              {"I/O Tensors", io},
+              {"Engine Metadata", Json{{"Multi-Device", "Disabled"}}}}
+      .dump();
 }
 
 }  // namespace ridgeline::testing

@@ -15,7 +15,7 @@ tensorrt::Engine toy_engine();
 std::string toy_onnx(const std::string& suffix = "");
 
 // Rewrites layer information of TensorRT 10 by NVIDIA's migration guide from 10.x to 11.x, page
-// IEngineInspector: Bindings become I/O Tensors, Format/Datatype becomes Format and DataType. No
+// IEngineInspector: Bindings become I/O Tensors, Format/Datatype becomes Format and Datatype. No
 // file of TensorRT 11 has been seen.
 std::string as_eleven(const std::string& ten);
 

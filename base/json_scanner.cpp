@@ -1,6 +1,6 @@
 // One pass over the text. Values that nobody asked for are skipped without recursion, so that
 // hostile nesting ends in a message, not on the stack.
-#include "analyzer/tensorrt/scanner.h"
+#include "base/json_scanner.h"
 
 #include <fmt/format.h>
 
@@ -9,14 +9,15 @@
 #include <cmath>
 #include <optional>
 
-#include "analyzer/tensorrt/log_text.h"
 #include "base/error.h"
 #include "base/text.h"
 
-namespace ridgeline::tensorrt {
+namespace ridgeline {
 namespace {
 
 constexpr std::size_t deepest = 64;
+
+bool is_json_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
@@ -42,24 +43,24 @@ void add_utf8(std::string& out, std::uint32_t code) {
 
 }  // namespace
 
-char Scanner::peek() {
-  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+char JsonScanner::peek() {
+  while (at_ < text_.size() && is_json_blank(text_[at_])) ++at_;
   return at_ < text_.size() ? text_[at_] : '\0';
 }
 
-bool Scanner::accept(char c) {
+bool JsonScanner::accept(char c) {
   if (peek() != c || at_ == text_.size()) return false;
   ++at_;
   return true;
 }
 
-void Scanner::expect(char c) {
+void JsonScanner::expect(char c) {
   if (accept(c)) return;
   if (at_ == text_.size()) fail("the text is cut off here", "export it again");
   fail(fmt::format("malformed JSON: '{}' is missing here", c));
 }
 
-std::string_view Scanner::text() {
+std::string_view JsonScanner::text() {
   expect('"');
   const std::size_t begin = at_;
   const std::size_t end = text_.find_first_of("\"\\", begin);
@@ -80,7 +81,7 @@ std::string_view Scanner::text() {
   return buffer_;
 }
 
-void Scanner::add_escape() {
+void JsonScanner::add_escape() {
   constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
   const char letter = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
   at_ += 2;
@@ -100,7 +101,7 @@ void Scanner::add_escape() {
   add_utf8(buffer_, code >= 0xD800 && code < 0xE000 ? replacement : code);
 }
 
-std::uint32_t Scanner::four_hex_digits() {
+std::uint32_t JsonScanner::four_hex_digits() {
   std::uint32_t code = 0;
   const char* first = text_.data() + std::min(at_, text_.size());
   const char* last = text_.data() + std::min(at_ + 4, text_.size());
@@ -110,7 +111,7 @@ std::uint32_t Scanner::four_hex_digits() {
   return code;
 }
 
-std::string_view Scanner::word() {
+std::string_view JsonScanner::word() {
   peek();
   const std::size_t begin = at_;
   while (at_ < text_.size() && is_word(text_[at_])) ++at_;
@@ -119,7 +120,7 @@ std::string_view Scanner::word() {
   return text_.substr(begin, at_ - begin);
 }
 
-double Scanner::number() {
+double JsonScanner::number() {
   const std::size_t begin = at_;
   const std::string_view digits = word();
   double value = 0;
@@ -130,7 +131,7 @@ double Scanner::number() {
   fail(quote(digits) + " is not a number");
 }
 
-std::int64_t Scanner::integer() {
+std::int64_t JsonScanner::integer() {
   const std::size_t begin = at_;
   const std::string_view digits = word();
   std::int64_t value = 0;
@@ -140,7 +141,7 @@ std::int64_t Scanner::integer() {
   fail(quote(digits) + " is not a whole number");
 }
 
-void Scanner::skip() {
+void JsonScanner::skip() {
   std::string closing;  // of the containers that are open
   do {
     const char c = peek();
@@ -176,10 +177,10 @@ void Scanner::skip() {
   } while (!closing.empty());
 }
 
-void Scanner::fail(const std::string& what, const std::string& fix) const {
+void JsonScanner::fail(const std::string& what, const std::string& fix) const {
   const std::size_t byte = std::min(at_, text_.size());
   const auto lines = std::count(text_.begin(), text_.begin() + static_cast<long>(byte), '\n');
   throw Error(*name_, fmt::format("byte {}, line {}: {}", byte, lines + 1, what), fix);
 }
 
-}  // namespace ridgeline::tensorrt
+}  // namespace ridgeline

@@ -1,4 +1,4 @@
-// Scanner: reads JSON text value by value, without building a tree. The files of TensorRT need it:
+// JsonScanner: reads JSON text value by value, without building a tree. Files with graphs need it:
 // they are large, some hold one object after the other, and logs have other text around them.
 // Knows JSON, not what the values mean.
 #pragma once
@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-namespace ridgeline::tensorrt {
+namespace ridgeline {
 
-class Scanner {
+class JsonScanner {
  public:
   // `name` is for messages and must outlive the scanner, as must `text`.
-  Scanner(std::string_view text, const std::string& name, std::size_t begin = 0)
+  JsonScanner(std::string_view text, const std::string& name, std::size_t begin = 0)
       : text_(text), name_(&name), at_(begin) {}
 
   std::size_t position() const { return at_; }
@@ -69,4 +69,4 @@ class Scanner {
   std::string buffer_, key_;
 };
 
-}  // namespace ridgeline::tensorrt
+}  // namespace ridgeline
