@@ -58,6 +58,7 @@ constexpr ParameterRow table[] = {
   {"board_w",                    "W", log_normal, machine, 0, "of everything else on the module"},
   {"idle_w",                     "W", log_normal, machine, 0, "idle power at any clock"},
   {families::idle_at_clock,      "W", log_normal, machine, required, "idle power at a GPU clock"},
+  {families::voltage_at_clock,   "1", log_normal, machine, required, "voltage of the GPU at a measured clock over that of the top clock; in place of knee and floor"},
   {"gpu_leakage_heating",        "1", log_normal, machine, 0, "growth of the clock's share of idle power from idle to the power cap"},
   {"memory_static_joule_per_peak_byte", "J/B", log_normal, machine, 0, "background of the memory clock, at its top"},
   {"soc_voltage_floor_ratio",    "1", log_normal, machine, 1, "voltage of the SoC rail at low memory clocks over that at the top"},

@@ -47,6 +47,7 @@ inline constexpr std::string_view gpu_cache = "gpu_{cache}_bytes";
 inline constexpr std::string_view cluster_cache = "cpu{cluster}_{cache}_bytes";
 inline constexpr std::string_view cpu_cache = "cpu_{cache}_bytes";
 inline constexpr std::string_view idle_at_clock = "idle_at_{mhz}_mhz_w";
+inline constexpr std::string_view voltage_at_clock = "gpu_voltage_at_{mhz}_mhz_ratio";
 inline constexpr std::string_view unfamiliar = "unfamiliar_{subject}_time_scale";
 inline constexpr std::string_view matmul_efficiency = "{engine}_matmul_{dtype}_efficiency";
 }  // namespace families

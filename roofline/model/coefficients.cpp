@@ -248,10 +248,14 @@ void read_host(const Values& values, Host& host) {
   host.floor_hz = values.get("gpu_governor_floor_hz");
 }
 
-void read_idle_table(const Values& values, Power& power) {
-  for (const auto& [hz, index] : values.names().idle_hz())
-    power.idle_by_clock.emplace_back(hz, values.at(index));
-  std::sort(power.idle_by_clock.begin(), power.idle_by_clock.end());
+using ClockTable = std::vector<std::pair<double, double>>;
+
+ClockTable clock_table(const Values& values,
+                       const std::vector<std::pair<double, std::size_t>>& rows) {
+  ClockTable table;
+  for (const auto& [hz, index] : rows) table.emplace_back(hz, values.at(index));
+  std::sort(table.begin(), table.end());
+  return table;
 }
 
 void read_power(const Values& values, Power& power) {
@@ -261,7 +265,7 @@ void read_power(const Values& values, Power& power) {
     power.soc_w = values.get("soc_static_w");
     power.static_w = values.get("memory_static_w") + values.get("board_w");
   } else {
-    read_idle_table(values, power);
+    power.idle_by_clock = clock_table(values, values.names().idle_hz());
   }
   if (!values.has("soc_static_w") && power.idle_by_clock.empty())
     power.static_w = values.get("idle_w");
@@ -285,6 +289,7 @@ void read_power(const Values& values, Power& power) {
   power.voltage_floor = values.get("gpu_voltage_floor_ratio");
   power.knee_hz = values.get("gpu_voltage_knee_hz");
   power.top_hz = values.get("gpu_voltage_top_hz");
+  power.voltage_by_clock = clock_table(values, values.names().voltage_hz());
   power.offset_w = values.get("board_offset_w");
   power.wall_offset_w = values.get("wall_offset_w");
   power.wall_loss = values.get("wall_loss_share");
@@ -334,11 +339,14 @@ ParameterIndex::ParameterIndex(const MachineModel& model) : device_(&model.devic
     const std::string& name = model.parameters[i].name;
     by_name_.emplace(name, i);
     if (auto rate = parse_rate_parameter(name)) rates_.emplace_back(std::move(*rate), i);
-    const auto mhz = family_words(families::idle_at_clock, name);
-    if (!mhz) continue;
-    double clock = 0;
-    std::from_chars(mhz->front().data(), mhz->front().data() + mhz->front().size(), clock);
-    idle_hz_.emplace_back(clock * 1e6, i);
+    for (const auto& [family, rows] : {std::pair(families::idle_at_clock, &idle_hz_),
+                                       std::pair(families::voltage_at_clock, &voltage_hz_)}) {
+      const auto mhz = family_words(family, name);
+      if (!mhz) continue;
+      double clock = 0;
+      std::from_chars(mhz->front().data(), mhz->front().data() + mhz->front().size(), clock);
+      rows->emplace_back(clock * 1e6, i);
+    }
   }
 }
 
@@ -387,6 +395,22 @@ Coefficients coefficients(const MachineModel& model, Runtime runtime) {
 }
 
 double relative_voltage(const Power& power, double hz) {
+  if (const auto& table = power.voltage_by_clock; table.size() > 1) {
+    if (hz <= table.front().first) return table.front().second;
+    std::size_t above = 1;
+    while (above + 1 < table.size() && table[above].first < hz) ++above;
+    const auto [low_hz, low] = table[above - 1];
+    const auto [high_hz, high] = table[above];
+    const auto slope = [&](std::size_t i) {
+      return (table[i].second - table[i - 1].second) / (table[i].first - table[i - 1].first);
+    };
+    const double straight = low + slope(above) * (hz - low_hz);
+    if (above + 1 == table.size()) return straight;
+    // A knee lies between two measured clocks where the lines on both sides of them meet.
+    const double from_below = low + (above > 1 ? slope(above - 1) : 0) * (hz - low_hz);
+    const double from_above = high - slope(above + 1) * (high_hz - hz);
+    return std::min(straight, std::max(from_below, from_above));
+  }
   if (hz <= power.knee_hz) return power.voltage_floor;
   if (power.top_hz <= power.knee_hz) return 1;
   return power.voltage_floor +

@@ -97,6 +97,8 @@ struct Power {
   double voltage_floor = 1;  // relative to the voltage at the top clock
   double knee_hz = 0;
   double top_hz = 0;
+  std::vector<std::pair<double, double>>
+      voltage_by_clock;  // (hz, ratio), ascending; else the above
   double offset_w = 0;
   double wall_offset_w = 0;
   double wall_loss = 0;         // of the supply, as a share of what it delivers
@@ -149,12 +151,13 @@ class ParameterIndex {
   // Families that are read as a whole: each member with its index.
   const std::vector<std::pair<RateName, std::size_t>>& rates() const { return rates_; }
   const std::vector<std::pair<double, std::size_t>>& idle_hz() const { return idle_hz_; }
+  const std::vector<std::pair<double, std::size_t>>& voltage_hz() const { return voltage_hz_; }
 
  private:
   const std::string* device_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
   std::vector<std::pair<RateName, std::size_t>> rates_;
-  std::vector<std::pair<double, std::size_t>> idle_hz_;
+  std::vector<std::pair<double, std::size_t>> idle_hz_, voltage_hz_;
 };
 
 // Values in the order of the model's parameters: means, or a draw of them.
@@ -162,7 +165,8 @@ Coefficients coefficients(const ParameterIndex& names, std::span<const double> v
                           Runtime runtime);
 Coefficients coefficients(const MachineModel& model, Runtime runtime);
 
-// Relative voltage of the GPU at a clock: flat up to the knee, then a line to 1 at the top.
+// Relative voltage of the GPU at a clock: of its table, if clocks were measured one by one, and
+// flat below and straight on above it; else flat up to the knee, then a line to 1 at the top.
 double relative_voltage(const Power& power, double hz);
 
 // Relative voltage of the SoC rail at a memory clock: flat up to two thirds of the top clock, then
