@@ -10,6 +10,7 @@
 #include "analyzer/onnx/import.h"
 #include "analyzer/tensorrt/engine_file.h"
 #include "analyzer/tensorrt/import.h"
+#include "analyzer/torch/import.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -62,9 +63,21 @@ Network read_engine_file(const std::string& path, const ReadOptions& options) {
   return kernels_of_engine(path, "tensorrt-engine", options);
 }
 
+Network read_export(const std::string& path, const ReadOptions& options) {
+  refuse_kernel_options(path, options);
+  pytorch::Import imported = pytorch::import_archive(path, options);
+  std::error_code fault;
+  const std::uintmax_t bytes = fs::file_size(path, fault);
+  return {std::move(imported.graph),
+          {path, "torch-export", imported.producer, {}, imported.opsets, fault ? 0 : bytes},
+          imported.batch,
+          std::move(imported.warnings)};
+}
+
 constexpr FrontEnd rows[] = {
     {"tensorrt", ".json", tensorrt::looks_like_engine, read_tensorrt, Runtime::tensorrt},
     {"tensorrt-engine", ".engine", tensorrt::is_engine_file, read_engine_file, Runtime::tensorrt},
+    {"torch-export", ".pt2", pytorch::looks_like_archive, read_export},
     {"onnx", ".onnx", [](std::string_view) { return true; }, read_onnx},
 };
 
@@ -103,7 +116,7 @@ std::string hint(const std::string& path) {
   std::sort(names.begin(), names.end());
   if (const auto near = nearest(given.filename().string(), names))
     return "did you mean " + quote((given.parent_path() / *near).string()) + "?";
-  return "MODEL is an ONNX file, layer information of TensorRT or a name";
+  return "MODEL is an ONNX file, layer information of TensorRT, a torch.export archive or a name";
 }
 
 }  // namespace

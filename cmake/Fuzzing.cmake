@@ -17,7 +17,7 @@ target_compile_options(ridgeline_fuzzed PUBLIC -fno-sanitize-recover=all -fno-om
                        -fsanitize=fuzzer-no-link,address,undefined)
 target_link_options(ridgeline_fuzzed PUBLIC -fsanitize=address,undefined)
 target_link_libraries(ridgeline_fuzzed PUBLIC ridgeline_options fmt::fmt
-                      nlohmann_json::nlohmann_json)
+                      nlohmann_json::nlohmann_json PkgConfig::LIBZIP)
 
 add_executable(ridgeline_onnx_fuzz tests/fuzz/onnx_fuzz_main.cpp tests/fuzz/message_mutator.cpp)
 target_link_options(ridgeline_onnx_fuzz PRIVATE -fsanitize=fuzzer)
@@ -27,6 +27,11 @@ add_executable(ridgeline_onnx_seeds tests/fuzz/onnx_seeds_main.cpp tests/support
                tests/support/onnx_builder.cpp)
 target_link_libraries(ridgeline_onnx_seeds PRIVATE ridgeline_fuzzed)
 
-add_executable(ridgeline_tensorrt_fuzz tests/fuzz/tensorrt_fuzz_main.cpp)
+add_executable(ridgeline_torch_fuzz tests/fuzz/torch_fuzz_main.cpp)
+target_link_options(ridgeline_torch_fuzz PRIVATE -fsanitize=fuzzer)
+target_link_libraries(ridgeline_torch_fuzz PRIVATE ridgeline_fuzzed)
+
+add_executable(ridgeline_tensorrt_fuzz tests/fuzz/tensorrt_fuzz_main.cpp
+               tests/analyzer/tensorrt/toy_onnx.cpp tests/support/onnx_builder.cpp)
 target_link_options(ridgeline_tensorrt_fuzz PRIVATE -fsanitize=fuzzer)
 target_link_libraries(ridgeline_tensorrt_fuzz PRIVATE ridgeline_fuzzed)

@@ -31,6 +31,7 @@ TEST(FrontEnds, TheLastRowTakesWhatNoOtherRecognizes) {
 TEST(FrontEnds, ExtensionsMakeAWordAPath) {
   EXPECT_TRUE(has_model_extension("net.onnx"));
   EXPECT_TRUE(has_model_extension("net.graph.json"));
+  EXPECT_TRUE(has_model_extension("net.pt2"));
   EXPECT_FALSE(has_model_extension("resnet50"));
 }
 

@@ -1,0 +1,17 @@
+// Walks the nodes of an exported program and builds the Graph: nested graphs are walked in place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/frontend.h"
+#include "analyzer/graph/graph.h"
+#include "analyzer/torch/program.h"
+#include "analyzer/torch/symbol_sizes.h"
+
+namespace ridgeline::pytorch {
+
+Graph walk_program(const Program& program, SymbolSizes& sizes, const ReadOptions& options,
+                   const std::string& path, std::vector<std::string>& warnings);
+
+}  // namespace ridgeline::pytorch

@@ -1,0 +1,275 @@
+// Archives of torch.export: the networks of tests/data/torch are counted as PyTorch counts them,
+// sizes are bound, and what is no such archive is refused in one line.
+#include "analyzer/torch/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/count/count.h"
+#include "analyzer/count/op_weights.h"
+#include "analyzer/graph/unknown_operators.h"
+#include "base/error.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_directory.h"
+#include "workloads/options.h"
+#include "workloads/registry.h"
+
+namespace ridgeline::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+pytorch::Import exported(const std::string& name, const ReadOptions& options = {}) {
+  return pytorch::import_archive(source_file("tests/data/torch/" + name + ".pt2"), options);
+}
+
+std::int64_t macs(const Graph& graph) {
+  double total = 0;
+  for (const Layer& layer : graph.layers)
+    if (runs(layer))
+      for (const Part& part : layer.parts)
+        total += layer.repeats * count_part(part, default_weights()).macs;
+  return static_cast<std::int64_t>(total);
+}
+
+std::int64_t parameters(const Graph& graph) {
+  std::int64_t total = 0;
+  for (const Tensor& tensor : graph.tensors)
+    if (tensor.is_parameter) total += element_count(tensor.shape);
+  return total;
+}
+
+struct Golden {
+  const char* name;
+  std::int64_t flop;  // of products, by PyTorch's own counter
+  std::int64_t parameters;
+};
+
+class ExportedNetworks : public ::testing::TestWithParam<Golden> {};
+
+TEST_P(ExportedNetworks, AreCountedAsPyTorchCountsThem) {
+  const Graph graph = exported(GetParam().name).graph;
+  EXPECT_EQ(2 * macs(graph), GetParam().flop);
+  EXPECT_EQ(parameters(graph), GetParam().parameters);
+  EXPECT_THAT(unknown_operators(graph), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Torch, ExportedNetworks,
+                         ::testing::Values(Golden{"lenet", 833'040, 61'706},
+                                           Golden{"lenet_core", 833'040, 61'706},
+                                           Golden{"block", 589'824, 592},
+                                           // At a batch of two.
+                                           Golden{"resnet18", 7'256'293'376, 11'689'512},
+                                           // Tied weights count once.
+                                           Golden{"decoder", 387'072, 7'488},
+                                           Golden{"decoder_core", 387'072, 7'488},
+                                           Golden{"recurrent", 287'232, 14'980}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(ExportedProgram, NamesAndModulesAreThoseOfTheCode) {
+  const pytorch::Import import = exported("lenet");
+  std::vector<std::string> names;
+  for (const Layer& layer : import.graph.layers) names.push_back(layer.name);
+  EXPECT_THAT(names, ElementsAre("c1", "relu", "max_pool2d", "c2", "relu_1", "max_pool2d_1",
+                                 "flatten", "f1", "relu_2", "f2", "relu_3", "f3"));
+  EXPECT_THAT(import.graph.modules, ElementsAre("c1", "c2", "f1", "f2", "f3"));
+  EXPECT_THAT(import.producer, HasSubstr("export schema 8.20"));
+  EXPECT_EQ(import.batch, 1);
+  EXPECT_THAT(import.warnings, IsEmpty());
+}
+
+TEST(ExportedProgram, FreeSizesAreThoseOfTheExampleUnlessGiven) {
+  const pytorch::Import example = exported("block");
+  EXPECT_EQ(example.batch, 2);
+  ASSERT_EQ(example.warnings.size(), 1u);
+  EXPECT_THAT(example.warnings.front(), HasSubstr("s77 = 2"));
+  ReadOptions options;
+  options.dims["s77"] = 8;
+  const pytorch::Import given = exported("block", options);
+  EXPECT_EQ(given.batch, 8);
+  EXPECT_THAT(given.warnings, IsEmpty());
+  EXPECT_EQ(macs(given.graph), 4 * macs(example.graph));
+  ReadOptions batch;
+  batch.batch = 8;
+  EXPECT_EQ(macs(exported("block", batch).graph), macs(given.graph));
+  ReadOptions shape;
+  shape.shapes["x"] = {8, 8, 16, 16};
+  EXPECT_EQ(macs(exported("block", shape).graph), macs(given.graph));
+}
+
+std::vector<std::int64_t> macs_by_layer(const Graph& graph) {
+  std::vector<std::int64_t> all;
+  for (const Layer& layer : graph.layers) {
+    double sum = 0;
+    for (const Part& part : layer.parts) sum += count_part(part, default_weights()).macs;
+    if (runs(layer) && sum > 0) all.push_back(static_cast<std::int64_t>(sum));
+  }
+  return all;
+}
+
+TEST(ExportedProgram, ANetworkHasTheProductsOfTheOneByItsName) {
+  ReadOptions options;
+  options.batch = 4;
+  const Graph graph = exported("resnet18", options).graph;
+  const Graph named = build_workload("resnet18", parse_options("batch=4"));
+  EXPECT_EQ(macs_by_layer(graph), macs_by_layer(named));
+  EXPECT_EQ(parameters(graph), parameters(named));
+}
+
+// What is changed in place is what later layers read: every layer but the last has a reader.
+TEST(ExportedProgram, InPlaceOperatorsMakeANewTensor) {
+  const Graph graph = exported("block").graph;
+  ASSERT_EQ(graph.layers.size(), 4u);
+  EXPECT_EQ(graph.layers.back().origin, "relu_");
+  EXPECT_EQ(graph.outputs, graph.layers.back().outputs);
+  EXPECT_EQ(graph.layers.back().inputs, graph.layers[2].outputs);
+}
+
+// A table of positions is looked up before the first run, and is trained nevertheless.
+TEST(ExportedProgram, AParameterOfAFoldedLayerCounts) {
+  const pytorch::Import import = pytorch::import_program(R"({"graph_module": {"graph": {
+    "inputs": [], "outputs": [], "nodes": [
+      {"target": "torch.ops.aten.arange.default", "inputs": [{"name": "end", "arg": {"as_int": 3}}],
+       "outputs": [{"as_tensor": {"name": "i"}}], "metadata": {}},
+      {"target": "torch.ops.aten.embedding.default", "inputs": [
+         {"name": "weight", "arg": {"as_tensor": {"name": "w"}}},
+         {"name": "indices", "arg": {"as_tensor": {"name": "i"}}}],
+       "outputs": [{"as_tensor": {"name": "y"}}], "metadata": {}}],
+    "tensor_values": {"w": {"dtype": 7, "sizes": [{"as_int": 9}, {"as_int": 4}]},
+                      "i": {"dtype": 5, "sizes": [{"as_int": 3}]},
+                      "y": {"dtype": 7, "sizes": [{"as_int": 3}, {"as_int": 4}]}}},
+    "signature": {"input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "w"}}],
+                  "output_specs": []}}})",
+                                                         "net.pt2", {});
+  ASSERT_EQ(import.graph.layers.size(), 2u);
+  EXPECT_EQ(import.graph.layers[1].standing, Standing::folded);
+  EXPECT_EQ(parameters(import.graph), 36);
+  EXPECT_EQ(import.graph.tensors.at(1).role, Role::activation);  // made from sizes alone
+}
+
+TEST(ExportedProgram, TheLargerBranchCountsUnlessOneIsChosen) {
+  EXPECT_EQ(macs(exported("branches").graph), 2 * 3 * 16 * 16);
+  ReadOptions options;
+  options.branch = Branch::then_branch;
+  EXPECT_EQ(macs(exported("branches", options).graph), 3 * 16 * 16);
+}
+
+std::string refusal(const std::string& path, const ReadOptions& options = {}) {
+  try {
+    pytorch::import_archive(path, options);
+  } catch (const Error& error) {
+    EXPECT_THAT(std::string(error.what()), ::testing::Not(HasSubstr("\n")));
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ExportedProgram, OptionsThatDoNotFitAreRefused) {
+  const std::string block = source_file("tests/data/torch/block.pt2");
+  const std::string lenet = source_file("tests/data/torch/lenet.pt2");
+  ReadOptions options;
+  options.dims["s7"] = 8;
+  EXPECT_THAT(refusal(block, options), HasSubstr("did you mean \"s77\"?"));
+  options = {};
+  options.dims["s77"] = 65;
+  EXPECT_THAT(refusal(block, options), HasSubstr("1 to 64"));
+  options = {};
+  options.batch = 8;
+  EXPECT_THAT(refusal(lenet, options), HasSubstr("is fixed at 1"));
+  options = {};
+  options.shapes["x"] = {1, 1, 32, 32};
+  EXPECT_THAT(refusal(lenet, options), HasSubstr("axis 2 is 32, and fixed at 28"));
+}
+
+// --- Archives made here, member by member.
+
+class Zip {
+ public:
+  explicit Zip(const std::string& path) : zip_(zip_open(path.c_str(), ZIP_CREATE, nullptr)) {}
+  ~Zip() { zip_close(zip_); }
+  Zip(const Zip&) = delete;
+  Zip& operator=(const Zip&) = delete;
+
+  zip_uint64_t add(const std::string& name, const std::string& text, bool deflated = false) {
+    const std::string& kept = texts_[name] = text;
+    zip_source_t* source = zip_source_buffer(zip_, kept.data(), kept.size(), 0);
+    const auto index = static_cast<zip_uint64_t>(zip_file_add(zip_, name.c_str(), source, 0));
+    zip_set_file_compression(zip_, index, deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+    return index;
+  }
+  void encrypt(zip_uint64_t index) {
+    zip_file_set_encryption(zip_, index, ZIP_EM_AES_128, "secret");
+  }
+
+ private:
+  zip_t* zip_;
+  std::map<std::string, std::string> texts_;  // libzip reads them when it closes the archive
+};
+
+constexpr const char* tiny_program = R"({"graph_module": {"graph": {
+  "inputs": [{"as_tensor": {"name": "x"}}], "outputs": [{"as_tensor": {"name": "y"}}],
+  "nodes": [{"target": "torch.ops.aten.clamp.default", "inputs": [
+     {"name": "self", "arg": {"as_tensor": {"name": "x"}}},
+     {"name": "min", "arg": {"as_float": -Infinity}}, {"name": "max", "arg": {"as_float": NaN}}],
+     "outputs": [{"as_tensor": {"name": "y"}}], "metadata": {}}],
+  "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "2*s0 + 1", "hint": null}}]},
+                    "y": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "2*s0 + 1", "hint": null}}]}},
+  "sym_int_values": {}}, "signature": {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}],
+  "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "y"}}}}]}},
+  "opset_version": {"aten": 10}, "range_constraints": {}, "schema_version": {"major": 5, "minor": 3}})";
+
+// Files of torch 2.1 to 2.7: a flat archive, infix sizes, bare infinities.
+TEST(ExportedProgram, TheOlderContainerIsRead) {
+  const TemporaryDirectory folder;
+  Zip(folder.file("old.pt2")).add("serialized_exported_program.json", tiny_program, true);
+  EXPECT_THAT(refusal(folder.file("old.pt2")), HasSubstr("--dim s0=…"));
+  ReadOptions options;
+  options.dims["s0"] = 3;
+  const Graph graph = pytorch::import_archive(folder.file("old.pt2"), options).graph;
+  ASSERT_EQ(graph.layers.size(), 1u);
+  EXPECT_EQ(graph.tensors[graph.outputs.at(0)].shape, Shape{7});
+}
+
+TEST(ExportedProgram, OtherArchivesAreNamed) {
+  const TemporaryDirectory folder;
+  const auto refused = [&](const std::string& member, const std::string& text) {
+    const std::string path = folder.file("a.pt2");
+    std::remove(path.c_str());
+    Zip(path).add(member, text);
+    return refusal(path);
+  };
+  EXPECT_THAT(refused("m/data/aotinductor/model/x.so", "ELF"), HasSubstr("AOTInductor"));
+  EXPECT_THAT(refused("m/data.pkl", "x"), HasSubstr("no graph"));
+  EXPECT_THAT(refused("m/constants.pkl", "x"), HasSubstr("TorchScript"));
+  EXPECT_THAT(refused("notes.txt", "x"), HasSubstr("without an exported program"));
+  EXPECT_THAT(refused("../models/model.json", "{}"), HasSubstr("leads out of the archive"));
+  EXPECT_THAT(refused("m/models/model.json", "{}"), HasSubstr("graph_module"));
+  EXPECT_THAT(refused("m/models/model.json", "{\"graph_module\": {\"x\": "), HasSubstr("cut off"));
+  EXPECT_THAT(refused("m/models/model.json", "{\"a\": " + std::string(10'000, '[')),
+              HasSubstr("nested deeper"));
+  folder.write("cut.pt2", "PK\x03\x04 and nothing more");
+  EXPECT_THAT(refusal(folder.file("cut.pt2")), HasSubstr("not a readable zip archive"));
+}
+
+TEST(ExportedProgram, EncryptedAndInflatedMembersAreRefused) {
+  const TemporaryDirectory folder;
+  {
+    Zip zip(folder.file("secret.pt2"));
+    zip.encrypt(zip.add("m/models/model.json", tiny_program));
+    Zip(folder.file("bomb.pt2"))
+        .add("m/models/model.json", std::string(std::size_t{1} << 22, ' '), true);
+  }
+  EXPECT_THAT(refusal(folder.file("secret.pt2")), HasSubstr("is encrypted"));
+  EXPECT_THAT(refusal(folder.file("bomb.pt2")), HasSubstr("would take 4194304 bytes"));
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
