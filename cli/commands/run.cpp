@@ -1,0 +1,271 @@
+// `ridgeline run MODEL`: execute a network on this machine, its time beside the predicted one.
+// Parses, builds, runs, writes; the execution is in execution/.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <ostream>
+
+#include "base/json.h"
+#include "base/profile_store.h"
+#include "base/text_file.h"
+#include "base/units.h"
+#include "cli/answer.h"
+#include "cli/measure_world.h"
+#include "cli/requests/machine.h"
+#include "cli/requests/network.h"
+#include "cli/requests/values.h"
+#include "devices/machine/identification.h"
+#include "devices/machine/this_machine.h"
+#include "devices/machine/topology.h"
+#include "execution/network_run.h"
+#include "execution/torch_backend.h"
+#include "kernels/cpu/core_clock.h"
+#include "kernels/instruments.h"
+#include "kernels/load_watch.h"
+#include "report/network_run.h"
+#include "roofline/ceilings/datasheet.h"
+#include "roofline/explain/explanation.h"
+#include "roofline/explain/measured.h"
+#include "roofline/model/network_load.h"
+#include "roofline/model/predict.h"
+#include "workloads/network_variants.h"
+
+namespace ridgeline::cli {
+namespace {
+
+constexpr double default_seconds = 10;
+
+void declare_run(OptionsDescription& options) {
+  add_network_options(options);
+  options.add_flag("train", "run one training step instead of inference");
+  options.add_text("optimizer", "sgd|momentum|adam|adamw",
+                   "optimizer, with --train (default: sgd)");
+  options.add_integer("threads", "N", "threads to run with; default: one per core");
+  options.add_text("seconds", "N", "time to spend on samples and recorded steps; default: 10");
+  options.add_text(
+      "on", "DEVICE|FILE",
+      "machine to predict: a profile, a fitted model or a catalog device; default: the "
+      "newest profile of this machine");
+  options.add_flag("all", "show every layer, not only the slowest");
+  options.add_text("table", "FILE", "add a row to a measurement table for 'validate', 'calibrate'");
+  options.add_text("trace", "FILE", "write a timeline for Perfetto or chrome://tracing");
+}
+
+struct RunRequest {
+  NetworkRequest network;
+  std::optional<TrainingOptions> training;
+  int threads = 1;
+  double budget_s = default_seconds;
+  std::string on;
+};
+
+RunRequest run_request(const Options& options, const Topology& topology) {
+  RunRequest request;
+  request.network =
+      network_request(options, required_word(options, "'run' needs a model", "run resnet50"));
+  request.training = training_options(options);
+  request.threads = topology.cores;
+  if (options.has("threads")) {
+    request.threads = options.integer("threads");
+    const int most = static_cast<int>(topology.cpus.size());
+    if (request.threads < 1 || request.threads > most)
+      throw usage_error(fmt::format("--threads {}", request.threads),
+                        fmt::format("is not from 1 to {}, the CPUs of this machine", most));
+  }
+  if (const auto text = options.word("seconds"))
+    request.budget_s =
+        positive(plain_number(*text, as_typed("seconds", *text), "10"), as_typed("seconds", *text));
+  request.on = options.text_or_empty("on");
+  return request;
+}
+
+// Rather refused than killed by the system half-way.
+void check_memory(const RunRequest& request, const NetworkVariant& variant) {
+  const double needed = variant.memory.peak();
+  const double available = static_cast<double>(available_memory_bytes());
+  if (available <= 0 || needed <= available) return;
+  throw Error(request.network.word,
+              fmt::format("needs {} of memory, {} are available here", format_bytes(needed),
+                          format_bytes(available)),
+              "give a smaller --batch");
+}
+
+// Times of one run for each Demand. Autograd makes all gradients of a layer in one call; its time
+// is divided in proportion to what their roofs need at least, so that no part contradicts its roof
+// unless the call does.
+MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& demands,
+                             const Explanation& explanation) {
+  std::map<std::pair<StepPhase, std::string>, double> times;
+  MeasuredTimes measured;
+  for (const LayerTime& layer : run.layers) {
+    times[{layer.phase, layer.name}] += layer.time_s;
+    measured.run.total_s += layer.time_s;
+  }
+  measured.run.run_s = run.time_s.value;
+  measured.run.runs = run.recorded_steps;
+  measured.layers_s.resize(demands.size());
+  std::map<std::string, std::vector<std::size_t>> gradients;  // Demands by layer
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    for (const StepPhase phase : {StepPhase::forward, StepPhase::update})
+      if (const auto found = times.find({phase, demands[i].name}); found != times.end())
+        measured.layers_s[i] = found->second;
+    if (!measured.layers_s[i] && demands[i].source_layers.size() == 1)
+      gradients[demands[i].source_layers.front()].push_back(i);
+  }
+  for (const auto& [layer, parts] : gradients) {
+    const auto found = times.find({StepPhase::backward, layer});
+    if (found == times.end()) continue;
+    const auto least = [&](std::size_t i) {
+      const ExplainedLayer& row = explanation.layers[i];
+      return row.roof_share.value_or(1) * row.time_s;
+    };
+    double sum = 0;
+    for (const std::size_t i : parts) sum += least(i);
+    for (const std::size_t i : parts)
+      measured.layers_s[i] =
+          found->second * (sum > 0 ? least(i) / sum : 1 / static_cast<double>(parts.size()));
+  }
+  return measured;
+}
+
+Explanation explained_run(const RunRequest& request, const NetworkVariant& variant,
+                          const NetworkRun& run) {
+  MachineRequest wanted;
+  wanted.on = request.on;
+  wanted.threads = request.threads;
+  const MachineSource machine = machine_source(wanted);
+  Conditions conditions;
+  conditions.point = machine.point;
+  conditions.runtime = Runtime::torch_eager;
+  const Task task = request.training ? Task::training : Task::inference;
+  const Prediction prediction =
+      predict(model_for(machine.model, request.network, task, conditions.runtime),
+              network_load(variant.demands, conditions.runtime), conditions);
+  ExplainedRun about;
+  about.machine = machine.name;
+  about.batch = variant.batch;
+  about.dtype = variant.dtype;
+  about.notes = machine.notes;
+  Explanation explanation = explain(
+      prediction, variant.demands,
+      model_ceilings(machine.model, prediction.point, conditions.runtime), std::move(about));
+  add_measured(explanation, variant.demands, measured_times(run, variant.demands, explanation),
+               machine, request.network.batch.has_value());
+  return explanation;
+}
+
+// "seq=128;attention=fused": without what has a column of its own.
+std::string options_cell(const Network& network) {
+  std::string text;
+  for (const auto& [key, value] : network.source.options)
+    if (key != "dtype" && key != "batch") text += (text.empty() ? "" : ";") + key + "=" + value;
+  return text;
+}
+
+NetworkRun executed(const RunRequest& request, const Graph& graph, const Topology& topology,
+                    Console& console) {
+  ExecutionOptions how;
+  how.threads = request.threads;
+  if (request.training) how.optimizer = request.training->optimizer;
+  const std::unique_ptr<Executable> network = torch_executable(graph, how);
+  const InterruptGuard guard;
+  ProgressLine progress(console, "running");
+  LoadWatch watch(topology.cpus);
+  const MeasureWorld& machine = measure_world();
+  RunWorld world;
+  world.sampler = {machine.now_s, [&] { return watch.since_last(); },
+                   [] { return InterruptGuard::interrupted(); },
+                   [&](double done, double left_s) { progress.show(done, left_s); }};
+  cpu::CoreClock clock;
+  world.clock_hz = [&] { return clock.read_hz(); };
+  MeasureInstruments instruments(world.sampler);
+  world.power = instruments.power();
+  NetworkRun run = run_network(*network, request.threads, request.budget_s, world);
+  progress.clear();
+  if (run.sampling.disturbed)
+    if (const std::string busiest = watch.busiest_process(); !busiest.empty())
+      run.notes.push_back("most of the other load was " + busiest);
+  return run;
+}
+
+ExitCode run_run(const Options& options, Console& console) {
+  check_answer_files(options, {"trace", "table"});
+  const Topology topology = read_topology();
+  const RunRequest request = run_request(options, topology);
+  Network network = load_network(request.network);
+  if (!std::holds_alternative<Graph>(network.content))
+    throw Error(request.network.word, "lists the kernels of an engine, which LibTorch cannot run",
+                "run it with trtexec and give its times to 'ridgeline explain --times'");
+  NetworkVariants variants(request.network, request.training);
+  const NetworkVariant& variant = variants.as_given(Runtime::torch_eager);
+  check_memory(request, variant);
+
+  ReportedRun reported;
+  reported.network = std::filesystem::path(request.network.word).filename().string();
+  reported.options = options_cell(network);
+  reported.task = request.training ? Task::training : Task::inference;
+  reported.batch = variant.batch;
+  reported.dtype = variant.dtype;
+  reported.device = this_device(identify()).id;
+  reported.run = executed(request, network.graph(), topology, console);
+  for (const std::string& warning : variant.warnings) reported.notes.push_back(warning);
+  if (!request.on.empty() || newest_profile_path()) {
+    reported.explanation = explained_run(request, variant, reported.run);
+    const auto& notes = reported.explanation->run.notes;
+    reported.notes.insert(reported.notes.end(), notes.begin(), notes.end());
+  } else {
+    reported.notes.push_back(
+        "nothing is predicted: there is no profile of this machine yet (run 'ridgeline measure')");
+  }
+
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << run_text(reported, flag(options, "all"), console.width);
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(reported)); };
+  answer.csv = [&](std::ostream& out) { out << to_csv(reported); };
+  answer.files = {{"trace", [&](std::ostream& out) { out << dump_json(run_trace(reported)); }},
+                  {"table", [&](std::ostream& out) {
+                     const std::string path = options.text("table");
+                     std::error_code fault;
+                     const bool exists =
+                         path != "-" && std::filesystem::is_regular_file(path, fault);
+                     out << with_run_row(exists ? read_text_file(path) : "", path, reported);
+                   }}};
+  answer.beside_csv = as_notes(reported.notes);
+  write_answer(answer, options, console);
+  if (reported.explanation)
+    if (const std::string text = contradiction_text(*reported.explanation); !text.empty())
+      throw Error(request.network.word, text, "suspect " + reported.explanation->measured->suspect);
+  return reported.run.sampling.complete ? ExitCode::ok : ExitCode::incomplete;
+}
+
+}  // namespace
+
+Command run_command() {
+  return {
+      .name = "run",
+      .summary = "execute a network on this machine, its time beside the predicted one",
+      .positional = "MODEL",
+      .max_positional = 1,
+      .description =
+          "Builds the network (a name of 'ridgeline workloads' or an ONNX file) from LibTorch's "
+          "operators with random weights and runs it on the CPU: inference, or with --train one "
+          "training step with autograd. Prints the median time with its 90 % interval, the time "
+          "of each layer beside the predicted one and its roof, the operators that took longest, "
+          "and clock and power under load where they can be read. A layer that was faster than "
+          "the machine can be is reported as a contradiction with the likeliest cause. --table "
+          "collects runs for 'validate' and 'calibrate'. Needs a ridgeline that was built with "
+          "LibTorch (libtorch-dev).",
+      .examples = {{"run resnet50 --batch 8", "time and layers, on all cores"},
+                   {"run bert_base --seq 128 --threads 1 --train", "one training step"},
+                   {"run resnet18 --table runs.csv", "collect runs for 'ridgeline calibrate'"},
+                   {"run net.onnx --batch 1 --trace timeline.json", "a timeline for Perfetto"}},
+      .add_options = declare_run,
+      .run = run_run};
+}
+
+}  // namespace ridgeline::cli
