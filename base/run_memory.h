@@ -15,6 +15,8 @@ struct RunMemory {
   // The most activations held outside the forward pass: at the start of the backward pass, or with
   // checkpoints at the start of a segment.
   double saved = 0;
+  // Of an inference: activations if no tensor took the place of one that is not needed any more.
+  double unshared = 0;
 
   double peak() const {
     return weights + master_weights + gradients + optimizer_state + activations + transient +
@@ -31,6 +33,7 @@ struct RunMemory {
     transient += other.transient;
     caches += other.caches;
     saved += other.saved;
+    unshared += other.unshared;
     return *this;
   }
 

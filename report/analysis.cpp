@@ -151,8 +151,20 @@ std::string passes_text(const Analysis& analysis) {
   return text;
 }
 
+std::string inference_memory_text(const RunMemory& memory) {
+  std::string text =
+      fmt::format("memory at its peak: {}: weights {}, activations {}", bytes_text(memory.peak()),
+                  bytes_text(memory.weights), bytes_text(memory.activations));
+  if (memory.caches > 0) text += ", caches " + bytes_text(memory.caches);
+  if (memory.unshared > memory.activations)
+    text += fmt::format("; activations without reuse {}", bytes_text(memory.unshared));
+  return text;
+}
+
 std::string memory_text(const Analysis& analysis) {
-  if (!analysis.training) return "";
+  if (!analysis.training)
+    return analysis.memory && analysis.memory->peak() > 0 ? inference_memory_text(*analysis.memory)
+                                                          : "";
   const RunMemory& memory = analysis.training->memory;
   std::string text = fmt::format("memory at its peak: {}: weights {}", bytes_text(memory.peak()),
                                  bytes_text(memory.weights));
@@ -218,9 +230,11 @@ std::string note_text(const AnalysisRow& row) {
   return notes.empty() ? "" : fmt::format("{}", fmt::join(notes, ", "));
 }
 
-// The module, which says more than a node's number, and the node.
+// The module, which says more than a node's number, and the node; names that hold the module
+// already stay as they are.
 std::string_view label_of(const AnalysisRow& row, std::deque<std::string>& words) {
-  if (row.module.empty() || !row.sources.empty() || row.name.find('/') != std::string::npos)
+  if (row.module.empty() || !row.sources.empty() || row.name.find('/') != std::string::npos ||
+      row.name.starts_with(row.module))
     return row.name;
   const std::string_view name = row.name;
   return words.emplace_back(

@@ -9,6 +9,7 @@
 #include "analyzer/count/count.h"
 #include "analyzer/fusion/rules.h"
 #include "analyzer/lowering/lowering.h"
+#include "analyzer/training/memory.h"
 
 namespace ridgeline {
 namespace {
@@ -116,12 +117,18 @@ void warn_of_uncertain_rows(Analysis& analysis) {
                                             counted_noun(declared, "layer")));
 }
 
+bool is_inference(const Graph& graph) {
+  return std::all_of(graph.layers.begin(), graph.layers.end(),
+                     [](const Layer& layer) { return layer.pass == Pass::forward; });
+}
+
 // `count_of` maps a layer's index to its LayerCount.
 template <class CountOf>
 Analysis analyze_layers(Graph given, const CountOf& count_of) {
   Analysis analysis;
   const auto network = std::make_shared<CountedNetwork>(CountedNetwork{std::move(given), {}});
   Graph& graph = network->graph;
+  if (is_inference(graph)) analysis.memory = inference_memory(graph);
   TensorLists lists(*network);
   analysis.inputs = lists.add(graph.inputs);
   analysis.outputs = lists.add(graph.outputs);
@@ -151,8 +158,10 @@ Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows, const OpWeight
   ItemizedFusion fused = itemized_fusion(graph, runtime, weights);
   std::vector<LayerCount> counts = count_layers(fused.graph, weights);
   std::vector<Demand> demands = lower_fused(fused.graph, runtime, counts);
+  std::optional<RunMemory> memory;
+  if (is_inference(fused.graph)) memory = inference_memory(fused.graph);
   Analysis analysis;
-  if (rows == AnalyzedRows::kernels || !fuses(runtime))
+  if (rows == AnalyzedRows::kernels || !changes_layers(graph, runtime))
     analysis = analyze_layers(std::move(fused.graph), [&](const Graph&, std::size_t layer) {
       return std::move(counts[layer]);
     });
@@ -160,6 +169,7 @@ Analysis analyze(Graph graph, Runtime runtime, AnalyzedRows rows, const OpWeight
     analysis = analyze(std::move(graph), weights);
   analysis.runtime = runtime;
   analysis.demands = std::move(demands);
+  analysis.memory = memory;
   analysis.fusion = savings_by_rule(fused.applied);
   return analysis;
 }

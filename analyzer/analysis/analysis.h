@@ -21,6 +21,7 @@
 #include "analyzer/training/summary.h"
 #include "base/demand.h"
 #include "base/json_fwd.h"
+#include "base/run_memory.h"
 #include "base/runtime.h"
 #include "base/work.h"
 
@@ -111,6 +112,7 @@ struct Analysis {
   std::vector<Demand> demands;              // if a runtime is given
   std::vector<FusionSaving> fusion;         // difference between the layers and these kernels
   std::optional<TrainingSummary> training;  // if a training step is analysed
+  std::optional<RunMemory> memory;          // of one inference, of the kernels if there are any
   std::optional<KernelTimes> times;         // if they were given; those of the rows are there
   std::optional<NodeMapping> mapping;       // of listed kernels to an ONNX file, if it was given
 };

@@ -265,6 +265,14 @@ Json mapping_json(const NodeMapping& mapping) {
           {"mapped_operations", amount_json(mapping.mapped_flop)}};
 }
 
+Json memory_json(const RunMemory& memory) {
+  return {{"peak_bytes", amount_json(memory.peak())},
+          {"weights", amount_json(memory.weights)},
+          {"activations", amount_json(memory.activations)},
+          {"caches", amount_json(memory.caches)},
+          {"activations_without_reuse", amount_json(memory.unshared)}};
+}
+
 Json fusion_row(const FusionSaving& saving) {
   return {{"rule", saving.rule},
           {"merges", saving.merges},
@@ -327,6 +335,10 @@ void write_json(std::ostream& out, const Analysis& analysis, const std::vector<R
   if (analysis.mapping) {
     writer.key("onnx");
     writer.tree(mapping_json(*analysis.mapping));
+  }
+  if (analysis.memory) {
+    writer.key("memory");
+    writer.tree(memory_json(*analysis.memory));
   }
   if (analysis.training) {
     writer.key("training");

@@ -11,8 +11,11 @@
 #include <utility>
 
 #include "analyzer/count/count.h"
+#include "analyzer/fusion/quantized_tensors.h"
 #include "analyzer/fusion/rules.h"
+#include "analyzer/fusion/rules_onnxruntime.h"
 #include "analyzer/fusion/simplify.h"
+#include "analyzer/fusion/torch_operators.h"
 
 namespace ridgeline {
 namespace {
@@ -125,9 +128,11 @@ void sort_topologically(Graph& graph) {
 class Fuser {
  public:
   // With weights, records what each rule saves.
-  Fuser(Graph graph, Runtime runtime, const OpWeights* weights = nullptr)
+  Fuser(Graph graph, Runtime runtime, const std::vector<FusionRule>& rules,
+        const OpWeights* weights = nullptr)
       : graph_(std::move(graph)),
         runtime_(runtime),
+        rules_(rules),
         weights_(weights),
         group_of_(graph_.layers.size()),
         producer_(graph_.tensors.size(), no_index),
@@ -144,6 +149,8 @@ class Fuser {
       for (const TensorId id : graph_.layers[i].outputs) producer_[id] = i;
     }
     for (const TensorId id : graph_.outputs) is_output_[id] = true;
+    if (runtime_ == Runtime::onnxruntime)
+      stays_single_ = onnxruntime::unknown_normalizations(graph_);
     if (weights_ != nullptr) accounts_.resize(graph_.layers.size());
     for (const Layer& layer : graph_.layers) {
       if (!takes_part(layer)) continue;
@@ -162,7 +169,7 @@ class Fuser {
     // Until nothing changes: a merged group may match a rule that its parts did not.
     for (bool changed = true; changed;) {
       changed = false;
-      for (const FusionRule& rule : fusion_rules()) {
+      for (const FusionRule& rule : rules_) {
         if (rule.waits && changed) break;
         if (std::find(rule.runtimes.begin(), rule.runtimes.end(), runtime_) != rule.runtimes.end())
           changed = apply(rule) || changed;
@@ -192,6 +199,8 @@ class Fuser {
 
   bool try_merge(const FusionRule& rule, TensorId id) {
     if (!rule.shares && !is_passed_on_[id]) return false;
+    if (runtime_ == Runtime::tensorrt && graph_.tensors[id].is_quantized && !rule.joins_quantized)
+      return false;
     const std::size_t from = group_of_[producer_[id]];
     const auto readers = consumers_[id];
     if (rule.shares) {
@@ -208,11 +217,15 @@ class Fuser {
   }
 
   bool try_merge(const FusionRule& rule, TensorId id, std::size_t from, std::size_t to) {
-    if (from == to || !rule.applies({graph_, groups_[from], groups_[to], id}) ||
-        would_cycle(from, to))
+    if (from == to || stays_single(from) || stays_single(to) ||
+        !rule.applies({graph_, groups_[from], groups_[to], id}) || would_cycle(from, to))
       return false;
     merge(rule.name, from, to);
     return true;
+  }
+
+  bool stays_single(std::size_t group) const {
+    return !stays_single_.empty() && stays_single_[groups_[group].layers.front()];
   }
 
   FusionGroup group_of(std::size_t layer) {
@@ -377,6 +390,7 @@ class Fuser {
                                                        : fused(group));
     }
     result.name = std::move(graph_.name);
+    result.is_export = graph_.is_export;
     result.modules = std::move(graph_.modules);
     result.tensors = std::move(graph_.tensors);
     sort_topologically(result);
@@ -522,12 +536,14 @@ class Fuser {
   std::pmr::monotonic_buffer_resource memory_;
   Graph graph_;
   Runtime runtime_;
+  const std::vector<FusionRule>& rules_;
   const OpWeights* weights_;
   std::vector<FusionGroup> groups_;
   std::vector<std::size_t> group_of_;  // by layer
   std::vector<std::size_t> producer_;  // by tensor
   LayersByTensor consumers_;
   std::vector<bool> is_output_;
+  std::vector<bool> stays_single_;    // by layer; empty: none
   std::vector<bool> is_passed_on_;    // all readers run alike with the producer
   std::vector<TensorId> between_;     // tensors that one group writes and another reads
   std::vector<std::size_t> reach_;    // by layer: end of any group that begins at or before it
@@ -545,23 +561,51 @@ class Fuser {
 
 }  // namespace
 
+bool changes_layers(const Graph& graph, Runtime runtime) {
+  return fuses(runtime) || (graph.is_export && runs_torch(runtime));
+}
+
 Graph fuse(Graph graph, Runtime runtime) {
+  if (graph.is_export && runs_torch(runtime)) {
+    graph = Fuser(std::move(graph), runtime, torch_operator_rules()).run();
+    restore_views(graph, runtime);
+  }
   if (!fuses(runtime)) return graph;
   Graph plain = remove_views(std::move(graph));
   if (folds_constants(runtime)) fold_constants(plain);
-  return Fuser(std::move(plain), runtime).run();
+  if (quantize_tensors(plain, runtime)) sort_topologically(plain);
+  return Fuser(std::move(plain), runtime, fusion_rules()).run();
 }
 
-ItemizedFusion itemized_fusion(const Graph& graph, Runtime runtime, const OpWeights& weights) {
-  if (!fuses(runtime)) return {graph, {}};
+ItemizedFusion itemized_fusion(const Graph& given, Runtime runtime, const OpWeights& weights) {
   ItemizedFusion result;
+  Graph graph = given;
+  const auto note = [&](const std::vector<AppliedRule>& applied) {
+    result.applied.insert(result.applied.end(), applied.begin(), applied.end());
+  };
+  const auto note_views = [&](const Work& before, const Graph& after) {
+    if (const Work rest = work_of(after, weights); before != rest)
+      result.applied.push_back(saved_by("views", "", 1, before, rest));
+  };
+  if (graph.is_export && runs_torch(runtime)) {
+    Fuser fuser(std::move(graph), runtime, torch_operator_rules(), &weights);
+    graph = fuser.run();
+    note(fuser.applied());
+    const Work before = work_of(graph, weights);
+    restore_views(graph, runtime);
+    note_views(before, graph);
+  }
+  if (!fuses(runtime)) {
+    result.graph = std::move(graph);
+    return result;
+  }
   Graph plain = remove_views(graph);
-  if (const Work views = work_of(graph, weights), rest = work_of(plain, weights); views != rest)
-    result.applied.push_back(saved_by("views", "", 1, views, rest));
+  note_views(work_of(graph, weights), plain);
   if (folds_constants(runtime)) fold_constants(plain, &weights, &result.applied);
-  Fuser fuser(std::move(plain), runtime, &weights);
+  if (quantize_tensors(plain, runtime, &weights, &result.applied)) sort_topologically(plain);
+  Fuser fuser(std::move(plain), runtime, fusion_rules(), &weights);
   result.graph = fuser.run();
-  result.applied.insert(result.applied.end(), fuser.applied().begin(), fuser.applied().end());
+  note(fuser.applied());
   return result;
 }
 

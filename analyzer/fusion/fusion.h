@@ -22,6 +22,9 @@ struct AppliedRule {
   double int_ops_saved = 0;  // negative if a folded scale turns FLOP into integer operations
 };
 
+// Whether fuse() does anything for this graph.
+bool changes_layers(const Graph& graph, Runtime runtime);
+
 // The graph of a runtime's kernels; Layer::sources lists the layers of each. Folded, absorbed and
 // alternative layers are unchanged.
 Graph fuse(Graph graph, Runtime runtime);

@@ -24,6 +24,44 @@ bool pointwise_into_product(const FusionCandidate& c) {
          c.consumer.has_only(kind::pointwise) && keeps_size(c);
 }
 
+// A pool over the whole image writes what it computes in, and is quantised afterwards.
+bool is_average(const Graph& graph, const FusionGroup& group) {
+  const Layer* layer = single_layer(graph, group);
+  return layer != nullptr && group.has_only(kind::reduction);
+}
+
+bool is_quantization(const Graph& graph, const FusionGroup& group) {
+  const Layer* layer = single_layer(graph, group);
+  if (layer == nullptr || layer->parts.size() != 1) return false;
+  const auto* step = std::get_if<Elementwise>(&layer->parts.front().op);
+  return step != nullptr && step->function == Function::quantize;
+}
+
+// Whether the group adds a tensor to its product that is neither constant nor quantised.
+bool adds_unquantized(const Graph& graph, const FusionGroup& group) {
+  std::vector<TensorId> made;
+  for (const std::size_t index : group.layers) {
+    const auto& outputs = graph.layers[index].outputs;
+    made.insert(made.end(), outputs.begin(), outputs.end());
+  }
+  return std::any_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
+    const Layer& layer = graph.layers[index];
+    return kind_of(layer.parts.front().op) == kind::pointwise &&
+           std::any_of(layer.inputs.begin(), layer.inputs.end(), [&](TensorId id) {
+             const Tensor& tensor = graph.tensors[id];
+             return tensor.role != Role::weight && !tensor.is_quantized &&
+                    std::find(made.begin(), made.end(), id) == made.end();
+           });
+  });
+}
+
+// With a residual in floating point, a convolution writes floating point (TensorRT guide, "Q/DQ
+// layer-placement recommendations").
+bool pointwise_into_product_of_tensorrt(const FusionCandidate& c) {
+  return pointwise_into_product(c) &&
+         !(is_quantization(c.graph, c.consumer) && adds_unquantized(c.graph, c.producer));
+}
+
 bool pointwise_chain(const FusionCandidate& c) {
   return c.producer.has_only(kind::pointwise) && c.consumer.has_only(kind::pointwise);
 }
@@ -38,6 +76,20 @@ bool pool_into_convolution(const FusionCandidate& c) {
   return c.producer.products == 1 && c.consumer.layers.size() == 1 &&
          c.consumer.has_only(kind::pool) && !all_layers(c.graph, c.consumer, pools_all) &&
          c.producer.has(kind::convolution);
+}
+
+// TensorRT's ConvActPool: the first convolution, which reads an image, in int8 with the maxima of
+// its result (engine of a quantised ResNet-18, TensorRT 8.4).
+bool pool_into_image_convolution(const FusionCandidate& c) {
+  constexpr std::int64_t most_image_channels = 4;
+  const Layer* pool = single_layer(c.graph, c.consumer);
+  if (!pool_into_convolution(c) || pool->parts.front().dtype != DType::int8) return false;
+  return std::all_of(c.producer.layers.begin(), c.producer.layers.end(), [&](std::size_t index) {
+    const Layer& layer = c.graph.layers[index];
+    const auto* convolution = std::get_if<Convolution>(&layer.parts.front().op);
+    return convolution == nullptr || (layer.parts.front().dtype == DType::int8 &&
+                                      convolution->in_channels <= most_image_channels);
+  });
 }
 
 bool softmax_into_scores(const FusionCandidate& c) {
@@ -86,6 +138,7 @@ bool result_access(const FusionCandidate& c) {
 // same rows, read and written once.
 bool row_wise_island(const FusionCandidate& c) {
   constexpr unsigned both = kind::row_wise | kind::pointwise;
+  if (is_average(c.graph, c.producer) && is_quantization(c.graph, c.consumer)) return false;
   return c.producer.has_only(both) && c.consumer.has_only(both) &&
          (c.producer.has(kind::row_wise) || c.consumer.has(kind::row_wise));
 }
@@ -100,6 +153,7 @@ bool pointwise_within_rows(const FusionCandidate& c) {
 // Steps within the rows of a product's result that keep its size: a rotary embedding, merged
 // patches.
 bool rows_into_product(const FusionCandidate& c) {
+  if (is_quantization(c.graph, c.consumer)) return false;  // a rule of its own
   return c.producer.products == 1 && !c.producer.has(kind::softmax) &&
          c.consumer.has(kind::pointwise) && all_layers(c.graph, c.consumer, stays_within_rows) &&
          passage(c.graph, c.consumer).out == element_count(c.graph.tensors[c.tensor].shape);
@@ -135,7 +189,8 @@ const std::vector<FusionRule>& fusion_rules() {
       {"batch_norm", batch_norm_into_product, {R::ideal, R::tensorrt, R::onnxruntime}},
       {"softmax_of_scores", softmax_into_scores, {R::ideal, R::tensorrt}},
       {"attention", values_into_attention, {R::ideal, R::tensorrt}},
-      {"product_and_pointwise", pointwise_into_product, {R::ideal, R::tensorrt}},
+      {"product_and_pointwise", pointwise_into_product, {R::ideal}},
+      {"product_and_pointwise", pointwise_into_product_of_tensorrt, {R::tensorrt}},
       {"convolution_and_activation", onnxruntime::convolution_and_activation, {R::onnxruntime}},
       {"product_and_activation", onnxruntime::product_and_activation, {R::onnxruntime}},
       {"function_of_one_tensor", onnxruntime::function_of_one_tensor, {R::onnxruntime}},
@@ -149,7 +204,13 @@ const std::vector<FusionRule>& fusion_rules() {
       {"batch_norm_and_pointwise", batch_norm_and_pointwise, {R::ideal, R::tensorrt}},
       {"row_wise", row_wise_island, {R::ideal, R::tensorrt, R::torch_compiled}},
       {"convolution_and_pool", pool_into_convolution, {R::ideal}},
-      {"copy_chain", copy_chain, {R::ideal, R::tensorrt}},
+      {"image_convolution_and_pool",
+       pool_into_image_convolution,
+       {R::tensorrt},
+       false,
+       false,
+       true},
+      {"copy_chain", copy_chain, {R::ideal, R::tensorrt}, false, false, true},
       {"within_rows", pointwise_within_rows, {R::ideal, R::tensorrt}},
       {"product_and_rows", rows_into_product, {R::ideal, R::tensorrt}},
       {"indexed_loops", indexed_loops, {R::ideal, R::torch_compiled}, true},

@@ -16,6 +16,9 @@ struct FusionRule {
   std::vector<Runtime> runtimes;
   bool waits = false;   // until no earlier rule applies
   bool shares = false;  // also if others read the tensor: it is written but not read back
+  // TensorRT keeps layers apart that a quantised tensor connects (TensorRT guide, "Q/DQ
+  // layer-placement recommendations"), unless they only move or select elements.
+  bool joins_quantized = false;
 };
 
 const std::vector<FusionRule>& fusion_rules();

@@ -99,8 +99,15 @@ bool swaps_last_axes(const Graph& graph, const Layer& layer) {
 
 bool convolution_and_activation(const FusionCandidate& c) {
   const Layer* layer = single_layer(c.graph, c.consumer);
-  return layer != nullptr && c.producer.products == 1 && c.producer.has(kind::convolution) &&
-         is_linear(c.graph, c.producer) && keeps_size(c) &&
+  const bool is_plain = all_layers(c.graph, c.producer, [](const Graph&, const Layer& one) {
+    const auto* convolution = std::get_if<Convolution>(&one.parts.front().op);
+    return convolution == nullptr || !convolution->transposed;
+  });
+  // PRelu reads its slopes and stays a node of its own.
+  if (layer != nullptr && function_of(*layer) == Function::leaky_relu && layer->inputs.size() > 1)
+    return false;
+  return layer != nullptr && is_plain && c.producer.products == 1 &&
+         c.producer.has(kind::convolution) && is_linear(c.graph, c.producer) && keeps_size(c) &&
          is_one_of(function_of(*layer), {Function::add, Function::relu, Function::clip,
                                          Function::leaky_relu, Function::sigmoid, Function::tanh,
                                          Function::hard_sigmoid, Function::hard_swish});
@@ -140,6 +147,27 @@ bool normalization_of_sum(const FusionCandidate& c) {
          (any_layer(c.graph, c.producer, reduces_rows) ||
           any_layer(c.graph, c.consumer, reduces_rows)) &&
          activations_read(c) <= 2;
+}
+
+std::vector<bool> unknown_normalizations(const Graph& graph) {
+  std::vector<std::size_t> maker(graph.tensors.size(), no_index);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    for (const TensorId id : graph.layers[i].outputs) maker[id] = i;
+  std::vector<bool> found(graph.layers.size(), false);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    if (function_of(graph.layers[i]) != Function::reciprocal) continue;
+    std::vector<std::size_t> steps{i};
+    // Reciprocal, root, sum with epsilon, mean, square.
+    while (steps.size() < 5 && !graph.layers[steps.back()].inputs.empty()) {
+      const std::size_t before = maker[graph.layers[steps.back()].inputs.front()];
+      if (before == no_index || !is_step_of_normalization(graph, graph.layers[before])) break;
+      steps.push_back(before);
+    }
+    const auto is_mean = [&](std::size_t step) { return reduces_rows(graph, graph.layers[step]); };
+    if (std::any_of(steps.begin(), steps.end(), is_mean))
+      for (const std::size_t step : steps) found[step] = true;
+  }
+  return found;
 }
 
 bool scaled_or_transposed_product(const FusionCandidate& c) {

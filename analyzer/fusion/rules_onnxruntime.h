@@ -3,6 +3,8 @@
 // the same patterns, except that convolutions fuse with no activation but Relu.
 #pragma once
 
+#include <vector>
+
 #include "analyzer/fusion/patterns.h"
 
 namespace ridgeline::onnxruntime {
@@ -20,6 +22,10 @@ bool function_of_one_tensor(const FusionCandidate& c);
 // LayerNormalization and SkipLayerNormalization: along the last axis, decomposed or not, with the
 // sum before it.
 bool normalization_of_sum(const FusionCandidate& c);
+
+// By layer: steps of an RMS normalisation that multiplies by a reciprocal instead of dividing,
+// which no pattern knows. They stay single nodes.
+std::vector<bool> unknown_normalizations(const Graph& graph);
 
 // FusedMatMul: a scalar factor of an operand or the result, a transposed operand.
 bool scaled_or_transposed_product(const FusionCandidate& c);

@@ -9,23 +9,6 @@
 namespace ridgeline {
 namespace {
 
-ElementType storage_of(DType precision) {
-  switch (precision) {
-    case DType::fp16:
-      return ElementType::fp16;
-    case DType::bf16:
-      return ElementType::bf16;
-    case DType::fp8:
-      return ElementType::fp8_e4m3fn;
-    case DType::int8:
-      return ElementType::int8;
-    case DType::fp64:
-      return ElementType::fp64;
-    default:
-      return ElementType::fp32;
-  }
-}
-
 bool multiplies(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<MatMul>(op) ||
          std::holds_alternative<Attention>(op) || std::holds_alternative<Recurrent>(op);
@@ -49,7 +32,7 @@ bool has_own_quantization(const Graph& graph) {
 }  // namespace
 
 Rebuilt build_in(Graph& graph, DType precision) {
-  const ElementType storage = storage_of(precision);
+  const ElementType storage = storage_type(precision);
   const bool is_8_bit = bits(storage) <= 8;
   if (is_8_bit && has_own_quantization(graph)) return Rebuilt::own_quantization;
   bool changed = false;
@@ -74,7 +57,7 @@ Rebuilt build_in(Graph& graph, DType precision) {
 
 void store_weights_in(Graph& graph, DType storage) {
   constexpr double group = 128, scale_bytes = 2;
-  const ElementType type = storage == DType::int4 ? ElementType::int4 : storage_of(storage);
+  const ElementType type = storage_type(storage);
   for (const Layer& layer : graph.layers) {
     const bool is_matrix_product =
         std::any_of(layer.parts.begin(), layer.parts.end(),
@@ -98,8 +81,8 @@ void store_weights_in(Graph& graph, DType storage) {
 
 void store_caches_in(Graph& graph, DType storage) {
   for (Tensor& tensor : graph.tensors)
-    if (tensor.is_state && is_wider(tensor.type, storage_of(storage)))
-      tensor.type = storage_of(storage);
+    if (tensor.is_state && is_wider(tensor.type, storage_type(storage)))
+      tensor.type = storage_type(storage);
 }
 
 }  // namespace ridgeline

@@ -67,4 +67,29 @@ bool is_floating(ElementType type) { return row_of(type).kind == 'f'; }
 bool is_integer(ElementType type) { return row_of(type).kind == 'i'; }
 std::optional<DType> compute_dtype(ElementType type) { return row_of(type).compute; }
 
+ElementType storage_type(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return ElementType::fp64;
+    case DType::fp16:
+      return ElementType::fp16;
+    case DType::bf16:
+      return ElementType::bf16;
+    case DType::fp8:
+      return ElementType::fp8_e4m3fn;
+    case DType::int32:
+      return ElementType::int32;
+    case DType::int16:
+      return ElementType::int16;
+    case DType::int8:
+      return ElementType::int8;
+    case DType::int4:
+      return ElementType::int4;
+    case DType::fp32:
+    case DType::tf32:
+      break;
+  }
+  return ElementType::fp32;
+}
+
 }  // namespace ridgeline

@@ -85,4 +85,7 @@ bool is_integer(ElementType type);   // without bool
 // wider integer), fp8 for fp4, the type of the parts for complex. Nothing for strings.
 std::optional<DType> compute_dtype(ElementType type);
 
+// Elements of tensors that are computed with in this type; TF32 is fp32 in memory.
+ElementType storage_type(DType dtype);
+
 }  // namespace ridgeline

@@ -52,6 +52,7 @@ struct Tensor {
   bool stored = false;        // its elements are in the file (not made by a folded layer)
   bool is_parameter = false;  // a trainable weight; counted once in totals.params
   bool is_table = false;  // a constant that layers read and training leaves as it is: a mask …
+  bool is_quantized = false;  // a quantise step made it, or a dequantise step reads it
   // An output kept for the next run, from which no gradient flows, or an input kept from the last.
   bool is_state = false;
   std::optional<double> stored_bytes;  // if not stored densely (sparse weights)
@@ -134,6 +135,7 @@ inline bool is_view(const Layer& layer) {
 
 struct Graph {
   std::string name;
+  bool is_export = false;  // nodes of a file: a call of the framework may be several layers
   // Paths of modules in the code that defines the network ("layer1.0.conv1"), if the file tells.
   std::vector<std::string> modules;
   std::vector<Tensor> tensors;

@@ -214,6 +214,7 @@ int backward_launches(const Layer& layer) {
 int eager_launches(const Layer& layer) {
   if (layer.pass == Pass::backward_data || layer.pass == Pass::backward_weights)
     return backward_launches(layer);
+  if (!layer.sources.empty()) return 1;  // nodes that are one call (torch_operators.h)
   int launches = 0;
   for (const Part& part : layer.parts) launches += std::visit(ForwardLaunches{}, part.op);
   return launches;
@@ -417,7 +418,7 @@ int kernel_launches(const Layer& layer, Runtime runtime) {
 }
 
 std::vector<Demand> lower(const Graph& graph, Runtime runtime, const OpWeights& weights) {
-  if (fuses(runtime)) return lower(Graph(graph), runtime, weights);
+  if (changes_layers(graph, runtime)) return lower(Graph(graph), runtime, weights);
   return lower_fused(graph, runtime, count_layers(graph, weights));  // no copy
 }
 

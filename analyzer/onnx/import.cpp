@@ -8,6 +8,7 @@ namespace ridgeline::onnx {
 
 Import import_graph(const ModelFile& file, const ImportOptions& options) {
   Import result = Walk(file, options).run();
+  result.graph.is_export = true;
   if (options.absorb_quantization) absorb_quantization(result.graph);
   return result;
 }

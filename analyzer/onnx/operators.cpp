@@ -17,6 +17,7 @@ constexpr Family families[] = {
     attention_operators,
     attention_projected_operators,
     classical_operators,
+    classical_model_operators,
     constant_operators,
     control_flow_operators,
     convolution_operators,

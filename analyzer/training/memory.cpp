@@ -146,6 +146,34 @@ RunMemory measure_memory(const Graph& step, const std::vector<Holding>& holdings
   return account.most();
 }
 
+namespace {
+
+// Every activation at a place of its own.
+double unshared_activations(const Graph& graph, const std::vector<Holding>& holdings,
+                            const std::vector<TensorId>& owner) {
+  std::vector<bool> is_counted(graph.tensors.size(), false);
+  double bytes = 0;
+  const auto add = [&](const std::vector<TensorId>& ids) {
+    for (const TensorId id : ids) {
+      const TensorId held = owner[id];
+      const bool is_activation =
+          holdings[held] == Holding::activation || holdings[held] == Holding::interface;
+      if (!is_activation || is_counted[held]) continue;
+      is_counted[held] = true;
+      bytes += tensor_bytes(graph.tensors[held]).value_or(0);
+    }
+  };
+  add(graph.inputs);
+  for (const Layer& layer : graph.layers) {
+    if (!runs(layer)) continue;
+    add(layer.inputs);
+    add(layer.outputs);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 RunMemory inference_memory(const Graph& graph) {
   std::vector<Holding> holdings;
   for (const Tensor& tensor : graph.tensors)
@@ -157,7 +185,9 @@ RunMemory inference_memory(const Graph& graph) {
     for (const TensorId id : *ids)
       if (holdings[owner[id]] == Holding::activation || holdings[owner[id]] == Holding::interface)
         holdings[owner[id]] = graph.tensors[id].is_state ? Holding::cache : Holding::interface;
-  return measure_memory(graph, holdings);
+  RunMemory memory = measure_memory(graph, holdings);
+  memory.unshared = unshared_activations(graph, holdings, owner);
+  return memory;
 }
 
 }  // namespace ridgeline

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "analyzer/training/backward.h"
 #include "base/error.h"
@@ -184,6 +185,26 @@ void add_updates(TrainingGraph& step, const BackwardPass& backward,
   }
 }
 
+bool has_normalization(const Layer& layer) {
+  return std::any_of(layer.parts.begin(), layer.parts.end(),
+                     [](const Part& part) { return std::holds_alternative<Normalize>(part.op); });
+}
+
+// Convolutions with a bias that has no name of a module's own ("onnx::Conv_193" instead of
+// "conv1.bias"), in a network without any normalisation: an exporter folded it.
+std::size_t folded_norms(const Graph& forward) {
+  std::size_t count = 0;
+  for (const Layer& layer : forward.layers) {
+    if (has_normalization(layer)) return 0;
+    const auto* convolution =
+        layer.parts.size() == 1 ? std::get_if<Convolution>(&layer.parts.front().op) : nullptr;
+    if (convolution != nullptr && convolution->bias && layer.inputs.size() > 2 &&
+        !forward.tensors[layer.inputs[2]].name.ends_with("bias"))
+      ++count;
+  }
+  return count;
+}
+
 double unreached(const TrainingGraph& step, const BackwardPass& backward) {
   std::vector<bool> reached(step.trainable.size(), false);
   for (const auto& [parameter, slope] : backward.gradients) reached[parameter] = true;
@@ -208,6 +229,7 @@ Training train(const Graph& forward, const TrainingOptions& options) {
   training.memory = measure_memory(step.graph, step.holdings);
   training.without_gradient = std::move(backward.without_gradient);
   training.unreached = unreached(step, backward);
+  training.folded_norms = folded_norms(forward);
   training.graph = std::move(step.graph);
   return training;
 }

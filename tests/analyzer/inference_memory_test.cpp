@@ -23,6 +23,7 @@ TEST(InferenceMemory, AChainHoldsItsInputAndTwoTensors) {
   net.output(x);
   const RunMemory memory = inference_memory(net.finish());
   EXPECT_EQ(memory.activations, 3 * kept_tensor);  // x, one that is read, one that is written
+  EXPECT_EQ(memory.unshared, 5 * kept_tensor);     // each at a place of its own
   EXPECT_EQ(memory.weights, 0);
   EXPECT_EQ(memory.peak(), memory.activations);
 }

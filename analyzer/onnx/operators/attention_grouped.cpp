@@ -47,6 +47,23 @@ std::optional<std::int64_t> known_length(NodeContext& context, std::size_t input
   return known->front();
 }
 
+// Sizes that the user let be assumed follow from the heads; a type of 8 bits may hold two numbers
+// in an element.
+Shape cache_shape(NodeContext& context, std::size_t past, const Shape& from_heads) {
+  if (!context.has(past)) return from_heads;
+  if (context.shape(past).size() != 4)
+    context.fail(named(context, past) + " does not have 4 dimensions");
+  Value& value = *context.input_value(past);
+  if (value.source == ShapeSource::assumed) {
+    for (const std::size_t axis : {1u, 3u}) (*value.shape)[axis] = from_heads[axis];
+    if (!checked_element_count(*value.shape))
+      context.fail(named(context, past) + " has more elements than can be counted");
+  }
+  Shape cache = *value.shape;
+  cache[2] = from_heads[2];
+  return cache;
+}
+
 // Sets the output caches and returns the number of keys attended to.
 std::int64_t attended_keys(NodeContext& context, const GroupedInputs& inputs,
                            const GroupedHeads& heads, std::int64_t batch) {
@@ -54,23 +71,23 @@ std::int64_t attended_keys(NodeContext& context, const GroupedInputs& inputs,
   const bool has_past = context.has(3);
   const std::int64_t past = has_past ? context.dimension(3, 2) : 0;
   const std::int64_t grown = added(context, {past, heads.kv_length});
-  // A cache with room for the new keys is written in place; otherwise it is copied and grows.
-  const bool in_place = has_past && (inputs.fixed_cache || (total && past >= *total));
+  // A cache with room for the new keys is written in place; otherwise it is copied and grows. If
+  // the number of keys is data, the file says which: a shared buffer leaves with the length it had.
+  const Shape* declared =
+      has_past && !total ? context.declared_instead_of({inputs.total_length}, 1) : nullptr;
+  const bool is_shared = inputs.fixed_cache ||
+                         (declared != nullptr && declared->size() == 4 && (*declared)[2] == past);
+  const bool in_place = has_past && (is_shared || (total && past >= *total));
   std::int64_t keys = total.value_or(in_place ? past : grown);
   const std::int64_t present = in_place ? past : std::max(keys, past);
-  if (inputs.fixed_cache && !total)
+  if (in_place && !total)
     context.warn("how far its cache is filled depends on data; counted as full (" +
                  std::to_string(past) + ")");
   if (keys > present)
     context.fail("a sequence of " + std::to_string(keys) + " in a cache of " +
                  std::to_string(present));
   for (const std::size_t i : {0u, 1u}) {
-    Shape cache{batch, heads.kv_heads, present, heads.size};
-    if (has_past) {
-      cache = context.shape(3 + i);
-      if (cache.size() != 4) context.fail(named(context, 3 + i) + " does not have 4 dimensions");
-      cache[2] = present;
-    }
+    const Shape cache = cache_shape(context, 3 + i, {batch, heads.kv_heads, present, heads.size});
     context.set(1 + i, has_past ? context.type(3 + i) : context.type(0), cache);
     if (!in_place) continue;
     const std::int64_t per_key = multiplied(context, {cache[0], cache[1], cache[3]});

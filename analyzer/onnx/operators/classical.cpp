@@ -1,5 +1,5 @@
 // Operators of classical machine learning (ai.onnx.ml) around networks: scalers, linear models,
-// encoders, the final map. Trees and support vector machines remain unknown operators.
+// encoders, the final map. Trees and support vector machines: classical_models.cpp.
 #include <algorithm>
 
 #include "analyzer/onnx/operators/checks.h"

@@ -14,6 +14,7 @@ std::span<const Operator> attention_multi_head_operators();
 std::span<const Operator> attention_operators();
 std::span<const Operator> attention_projected_operators();
 std::span<const Operator> classical_operators();
+std::span<const Operator> classical_model_operators();
 std::span<const Operator> constant_operators();
 std::span<const Operator> control_flow_operators();
 std::span<const Operator> convolution_operators();

@@ -57,8 +57,25 @@ void discrete_fourier_transform(NodeContext& context) {
   context.emit(FourierTransform{signals, length, from_real || to_real});
 }
 
+// [signals, frames, bins, 2] as the file declares it. The length of a frame follows from its
+// window, else from the bins; a one-sided transform of an odd length has the bins of the even one
+// below.
+void declared_frames(NodeContext& context, const Shape& result) {
+  if (result.size() != 4) context.fail("its declared output does not have 4 dimensions");
+  const Shape& signal = context.shape(0);
+  const bool onesided = context.integer("onesided", 1) != 0;
+  std::int64_t length = onesided ? std::max<std::int64_t>(2 * (result[2] - 1), 1) : result[2];
+  if (context.has(2)) length = element_count(context.shape(2));
+  const std::int64_t transforms = multiplied(context, {result[0], result[1]});
+  if (context.has(2))
+    emit_elementwise(context, ElementFunction::multiply, multiplied(context, {transforms, length}));
+  context.emit(FourierTransform{transforms, length, signal.size() == 2 || signal.back() == 1});
+}
+
 void short_time_fourier_transform(NodeContext& context) {
   want_rank_at_least(context, 0, 2);
+  if (const Shape* result = context.declared_instead_of({1, 3}, 0))
+    return declared_frames(context, *result);
   const Shape& signal = context.shape(0);
   const std::int64_t step = steering_length(context, 1, "the step between frames");
   std::int64_t length = signal[1];

@@ -2,6 +2,7 @@
 // Lengths come from small constants; without these they are unknown.
 #include <gtest/gtest.h>
 
+#include "tests/analyzer/onnx/imported.h"
 #include "tests/analyzer/onnx/operators/one_node.h"
 
 namespace ridgeline::testing {
@@ -24,6 +25,52 @@ TEST(SignalRule, FourierTransforms) {
   EXPECT_EQ(stft.op<FourierTransform>(1).batch, 98);
   EXPECT_NE(OneNode("STFT", 17).input({1, 100, 1}).integer(10).left_out().integer(400).error(),
             "no error");
+}
+
+// One split with two leaves, and a chain of two splits: at most 1 + 2 comparisons per sample.
+TEST(ClassicalRule, TreesCountTheirLongestPaths) {
+  OneNode trees = OneNode("TreeEnsembleRegressor").domain("ai.onnx.ml").input({5, 4});
+  trees.with("nodes_treeids", {0, 0, 0, 1, 1, 1, 1, 1})
+      .with("nodes_nodeids", {0, 1, 2, 0, 1, 2, 3, 4});
+  trees.with("nodes_truenodeids", {1, 0, 0, 1, 3, 0, 0, 0});
+  trees.with("nodes_falsenodeids", {2, 0, 0, 2, 4, 0, 0, 0});
+  trees.with("nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "LEAF", "BRANCH_LEQ",
+                                                     "BRANCH_LEQ", "LEAF", "LEAF", "LEAF"});
+  trees.with("n_targets", 2);
+  EXPECT_EQ(trees.shapes(), "5x2");
+  EXPECT_EQ(trees.op<Elementwise>(0).elements, 5 * 3);
+  EXPECT_EQ(trees.op<Elementwise>(1).elements, 5 * 2 * 2);
+
+  OneNode circle = OneNode("TreeEnsembleRegressor").domain("ai.onnx.ml").input({5, 4});
+  circle.with("nodes_treeids", {0, 0, 0}).with("nodes_nodeids", {0, 1, 2});
+  circle.with("nodes_truenodeids", {1, 2, 1}).with("nodes_falsenodeids", {2, 2, 1});
+  circle.with("nodes_modes", std::vector<std::string>(3, "BRANCH_LEQ"));
+  EXPECT_NE(circle.error().find("cycle"), std::string::npos) << circle.error();
+}
+
+TEST(ClassicalRule, MachinesMultiplyWithTheirSupportVectors) {
+  OneNode machine = OneNode("SVMRegressor").domain("ai.onnx.ml").input({5, 3});
+  machine.with("support_vectors", {1.0, 2.0, 3.0, 4.0, 5.0, 6.0}).with("kernel_type", "RBF");
+  EXPECT_EQ(machine.shapes(), "5x1");
+  EXPECT_EQ(machine.macs(), 5 * 2 * 3 + 5 * 2);
+  EXPECT_EQ(machine.op<Elementwise>(1).function, Function::exp);
+  OneNode wrong = OneNode("SVMRegressor").domain("ai.onnx.ml").input({5, 3});
+  EXPECT_NE(wrong.with("support_vectors", {1.0, 2.0}).error(), "no error");
+}
+
+// The step is data; the file declares 98 frames of 201 bins.
+TEST(SignalRule, FramesFollowFromTheDeclaredOutput) {
+  OnnxBuilder model;
+  model.opset(17)
+      .input("x", ElementType::fp32, {1, 16000, 1})
+      .input("step", ElementType::int64, {});
+  model.initializer("window", ElementType::fp32, {400});
+  model.node("STFT", {"x", "step", "window"}, {"y"}).name("stft");
+  model.output("y", ValueType::tensor(ElementType::fp32, {1, 98, 201, 2}));
+  const Graph graph = imported(model).graph;
+  const auto& transform = std::get<FourierTransform>(layer_named(graph, "stft").parts.back().op);
+  EXPECT_EQ(transform.batch, 98);
+  EXPECT_EQ(transform.length, 400);
 }
 
 TEST(SignalRule, WindowsAndWeights) {
