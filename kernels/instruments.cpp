@@ -4,8 +4,6 @@
 #include <chrono>
 #include <thread>
 
-#include "kernels/steady_clock.h"
-
 namespace ridgeline {
 namespace {
 
@@ -19,7 +17,7 @@ MeasureInstruments::MeasureInstruments(const SamplerWorld& world) {
 
 MeasureInstruments::MeasureInstruments(const SamplerWorld& world, const cuda::DeviceFacts& facts,
                                        std::optional<double> cap_hz, InstrumentWorld around)
-    : cap_hz_(cap_hz), around_(std::move(around)) {
+    : cap_hz_(cap_hz), now_s_(world.now_s), around_(std::move(around)) {
   std::string no_nvml;
   nvml_ = Nvml::open(facts.pci_bus_id, no_nvml);
   watch_.emplace(nvml_);
@@ -44,11 +42,12 @@ cuda::Instruments MeasureInstruments::gpu() {
   instruments.power = power();
   instruments.host_clock_hz = around_.host_clock_hz;
   if (watch_)
-    instruments.look = [this, read_s = 0.0]() mutable {
+    instruments.look = [this, read_s = -1.0]() mutable {
       constexpr double pause_s = 0.2;  // a rail takes up to a millisecond to read
       GpuState state = watch_->read();
-      if (state.power_w || !found_.sensor || steady_seconds() - read_s < pause_s) return state;
-      read_s = steady_seconds();
+      const double now_s = now_s_();
+      if (state.power_w || !found_.sensor || now_s - read_s < pause_s) return state;
+      read_s = now_s;
       try {
         state.power_w = found_.sensor->read().power_w;
       } catch (const SensorError&) {  // the run goes on without it

@@ -41,6 +41,7 @@ class MeasureInstruments {
   void open_sensor(Processor processor, const SamplerWorld& world, const std::string& no_nvml);
 
   std::optional<double> cap_hz_;
+  std::function<double()> now_s_;
   std::shared_ptr<Nvml> nvml_;
   std::optional<GpuWatch> watch_;  // for GPUs
   FoundSensor found_;

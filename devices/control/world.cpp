@@ -165,27 +165,34 @@ int World::write_file(const std::string& node, const std::string& value) {
   return write_text(file.number, value + '\n');
 }
 
-CommandOutput World::set_nvpmodel(int mode) {
+ChildResult World::set_nvpmodel(int mode) {
   // "no" is the answer to the question whether to reboot; there is never another one.
-  return run_command({absolute(root_, "usr/sbin/nvpmodel"), "-m", std::to_string(mode)}, "no\n",
-                     nvpmodel_limit_s);
+  return run_child({.command = {absolute(root_, "usr/sbin/nvpmodel"), "-m", std::to_string(mode)},
+                    .is_captured = true,
+                    .input = "no\n",
+                    .limit_s = nvpmodel_limit_s});
 }
 
 void World::write_nvpmodel(const std::string& value) {
   const std::string where = "nvpmodel -m " + value;
   const auto mode = whole_number(value);
   if (!mode || *mode < 0) throw Error(where, "is not the number of a mode");
-  const CommandOutput output = set_nvpmodel(*mode);
-  const auto says = [&](const char* words) { return output.text.find(words) != std::string::npos; };
+  ChildResult result;
+  try {
+    result = set_nvpmodel(*mode);
+  } catch (const Error& error) {
+    throw Error(where, error.cause(), "install nvidia-l4t-nvpmodel");
+  }
+  const auto says = [&](const char* words) {
+    return result.output.find(words) != std::string::npos;
+  };
   if (says("Reboot required") || says("REBOOT NOW"))
     throw Error(where, "this mode needs a reboot, which ridgeline never starts",
                 "sudo nvpmodel -m " + value + " && sudo reboot", ExitCode::infeasible);
-  if (output.timed_out) throw Error(where, "did not end within a minute and was stopped");
-  if (output.exit_code == 127 || output.exit_code == -1)
-    throw Error(where, "cannot be run", "install nvidia-l4t-nvpmodel");
-  if (output.exit_code != 0)
-    throw Error(where, fmt::format("failed with exit code {}: {}", output.exit_code,
-                                   in_one_line(output.text)));
+  if (result.timed_out) throw Error(where, "did not end within a minute and was stopped");
+  if (result.exit_code != 0)
+    throw Error(where, fmt::format("failed with exit code {}: {}", result.exit_code,
+                                   in_one_line(result.output)));
 }
 
 void World::write_card(const std::string& node, const std::string& value) {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "devices/control/command.h"
+#include "base/child_process.h"
 #include "devices/machine/system_files.h"
 
 namespace ridgeline {
@@ -61,7 +61,7 @@ class World {
 
  protected:
   virtual int write_file(const std::string& node, const std::string& value);  // 0 or errno
-  virtual CommandOutput set_nvpmodel(int mode);
+  virtual ChildResult set_nvpmodel(int mode);
 
  private:
   void write_nvpmodel(const std::string& value);

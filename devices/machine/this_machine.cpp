@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "devices/machine/identification.h"
 #include "devices/machine/topology.h"
 
 namespace ridgeline {
@@ -110,6 +111,7 @@ Machine identify_machine(const SystemRoot& root) {
   auto release = read_pairs(root.at("etc/os-release"), '=');
   machine.os = unquoted(release["PRETTY_NAME"]);
   machine.hypervisor = hypervisor_name(cpuinfo, root);
+  machine.device = identify(root).catalog_id;
   utsname system{};
   if (uname(&system) == 0) {
     machine.architecture = system.machine;

@@ -59,8 +59,12 @@ std::optional<double> gpu_clock(const SystemRoot& root) {
   return folder ? number(root, *folder + "max_freq") : std::nullopt;
 }
 
-// The cap that nvpmodel sets on a Jetson's memory; 0 and -1 are none.
-std::optional<double> memory_cap(const SystemRoot& root) {
+// The rate that a Jetson's memory is locked at, which root may read; else the cap that nvpmodel
+// sets on it, where 0 and -1 are none.
+std::optional<double> memory_clock_limit(const SystemRoot& root) {
+  const std::string folder = "sys/kernel/debug/bpmp/debug/clk/emc/";
+  if (number(root, folder + "mrq_rate_locked") == 1)
+    if (const auto hz = number(root, folder + "rate"); hz && *hz > 0) return hz;
   for (const char* path :
        {"sys/kernel/nvpmodel_clk_cap/emc", "sys/kernel/nvpmodel_emc_cap/emc_iso_cap"})
     if (const auto hz = number(root, path); hz && *hz > 0 && *hz < 1e11) return hz;
@@ -82,7 +86,7 @@ OperatingPoint present_mode(const SystemRoot& root) {
   mode.cpu_hz = cluster_clocks(root);
   mode.cpu_cores = online_cpus(root);
   mode.gpu_hz = gpu_clock(root);
-  mode.memory_hz = memory_cap(root);
+  mode.memory_hz = memory_clock_limit(root);
   mode.cap_w = package_cap(root);
   return mode;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file_kind.h"
 #include "base/json.h"
 #include "base/nearest.h"
@@ -16,6 +18,7 @@
 #include "roofline/model/host_cpu.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/profile_model.h"
+#include "roofline/model/sweep_model.h"
 
 namespace ridgeline {
 namespace {
@@ -112,7 +115,38 @@ MachineSource fitted_source(const JsonCursor& document, const std::string& path,
   return source;
 }
 
+// A board whose GPU was measured: the catalog's model, corrected by all of its modes that were
+// measured undisturbed, in any mode of the device.
+MachineSource board_source(const Profile& profile, const MachineRequest& request) {
+  refuse_threads(request);
+  MachineSource source;
+  catalog::Device device = catalog::load(profile.machine.device);
+  const catalog::Configuration configuration = catalog::configuration(device, request.jetpack);
+  source.name = device.name;
+  std::vector<bool> left_out;
+  for (const ProfileMode& mode : profile.modes) {
+    const std::string why = disturbance(mode.conditions);
+    left_out.push_back(!why.empty() || !mode.conditions.complete);
+    if (!why.empty())
+      source.notes.push_back(mode.mode.label +
+                             " was measured on a disturbed machine and is not "
+                             "used: " +
+                             why);
+  }
+  const auto used = std::ranges::count(left_out, false);
+  if (used == 0) {  // better than nothing, and said above
+    left_out.clear();
+    source.notes.push_back("no mode was measured undisturbed: all of them are used");
+  }
+  source.model = fit_modes(with_priors(catalog::machine_model(device)), profile, left_out);
+  source.known = KnownDevice{std::move(device), configuration};
+  set_point(source, request);
+  return source;
+}
+
 MachineSource profile_source(const Profile& profile, const MachineRequest& request) {
+  if (has_gpu_rates(profile) && catalog::find(profile.machine.device))
+    return board_source(profile, request);
   if (!request.jetpack.empty())
     throw usage_error("--jetpack", "a profile has the modes that were measured",
                       "give the name of a device");
@@ -151,8 +185,12 @@ MachineSource found_source(const MachineRequest& request) {
   if (!word.empty()) return file_source(word, request);
   const Identity identity = identify();
   // A profile holds CPU rows, but networks run on the GPU if there is one.
-  if (const catalog::Device here = this_device(identity); here.gpu)
+  if (const catalog::Device here = this_device(identity); here.gpu) {
+    const auto measured = has_profile_store() ? newest_profile_path(Shelf::gpu) : std::nullopt;
+    if (measured && load_profile(*measured).machine.device == here.id)
+      return file_source(*measured, request);
     return device_source(here, request);
+  }
   return file_source(require_newest_cpu_profile(), request);
 }
 

@@ -191,6 +191,7 @@ Json to_json(const MemoryFit& fit) {
   return {{"verdict", to_string(fit.verdict())},
           {"needed", to_json(fit.needed)},
           {"parts", std::move(parts)},
+          {"activations_without_reuse", fit.network.unshared},
           {"runtime", to_json(fit.runtime.bytes)},
           {"runtime_origin", fit.runtime.origin},
           {"usable", to_json(fit.usable.bytes)},

@@ -207,6 +207,7 @@ void StepModel::run_one_by_one(Step& step, const DeviceTimes& device, double hos
     const KernelLoad& load = load_.kernels[i];
     // Calls that launch nothing are nodes of their own.
     double time_s = load.host_functions * host.function_clocks * scale / host_hz;
+    double before_kernel_s = 0;
     const double module_s = host.module_clocks * scale / host_hz;
     const auto stall_after = [&](double gap_s) {
       return host.stall_s / (1 + std::exp(-(gap_s - host.stall_gap_s) / host.stall_spread_s));
@@ -215,14 +216,15 @@ void StepModel::run_one_by_one(Step& step, const DeviceTimes& device, double hos
     time_s += load.host_modules * module_s;
     if (load.kind != KernelKind::none) {
       const double node_s = host.node_clocks[index_of(load.kind)] * scale / host_hz;
+      before_kernel_s = time_s + host.before_launch * node_s;
       time_s += std::max(node_s, host.before_launch * node_s + device.kernels[i].total_s);
       stall_s += stall_after(node_s);
     }
+    if (rows)
+      step.rows.push_back({time_s + stall_s, host_clocks_[i] / host_hz, stall_s, 0,
+                           device.kernels[i], step.time_s, step.time_s + before_kernel_s});
     step.host_s += host_clocks_[i] / host_hz;
     step.time_s += time_s + stall_s;
-    if (rows)
-      step.rows.push_back(
-          {time_s + stall_s, host_clocks_[i] / host_hz, stall_s, 0, device.kernels[i]});
   }
 }
 
@@ -231,10 +233,11 @@ void StepModel::run_in_line(Step& step, const DeviceTimes& device, double host_h
                             bool rows) const {
   for (std::size_t i = 0; i < device.kernels.size(); ++i) {
     const double host_s = host_hz > 0 ? host_clocks_[i] / host_hz : 0;
+    if (rows)
+      step.rows.push_back({host_s + device.kernels[i].total_s, host_s, 0, 0, device.kernels[i],
+                           step.time_s, step.time_s + host_s});
     step.host_s += host_s;
     step.time_s += host_s + device.kernels[i].total_s;
-    if (rows)
-      step.rows.push_back({host_s + device.kernels[i].total_s, host_s, 0, 0, device.kernels[i]});
   }
   step.tail_s = host_hz > 0 ? coefficients_.host.step_clocks / host_hz : 0;
   step.time_s += step.tail_s;
@@ -263,9 +266,11 @@ void StepModel::run_asynchronously(Step& step, const DeviceTimes& device, double
     const double node_s = launches ? host.graph_node_s : 0;
     const double next = launches ? start + device.kernels[i].total_s + node_s : end;
     const double before = i == 0 ? 0 : end;
+    const double host_begin_s =
+        host.graph_s > 0 ? start : (host_clocks_sum_[i] - host_clocks_[i]) * per_clock;
     if (rows)
-      step.rows.push_back(
-          {next - before, host_clocks_[i] * per_clock + node_s, 0, 0, device.kernels[i]});
+      step.rows.push_back({next - before, host_clocks_[i] * per_clock + node_s, 0, 0,
+                           device.kernels[i], host_begin_s, start});
     end = next;
   }
   step.tail_s = std::max(0.0, step.host_s - end);

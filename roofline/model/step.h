@@ -22,6 +22,8 @@ struct StepRow {
   double stall_s = 0;
   double dynamic_j = 0;  // operations and bytes; constant power is extra
   KernelTime kernel;
+  double host_begin_s = 0;    // since the begin of the step: when its host work begins,
+  double kernel_begin_s = 0;  // and when the device starts it
 };
 
 struct Step {

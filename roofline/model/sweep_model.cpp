@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -161,7 +162,8 @@ bool is_of_power(std::string_view name) {
        "gpu_fp32_joule_per_flop", "dram_joule_per_byte", "gpu_voltage_floor_ratio",
        "gpu_voltage_knee_hz", "cpu_idle_joule_per_core_clock", "board_offset_w"});
   return std::ranges::find(names, name) != names.end() ||
-         family_words(families::idle_at_clock, name).has_value();
+         family_words(families::idle_at_clock, name).has_value() ||
+         family_words(families::voltage_at_clock, name).has_value();
 }
 
 // A second of a sweep's kernel as a network of one kernel.
@@ -194,8 +196,34 @@ Observation observation_of(const ProfileMode& mode, const SweepRow& row) {
   return observation;
 }
 
-MachineModel fit_power(const MachineModel& model, const Profile& profile,
+// The voltage of each clock with power is free, relative to that of the highest: a board's curve is
+// no straight line above its knee, and the best mode is where it bends.
+MachineModel with_voltages(MachineModel model, const Profile& profile,
+                           const std::vector<bool>& left_out) {
+  std::set<double> mhz;
+  for (std::size_t i = 0; i < profile.modes.size(); ++i)
+    if (is_used(left_out, i))
+      for (const SweepRow& row : profile.modes[i].sweep)
+        if (tells_power(profile.modes[i], row))
+          mhz.insert(std::round(1e-6 * *profile.modes[i].mode.gpu_hz));
+  constexpr std::size_t least_clocks = 3;
+  if (mhz.size() < least_clocks) return model;
+  const Power power = coefficients(model, Runtime::ideal).power;
+  if (!power.known || !power.voltage_by_clock.empty()) return model;
+  constexpr double sigma = 0.1;  // relative, as of the floor
+  const double top = relative_voltage(power, 1e6 * *mhz.rbegin());
+  for (const double clock : mhz) {
+    const double ratio = relative_voltage(power, 1e6 * clock) / top;
+    set_parameter(model,
+                  {fmt::format("gpu_voltage_at_{:.0f}_mhz_ratio", clock), ratio, Source::assumed},
+                  clock == *mhz.rbegin() ? 0 : sigma * ratio);
+  }
+  return model;
+}
+
+MachineModel fit_power(const MachineModel& known, const Profile& profile,
                        const std::vector<bool>& left_out) {
+  const MachineModel model = with_voltages(known, profile, left_out);
   std::vector<Observation> observations;
   std::vector<NetworkLoad> loads;
   for (std::size_t i = 0; i < profile.modes.size(); ++i) {

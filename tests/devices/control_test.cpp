@@ -41,7 +41,7 @@ class TestWorld final : public control::World {
   std::vector<std::string> ignored = {};  // nodes that take a value and do nothing
   bool disk_full = false;
   int die_before = 0, die_after = 0;  // the n-th step; 0 = never
-  control::CommandOutput nvpmodel = {0, "", false};
+  ChildResult nvpmodel;
   std::function<void(int mode)> on_nvpmodel = {};
   int steps = 0;
   std::vector<std::string> written = {};
@@ -80,7 +80,7 @@ class TestWorld final : public control::World {
     written.push_back(node);
     return World::write_file(node, kept);
   }
-  control::CommandOutput set_nvpmodel(int mode) override {
+  ChildResult set_nvpmodel(int mode) override {
     const Step step(*this);
     if (nvpmodel.exit_code == 0 && on_nvpmodel) on_nvpmodel(mode);
     return nvpmodel;
@@ -465,20 +465,19 @@ TEST_F(Control, NvpmodelThatAsksForARebootIsAnError) {
   system_.write("usr/sbin/nvpmodel", "");
   before_ = tree_content(system_);
   TestWorld world(system_);
-  world.nvpmodel = {234,
+  world.nvpmodel = {234, false,
                     "NVPM WARN: Reboot required for changing to this power mode: 3\n"
                     "NVPM WARN: DO YOU WANT TO REBOOT NOW? enter YES/yes to confirm:\n"
-                    "NVPM ERROR: bad input!\n",
-                    false};
+                    "NVPM ERROR: bad input!\n"};
   Session session(world, control::user_journal);
   const Error error = error_of([&] { session.set(wanted("50W"), "50W"); });
   EXPECT_EQ(error.code(), ExitCode::infeasible);
   EXPECT_THAT(error.what(), HasSubstr("needs a reboot, which ridgeline never starts"));
   expect_untouched();
-  world.nvpmodel = {1, "NVPM ERROR: something\n", false};
+  world.nvpmodel = {1, false, "NVPM ERROR: something\n"};
   EXPECT_THAT(error_of([&] { session.set(wanted("50W"), "50W"); }).what(),
               HasSubstr("failed with exit code 1: NVPM ERROR: something"));
-  world.nvpmodel = {-1, "", true};
+  world.nvpmodel = {137, true, ""};
   EXPECT_THAT(error_of([&] { session.set(wanted("50W"), "50W"); }).what(),
               HasSubstr("did not end within a minute"));
 }
@@ -495,10 +494,17 @@ TEST_F(Control, TheAnswerToNvpmodelsQuestionIsNo) {
   EXPECT_EQ(value("answer"), "no");
 }
 
-TEST_F(Control, AProgramThatHangsIsStopped) {
-  const auto output = control::run_command({"/bin/sleep", "100"}, "no\n", 0.05);
-  EXPECT_TRUE(output.timed_out);
-  EXPECT_EQ(control::run_command({"/no/such/program"}, "", 1).exit_code, 127);
+TEST_F(Control, AMissingNvpmodelIsNamedWithItsPackage) {
+  make("agx_orin_jp6");
+  control::World world(system_.root());
+  try {
+    world.write(control::nvpmodel_mode, "3");
+    FAIL() << "there is no nvpmodel";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), "nvpmodel -m 3");
+    EXPECT_THAT(error.cause(), HasSubstr("cannot be started"));
+    EXPECT_EQ(error.fix(), "install nvidia-l4t-nvpmodel");
+  }
 }
 
 TEST_F(Control, SomeNodesAreNeverWritten) {

@@ -512,7 +512,8 @@ void TestGpu::launch(const Kernel& kernel, Grid grid, const Arguments& arguments
   if (settings_.on_launch) settings_.on_launch(kernel, grid, arguments, ran.seconds);
   if (ran.seconds > 0)
     drawn_.push_back({begin, device_s_,
-                      power_of(cost, ran.seconds) + settings_.ripple_w * (2 * random_.unit() - 1)});
+                      power_of(cost, ran.seconds) + settings_.ripple_w * (2 * random_.unit() - 1),
+                      cost.bytes / ran.seconds});
   if (!arguments.stamps) return;
   for (std::uint32_t block = 0; block < grid.blocks; ++block)
     arguments.stamps[block] = {std::uint64_t(1e9),

@@ -50,6 +50,7 @@ class TestGpu final : public cuda::Gpu {
 
   struct Drawn {  // by one kernel; idle in between
     double begin_s = 0, end_s = 0, power_w = 0;
+    double bytes_per_s = 0;  // of DRAM
   };
   const std::vector<Drawn>& drawn() const { return drawn_; }
   double idle_w() const { return settings_.idle_w; }
