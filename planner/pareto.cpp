@@ -15,9 +15,9 @@ struct Place {
 };
 
 std::vector<Place> places(const PlanProblem& problem, const Sweep& sweep,
-                          const Objective& objective) {
+                          const Objective& objective, std::size_t begin, std::size_t end) {
   std::vector<Place> result;
-  for (std::size_t row = 0; row < sweep.costs.size(); ++row) {
+  for (std::size_t row = begin; row < end; ++row) {
     if (!problem.candidates.is_eligible(sweep.mode_of(row))) continue;
     const Service service = service_at(problem, sweep, row, objective);
     if (!std::isfinite(service.delay_s)) continue;
@@ -35,13 +35,10 @@ std::vector<Place> places(const PlanProblem& problem, const Sweep& sweep,
   return result;
 }
 
-}  // namespace
-
-std::vector<std::size_t> pareto_front(const PlanProblem& problem, const Sweep& sweep,
-                                      const Objective& objective) {
+std::vector<std::size_t> front_of(const std::vector<Place>& sorted) {
   std::vector<std::size_t> front;
   std::map<double, double> stairs;  // energy → least power with at most that energy; power falls
-  for (const Place& place : places(problem, sweep, objective)) {
+  for (const Place& place : sorted) {
     auto above = stairs.upper_bound(place.energy_j);
     if (above != stairs.begin() && std::prev(above)->second <= place.power_w) continue;
     front.push_back(place.row);
@@ -51,11 +48,24 @@ std::vector<std::size_t> pareto_front(const PlanProblem& problem, const Sweep& s
   return front;
 }
 
+}  // namespace
+
+std::vector<std::size_t> pareto_front(const PlanProblem& problem, const Sweep& sweep,
+                                      const Objective& objective) {
+  return front_of(places(problem, sweep, objective, 0, sweep.costs.size()));
+}
+
+std::vector<std::size_t> variant_front(const PlanProblem& problem, const Sweep& sweep,
+                                       const Objective& objective, std::size_t variant) {
+  return front_of(places(problem, sweep, objective, sweep.row(variant, 0),
+                         sweep.row(variant, 0) + sweep.modes));
+}
+
 std::vector<std::size_t> energy_front(const PlanProblem& problem, const Sweep& sweep,
                                       const Objective& objective) {
   std::vector<std::size_t> front;
   double least = INFINITY;
-  for (const Place& place : places(problem, sweep, objective)) {
+  for (const Place& place : places(problem, sweep, objective, 0, sweep.costs.size())) {
     if (place.energy_j >= least) continue;
     least = place.energy_j;
     front.push_back(place.row);

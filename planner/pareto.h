@@ -14,6 +14,10 @@ namespace ridgeline {
 std::vector<std::size_t> pareto_front(const PlanProblem& problem, const Sweep& sweep,
                                       const Objective& objective);
 
+// The front of one variant (batch and type) by itself.
+std::vector<std::size_t> variant_front(const PlanProblem& problem, const Sweep& sweep,
+                                       const Objective& objective, std::size_t variant);
+
 // The front in delay and energy alone.
 std::vector<std::size_t> energy_front(const PlanProblem& problem, const Sweep& sweep,
                                       const Objective& objective);

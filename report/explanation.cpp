@@ -195,6 +195,11 @@ std::string measured_line(const Explanation& explanation, int width) {
   return wrap(text, width, 2) + "\n";
 }
 
+std::string utilization_line(const Explanation& explanation, int width) {
+  if (!explanation.utilization) return "";
+  return wrap(to_text(*explanation.utilization), width, 2) + "\n";
+}
+
 // Measured times that cannot be.
 std::string contradictions_text(const Explanation& explanation, int width) {
   const std::string text = contradiction_text(explanation);
@@ -206,11 +211,12 @@ std::string contradictions_text(const Explanation& explanation, int width) {
 }  // namespace
 
 std::string explanation_text(const Explanation& explanation, bool all, int width) {
-  std::string text =
-      wrap(verdict(explanation), width) + "\n\n" + heading(explanation, width) +
-      totals(explanation, width) + memory_line(explanation.memory, width) +
-      measured_line(explanation, width) + "\n" + layer_table(explanation, all, width) +
-      contradictions_text(explanation, width) + "\n" + advice_text(explanation, width);
+  std::string text = wrap(verdict(explanation), width) + "\n\n" + heading(explanation, width) +
+                     totals(explanation, width) + memory_line(explanation.memory, width) +
+                     measured_line(explanation, width) + utilization_line(explanation, width) +
+                     "\n" + layer_table(explanation, all, width) +
+                     contradictions_text(explanation, width) + "\n" +
+                     advice_text(explanation, width);
   for (const std::string& note : explanation.run.notes)
     text += wrap("note: " + note, width, 2) + "\n";
   return text;

@@ -3,35 +3,47 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <filesystem>
-#include <map>
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/answer.h"
 #include "cli/requests/comparison.h"
+#include "cli/requests/explanation.h"
 #include "cli/requests/machine.h"
 #include "cli/requests/memory.h"
 #include "cli/requests/network.h"
 #include "cli/requests/plan_problem.h"
 #include "cli/requests/values.h"
+#include "plots/figures/layer_bars.h"
 #include "plots/figures/layers.h"
 #include "report/comparison.h"
 #include "report/explanation.h"
-#include "roofline/ceilings/datasheet.h"
-#include "roofline/explain/choices.h"
+#include "report/explanation_diff.h"
+#include "report/trace.h"
 #include "roofline/explain/explanation.h"
+#include "roofline/explain/explanation_diff.h"
 #include "roofline/explain/measured.h"
-#include "roofline/model/memory.h"
-#include "roofline/model/network_load.h"
-#include "roofline/model/predict.h"
-#include "roofline/model/unfamiliar_time.h"
-#include "workloads/network_variants.h"
 #include "workloads/registry.h"
+
+namespace ridgeline::cli {
+
+enum class ExplainFigure { layers, time, energy };
+
+}  // namespace ridgeline::cli
+
+template <>
+struct ridgeline::TokenTable<ridgeline::cli::ExplainFigure> {
+  static constexpr std::string_view noun = "figure";
+  static constexpr std::array<std::pair<cli::ExplainFigure, std::string_view>, 3> rows{
+      {{cli::ExplainFigure::layers, "layers"},
+       {cli::ExplainFigure::time, "time"},
+       {cli::ExplainFigure::energy, "energy"}}};
+};
 
 namespace ridgeline::cli {
 namespace {
@@ -48,6 +60,8 @@ void declare_explain(OptionsDescription& options) {
       "cuda-graph or onnxruntime (default: tensorrt on a GPU, torch-eager on a CPU and "
       "for training)");
   add_stored_types(options);
+  options.add_text("time", "TIME",
+                   "measured time of one run (12ms): prints the model FLOP utilisation (MFU)");
   options.add_text("group-by", "module", "sum the layers by module of the network");
   add_free_memory_option(options);
   options.add_flag("unlocked", "clocks are left to the governor; default: locked");
@@ -56,24 +70,23 @@ void declare_explain(OptionsDescription& options) {
   options.add_flag("allow-unknown",
                    "accept unknown operators: count their tensors as moved, no FLOP");
   options.add_flag("all", "show every layer, not only the slowest");
+  options.add_text("diff", "MODEL", "compare with another network: time and energy by layer");
+  options.add_list("diff-times", "FILE", "measured times of the other engine; may be repeated");
   options.add_text("fps", "N", "samples arrive evenly at this rate; idle time between them counts");
   options.add_text("rate", "N/s", "samples arrive at random at this mean rate and queue");
   options.add_text("dataset", "NAME|NxBYTES", "with --train: epochs over it, as in 'plan'");
   options.add_text("storage", "MEDIUM|FILE", "with --train: where the dataset lies");
   options.add_text("workers", "N", "with --train: loader processes");
   options.add_text("epochs", "N", "with --train: number of epochs");
-  add_picture_options(options, "write the layers on the roofline as {}; - is standard output");
+  add_picture_options(options, "write a figure as {}; - is standard output");
+  options.add_text("figure", "FIGURE",
+                   "which one: layers on the roofline, time of each layer, or energy of one run; "
+                   "default: layers");
+  options.add_text(
+      "trace", "FILE",
+      "write the predicted timeline of kernels and host, and measured kernels if there "
+      "are times, as a trace for Perfetto or chrome://tracing");
 }
-
-struct ExplainRequest {
-  NetworkRequest network;
-  std::optional<TrainingOptions> training;
-  MachineRequest machine;
-  std::optional<Runtime> runtime;  // absent: what such a network is usually run with
-  bool locked = true;
-  std::optional<Given<double>> free_memory;
-  bool by_module = false;
-};
 
 ExplainRequest explain_request(const Options& options) {
   ExplainRequest request;
@@ -90,182 +103,14 @@ ExplainRequest explain_request(const Options& options) {
     request.runtime = listed_runtime(request.network.word);
   request.locked = !flag(options, "unlocked");
   request.free_memory = free_memory(options);
+  if (const auto text = options.word("time"))
+    request.time_s = seconds_of(*text, as_typed("time", *text));
   if (const auto word = options.word("group-by")) {
     if (*word != "module")
       throw usage_error(as_typed("group-by", *word), quote(*word) + " is not module");
     request.by_module = true;
   }
   return request;
-}
-
-// The network's variants on one machine: what each of them is predicted to cost.
-class ExplainedNetwork {
- public:
-  ExplainedNetwork(const ExplainRequest& request, const MachineSource& machine)
-      : request_(request),
-        machine_(machine),
-        runtime_(
-            request.runtime.value_or(usual_runtime(machine.model, request.training.has_value()))),
-        variants_(request.network, request.training) {
-    conditions_.point = machine.point;
-    conditions_.runtime = runtime_;
-    conditions_.locked = request.locked;
-    usable_ = request.free_memory
-                  ? given_memory(request.free_memory->value, request.free_memory->text)
-                  : usable_memory(machine.model);
-  }
-
-  Runtime runtime() const { return runtime_; }
-
-  // In the type that the machine has units for, with a note where that is another one.
-  const NetworkVariant& runnable(std::vector<std::string>& notes) {
-    const NetworkVariant& given = variants_.as_given(runtime_);
-    const DType dtype = runnable_dtype(machine_.model, given.dtype);
-    if (dtype == given.dtype) return given;
-    notes.push_back(fmt::format("{} has no units for {}; predicted as {}", machine_.name,
-                                to_string(given.dtype), to_string(dtype)));
-    return find_workload(request_.network.word) ? variants_.with(given.batch, dtype, runtime_)
-                                                : given;
-  }
-
-  Prediction predicted(const NetworkVariant& variant) {
-    return predict(model_in(runtime_), load_of(variant, runtime_), conditions_);
-  }
-
-  // Absent where the machine's memory is unknown.
-  std::optional<MemoryFit> memory(const NetworkVariant& variant, Runtime runtime) const {
-    if (!usable_) return std::nullopt;
-    return memory_fit(machine_.model, variant.memory, std::array{runtime}, *usable_);
-  }
-
-  // The fit of a variant that the machine can hold; for any other an Error.
-  std::optional<MemoryFit> checked_memory(const NetworkVariant& variant) const {
-    const auto fit = memory(variant, runtime_);
-    if (!fit || fit->verdict() != MemoryVerdict::exceeds) return fit;
-    RefusedRun run{.network = request_.network,
-                   .training = request_.training,
-                   .runtime = runtime_,
-                   .batch = variant.batch,
-                   .dtype = variant.dtype,
-                   .fit = *fit};
-    run.fit_of = [this](const RunMemory& bytes, const MemoryAmount& usable) {
-      return memory_fit(machine_.model, bytes, std::array{runtime_}, usable);
-    };
-    throw memory_error(run, machine_);
-  }
-
-  // Absent for a batch or type that the network does not have, that does not fit
-  // into memory, or for a mode without clocks.
-  std::optional<Cost> cost(const Setting& setting) {
-    try {
-      const NetworkVariant& variant = variants_.with(setting.batch, setting.dtype, setting.runtime);
-      const auto fit = memory(variant, setting.runtime);
-      if (fit && !fit->is_expected()) return std::nullopt;
-      Conditions conditions = conditions_;
-      conditions.point = setting.point;
-      conditions.runtime = setting.runtime;
-      const Prediction prediction =
-          predict(model_in(setting.runtime), load_of(variant, setting.runtime), conditions,
-                  {.draws = 0, .rows = RowDetail::none});
-      return Cost{prediction.time_s.value,
-                  prediction.energy_j ? std::optional(prediction.energy_j->value) : std::nullopt};
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-  }
-
- private:
-  const MachineModel& model_in(Runtime runtime) {
-    const auto known = models_.find(runtime);
-    if (known != models_.end()) return known->second;
-    const Task task = request_.training ? Task::training : Task::inference;
-    return models_.emplace(runtime, model_for(machine_.model, request_.network, task, runtime))
-        .first->second;
-  }
-
-  const NetworkLoad& load_of(const NetworkVariant& variant, Runtime runtime) {
-    const auto known = loads_.find(&variant);
-    if (known != loads_.end()) return known->second;
-    return loads_.emplace(&variant, network_load(variant.demands, runtime)).first->second;
-  }
-
-  const ExplainRequest& request_;
-  const MachineSource& machine_;
-  Runtime runtime_;
-  Conditions conditions_;
-  NetworkVariants variants_;
-  std::map<const NetworkVariant*, NetworkLoad> loads_;
-  std::optional<MemoryAmount> usable_;
-  std::map<Runtime, MachineModel> models_;  // with the network's own scales
-};
-
-// Measured times of an engine's layers, in the order of its Demands.
-MeasuredTimes measured_times(const ChosenKernels& kernels) {
-  const KernelTimes& times = *kernels.times;
-  MeasuredTimes measured;
-  for (const std::size_t layer : kernels.demand_layers) {
-    measured.layers_s.push_back(times.mean_s[layer]);
-    measured.fewer_products.push_back(kernels.fewer_products[layer]);
-  }
-  measured.run = {times.total_s, times.run_s, times.runs, times.device, times.files};
-  return measured;
-}
-
-// Under a cap or a governor the GPU runs slower than the mode says.
-void note_clock(const ExplainRequest& request, const MachineSource& machine,
-                const Prediction& prediction, std::vector<std::string>& notes) {
-  const auto& wanted = machine.point.gpu_hz;
-  const auto& effective = prediction.point.gpu_hz;
-  if (!wanted || !effective || *effective >= *wanted) return;
-  notes.push_back(fmt::format(
-      "the GPU is predicted to run at {} instead of {}: {}", format_hz(*effective),
-      format_hz(*wanted),
-      request.locked ? "limited by the power cap" : "lowered by the governor, which sees it idle"));
-}
-
-Explanation explained(const ExplainRequest& request, const MachineSource& machine) {
-  ExplainedNetwork network(request, machine);
-  ExplainedRun run;
-  run.notes = machine.notes;
-  const NetworkVariant& variant = network.runnable(run.notes);
-  run.network = std::filesystem::path(request.network.word).filename().string();
-  run.task = request.training ? "training" : "inference";
-  run.machine = machine.name;
-  run.batch = variant.batch;
-  run.dtype = variant.dtype;
-  run.locked = request.locked;
-  run.board_offset_w = request.machine.board_offset_w.value_or(0);
-  for (const std::string& warning : variant.warnings) run.notes.push_back(warning);
-  const auto memory = network.checked_memory(variant);
-  if (memory && memory->verdict() == MemoryVerdict::tight)
-    run.notes.push_back("memory may not be enough: the run " + comparison_text(*memory));
-  if (!memory)
-    run.notes.push_back("memory is not checked: how much " + machine.name + " has is unknown");
-  const Prediction prediction = network.predicted(variant);
-  if (!prediction.energy_j) run.notes.push_back("time only: no power data for " + machine.name);
-  note_clock(request, machine, prediction, run.notes);
-  if (std::string note = tf32_note(machine.model, variant.dtype, network.runtime()); !note.empty())
-    run.notes.push_back(std::move(note));
-  for (std::string& text : texts(prediction.unfamiliar)) run.notes.push_back(std::move(text));
-  Explanation explanation =
-      explain(prediction, variant.demands,
-              model_ceilings(machine.model, prediction.point, network.runtime()), std::move(run));
-  explanation.memory = memory;
-  if (variant.chosen != nullptr && variant.chosen->times)
-    add_measured(explanation, variant.demands, measured_times(*variant.chosen), machine,
-                 request.network.batch.has_value());
-  if (variant.chosen != nullptr && variant.chosen->mapping)
-    explanation.run.notes.push_back(to_text(*variant.chosen->mapping));
-  if (request.by_module) explanation.groups = grouped_layers(explanation, demand_modules(variant));
-  const Setting now{machine.point, variant.batch, variant.dtype, network.runtime()};
-  Choices choices = choices_for(machine, now);
-  if (request.training)
-    std::erase_if(choices.runtimes, [](Runtime runtime) {
-      return runtime == Runtime::tensorrt || runtime == Runtime::onnxruntime;
-    });
-  explanation.advice =
-      advise(now, choices, [&](const Setting& setting) { return network.cost(setting); });
-  return explanation;
 }
 
 // The request of a plan for the same run, for tables.
@@ -309,15 +154,77 @@ std::optional<ServedRun> served_run(Options options, const MachineSource& machin
                                mode_name(machine.point), setup.options.why.value_or(0))};
 }
 
+// The other network of --diff, with the options of the first.
+ExplainRequest other_request(const ExplainRequest& request, const Options& options) {
+  ExplainRequest other = request;
+  other.network.word = options.text("diff");
+  other.network.reading.times =
+      options.has("diff-times") ? options.list("diff-times") : std::vector<std::string>();
+  return other;
+}
+
+ExitCode write_difference(const ExplainRequest& request, const MachineSource& machine,
+                          const Options& options, Console& console) {
+  std::vector<const char*> others = picture_options();
+  for (const char* name :
+       {"trace", "figure", "group-by", "fps", "rate", "dataset", "storage", "workers", "epochs"})
+    others.push_back(name);
+  for (const char* other : others)
+    if (options.has(other))
+      throw usage_error(std::string("--") + other, "has no meaning with --diff");
+  const ExplainRequest other = other_request(request, options);
+  const ExplanationDiff difference = diff(ExplainedNetwork(request, machine).explanation(),
+                                          ExplainedNetwork(other, machine).explanation());
+  if (difference.before.runtime != difference.after.runtime)
+    throw usage_error(
+        "--diff",
+        fmt::format("{} runs by {}, {} by {}", difference.before.run.network,
+                    to_string(difference.before.runtime), difference.after.run.network,
+                    to_string(difference.after.runtime)),
+        "give both the same --runtime");
+  Answer answer;
+  answer.text = [&](std::ostream& out) {
+    out << explanation_diff_text(difference, flag(options, "all"), console.width);
+  };
+  answer.json = [&](std::ostream& out) { out << dump_json(to_json(difference)); };
+  answer.csv = [&](std::ostream& out) { out << to_csv(difference); };
+  write_answer(answer, options, console);
+  return ExitCode::ok;
+}
+
+Figure figure_of(const Explanation& explanation, ExplainFigure figure) {
+  switch (figure) {
+    case ExplainFigure::layers:
+      return layers_figure(explanation, explanation.ceilings);
+    case ExplainFigure::time:
+      return layer_times_figure(explanation);
+    case ExplainFigure::energy:
+      return energy_build_up_figure(explanation);
+  }
+  return {};
+}
+
 ExitCode run_explain(const Options& options, Console& console) {
-  if (const auto varied = varied_option(options, {"modes", "on", "dtype", "runtime", "batch"}))
+  if (!options.has("diff") && options.has("diff-times"))
+    throw usage_error("--diff-times", "needs --diff");
+  if (const auto varied = varied_option(options, {"modes", "on", "dtype", "runtime", "batch"})) {
+    if (options.has("diff"))
+      throw usage_error("--" + varied->option, "a list has no meaning with --diff",
+                        "give one value");
     return write_comparison(compare(options, *varied, compared_request, false), options, console);
-  check_answer_files(options, picture_options());
+  }
+  std::vector<const char*> files = picture_options();
+  files.push_back("trace");
+  check_answer_files(options, files);
+  const auto figure = token_option(options, "figure", ExplainFigure::layers);
   const ExplainRequest request = explain_request(options);
   const MachineSource machine = machine_source(request.machine);
-  const Explanation explanation = explained(request, machine);
+  if (options.has("diff")) return write_difference(request, machine, options, console);
+  ExplainedNetwork network(request, machine);
+  const Explanation explanation = network.explanation();
   const auto served = served_run(options, machine);
   Answer answer;
+  answer.name = "explanation";
   answer.text = [&](std::ostream& out) {
     out << explanation_text(explanation, flag(options, "all"), console.width);
     if (served) out << "\n" << served_text(served->row, served->objective, console.width);
@@ -328,7 +235,9 @@ ExitCode run_explain(const Options& options, Console& console) {
     out << dump_json(json);
   };
   answer.csv = [&](std::ostream& out) { out << to_csv(explanation); };
-  answer.files = picture_files([&] { return layers_figure(explanation, explanation.ceilings); });
+  answer.files = picture_files([&] { return figure_of(explanation, figure); });
+  answer.files.push_back(
+      {"trace", [&](std::ostream& out) { out << trace_json(explanation, network.timeline()); }});
   answer.beside_csv = as_notes(explanation.run.notes);
   write_answer(answer, options, console);
   // Printed first, refused then: the rows show which times cannot be.
@@ -364,6 +273,8 @@ Command explain_command() {
                    {"explain engine.graph.json --times engine.profile.json --on "
                     "jetson-agx-orin-64gb --mode 30W",
                     "a TensorRT engine: measured times beside their roofs"},
+                   {"explain net.onnx --diff pruned.onnx --on jetson-orin-nano-8gb --dtype fp16",
+                    "what another network saves: time and energy by layer"},
                    {"explain resnet50 --svg layers.svg", "the layers on this machine's roofline"}},
       .add_options = declare_explain,
       .run = run_explain};

@@ -233,11 +233,17 @@ ComparedRuns compare(const Options& options, const VariedOption& varied, const M
   return Comparing(options, varied, make, best_mode).run();
 }
 
-ExitCode write_comparison(const ComparedRuns& comparison, const Options& options,
-                          Console& console) {
-  for (const char* name : {"svg", "nvpmodel", "probes-csv", "why"})
+ExitCode write_comparison(const ComparedRuns& comparison, const Options& options, Console& console,
+                          std::vector<AnswerFile> pictures) {
+  std::vector<const char*> names;
+  if (pictures.empty()) names = picture_options();
+  if (pictures.empty()) names.push_back("format");
+  for (const char* name : {"nvpmodel", "probes-csv", "why", "trace"}) names.push_back(name);
+  for (const char* name : names)
     refuse(options, name, "has no place in a table", "give every option one value");
   Answer answer;
+  answer.name = "comparison";
+  answer.files = std::move(pictures);
   answer.text = [&](std::ostream& out) { out << comparison_text(comparison, console.width); };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(comparison)); };
   answer.csv = [&](std::ostream& out) { out << to_csv(comparison); };

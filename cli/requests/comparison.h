@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/answer.h"
 #include "cli/options.h"
 #include "cli/requests/plan.h"
 #include "planner/comparison.h"
@@ -35,7 +36,9 @@ using MakeRequest = std::function<PlanRequest(const Options& options)>;
 ComparedRuns compare(const Options& options, const VariedOption& varied, const MakeRequest& make,
                      bool best_mode);
 
-// As text, JSON or CSV; options of one answer (pictures, blocks, reasons) are usage errors.
-ExitCode write_comparison(const ComparedRuns& comparison, const Options& options, Console& console);
+// As text, JSON or CSV, with pictures where there are any; options of one answer (blocks, reasons,
+// pictures without `pictures`) are usage errors.
+ExitCode write_comparison(const ComparedRuns& comparison, const Options& options, Console& console,
+                          std::vector<AnswerFile> pictures = {});
 
 }  // namespace ridgeline::cli

@@ -166,10 +166,12 @@ Error memory_error(const RefusedRun& run, const MachineSource& machine) {
     const LargestSize tokens = largest_size(*length, [&](std::int64_t size) {
       return changed.fit({.batch = 1, .length = size}, usable);
     });
-    if (tokens.possible > 0) largest_text = size_text(changed.length_option(), tokens);
+    const std::string option =
+        run.length_option.empty() ? changed.length_option() : run.length_option;
+    if (tokens.possible > 0) largest_text = size_text(option.c_str(), tokens);
     if (tokens.expected > 0)
       fixes.push_back(fmt::format("{}--{} {}", run.batch > 1 ? run.batch_option + " 1 " : "",
-                                  changed.length_option(), tokens.expected));
+                                  option, tokens.expected));
   }
   const auto offer = [&](const MemoryChange& change, const std::string& words) {
     const auto fit = changed.fit(change, usable);

@@ -28,7 +28,8 @@ struct RefusedRun {
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
   std::string batch_option = "--batch";
-  std::string beside = {};  // the network that runs at the same time; empty: none
+  std::string length_option = {};  // that states the tokens; empty: --seq or --context
+  std::string beside = {};         // the network that runs at the same time; empty: none
   MemoryFit fit{};
   // The fit of a variant of this network, with what runs beside it. `usable` is that of the machine
   // or of another device.

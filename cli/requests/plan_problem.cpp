@@ -325,6 +325,7 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
                          .runtime = runtime,
                          .batch = batch,
                          .dtype = dtype,
+                         .length_option = generation ? "prompt" : "",
                          .fit_of = fit_of},
                         fmt::format("batch {} in {}", batch, to_string(dtype)), problem.notes))
         continue;

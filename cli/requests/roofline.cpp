@@ -172,6 +172,7 @@ void add_roofline_options(OptionsDescription& options) {
                    "gpu=612MHz,sm=8; default: the profile's first, or the device's default");
   options.add_text("modes", "MODES",
                    "several modes as small multiples: all, or labels such as 15W,30W");
+  options.add_flag("overlay", "with --modes: draw all modes in one plot");
   options.add_text(
       "jetpack", "RELEASE",
       "JetPack release that sets modes and clocks, for example 5; default: the newest");
@@ -185,6 +186,7 @@ RooflineRequest roofline_request(const Options& options) {
   request.mode = options.word("mode");
   request.jetpack = options.text_or_empty("jetpack");
   request.energy = flag(options, "energy");
+  request.overlay = flag(options, "overlay");
   request.options = roofline_options(options);
   if (const auto modes = options.word("modes")) {
     if (request.mode) throw usage_error("--modes", "cannot be combined with --mode", "choose one");
@@ -193,6 +195,8 @@ RooflineRequest roofline_request(const Options& options) {
     if (!request.several())
       throw usage_error("--modes", "is empty", "write all, or labels such as 15W,30W");
   }
+  if (request.overlay && !request.several())
+    throw usage_error("--overlay", "lays several modes over each other", "add --modes all");
   if (request.energy)
     for (const char* other : {"point", "all"})
       refuse(options, other, "cannot be combined with --energy", "leave one of them out");

@@ -19,6 +19,7 @@ struct RooflineRequest {
   std::vector<std::string> modes;  // labels of --modes
   std::string jetpack;             // a release
   bool energy = false;
+  bool overlay = false;  // all modes in one plot
   RooflineOptions options;
 
   bool several() const { return all_modes || !modes.empty(); }

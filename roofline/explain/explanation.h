@@ -20,6 +20,7 @@
 #include "base/runtime.h"
 #include "base/tokens.h"
 #include "roofline/explain/advice.h"
+#include "roofline/explain/utilization.h"
 #include "roofline/model/memory.h"
 
 namespace ridgeline {
@@ -103,7 +104,8 @@ struct Explanation {
   std::vector<Advice> advice;
   std::vector<Unfamiliar> unfamiliar;  // also in the notes
   std::optional<MeasuredRun> measured;
-  std::vector<ExplainedLayer> groups;  // the layers by module, if that was asked for
+  std::optional<Utilization> utilization;  // if the time of a run was measured
+  std::vector<ExplainedLayer> groups;      // the layers by module, if that was asked for
 };
 
 // The prediction's rows must match the demands in order; `ceilings` must be those of its operating

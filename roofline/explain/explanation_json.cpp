@@ -107,6 +107,7 @@ Json to_json(const Explanation& explanation) {
       {"layers", array_of(explanation.layers, layer_to_json)},
       {"advice", array_of(explanation.advice, advice_to_json)}};
   if (explanation.measured) json["measured"] = measured_to_json(*explanation.measured);
+  if (explanation.utilization) json["utilization"] = to_json(*explanation.utilization);
   if (!explanation.groups.empty()) json["groups"] = array_of(explanation.groups, layer_to_json);
   return json;
 }

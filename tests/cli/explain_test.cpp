@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -64,6 +65,55 @@ TEST(ExplainCommand, TextBeginsWithTheVerdictAndFitsEightyColumns) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
   EXPECT_THAT(output(with(orin, {"--all"})), Not(HasSubstr("others")));
+}
+
+TEST(ExplainDiff, RowsAddUpToBothTotals) {
+  const Json json = json_of(
+      {"resnet18", "--diff", "resnet34", "--on", "jetson-orin-nano-8gb", "--dtype", "fp16"});
+  EXPECT_THAT(schema_violations(json, "explanation_diff.schema.json"), IsEmpty());
+  double before = 0, after = 0, energy = 0, last = 1e9;
+  std::size_t both = 0;
+  for (const Json& row : json.at("rows")) {
+    before += row.at("before").is_null() ? 0 : row.at("before").at("time_s").get<double>();
+    after += row.at("after").is_null() ? 0 : row.at("after").at("time_s").get<double>();
+    energy += row.at("energy_j").get<double>();
+    both += !row.at("before").is_null() && !row.at("after").is_null();
+    const double change = std::abs(row.at("time_s").get<double>());
+    EXPECT_LE(change, last);
+    last = change;
+  }
+  const auto total = [&](const char* side, const char* what) {
+    return json.at(side).at(what).at("value").get<double>();
+  };
+  EXPECT_NEAR(before / total("before", "time_s"), 1, 1e-9);
+  EXPECT_NEAR(after / total("after", "time_s"), 1, 1e-9);
+  EXPECT_NEAR(energy / (total("after", "energy_j") - total("before", "energy_j")), 1, 1e-6);
+  EXPECT_GE(both, 20u) << "blocks that both have match by name";
+}
+
+TEST(ExplainDiff, TextBeginsWithTheVerdict) {
+  const std::string text =
+      output({"resnet18", "--diff", "resnet34", "--on", "jetson-orin-nano-8gb"});
+  EXPECT_THAT(text, StartsWith("resnet34: "));
+  EXPECT_THAT(text, HasSubstr("more time and"));
+  EXPECT_THAT(text, HasSubstr("only in resnet34"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
+  EXPECT_THAT(output({"resnet18", "--diff", "resnet18", "--on", "jetson-orin-nano-8gb"}),
+              StartsWith("resnet18: the same time and the same energy"));
+  EXPECT_THAT(output({"resnet18", "--diff", "resnet34", "--on", "jetson-orin-nano-8gb", "--csv"}),
+              StartsWith("layer_before,layer_after,"));
+}
+
+TEST(ExplainDiff, BadCallsAreOneLine) {
+  for (const Words& more :
+       {Words{"--diff", "resnet34", "--fps", "30"}, Words{"--diff", "resnet34", "--svg", "a.svg"},
+        Words{"--diff", "resnet34", "--modes", "all"}, Words{"--diff-times", "a.json"}}) {
+    const ProcessResult result =
+        explain_run(with({"resnet18", "--on", "jetson-orin-nano-8gb"}, more));
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
 }
 
 TEST(ExplainCommand, JsonValidatesAndAddsUp) {
