@@ -16,6 +16,8 @@ struct Axis {
   double low = 1;
   double high = 10;
   bool si_prefixes = false;  // ticks as "10 G" instead of "10000000000"
+  double unit_size = 1;      // of `unit` in data units: 1e-3 where seconds are shown in ms
+  bool has_ticks = true;     // false: the places have no meaning of their own, as those of bars
 };
 
 struct XY {
@@ -23,8 +25,31 @@ struct XY {
   double y = 0;
 };
 
-// Named after the Okabe–Ito palette, which people with any colour vision can tell apart.
-enum class Ink { black, grey, pale, blue, vermillion, green, purple, orange, sky };
+// Three palettes, so that a colour means one thing: blue to sky (Okabe and Ito) are data types and
+// what is alike, indigo to sand (Tol's muted) what limits a layer, and ramp_1 to ramp_5 (dark to
+// light) the steps of a quantity. tests/plots/palette_test.cpp checks each for every kind of colour
+// vision and for grey print.
+enum class Ink {
+  black,
+  grey,
+  pale,
+  blue,
+  vermillion,
+  green,
+  purple,
+  orange,
+  sky,
+  indigo,
+  wine,
+  teal,
+  rose,
+  sand,
+  ramp_1,
+  ramp_2,
+  ramp_3,
+  ramp_4,
+  ramp_5
+};
 enum class Dash { solid, long_dash, dashed, dotted, dash_dot };
 // A speck is one of very many: no label gives way to it.
 enum class Marker { none, speck, dot, ring, square, diamond, open_diamond, star };
@@ -34,6 +59,7 @@ struct Style {
   Dash dash = Dash::solid;
   double width = 1.5;  // of the line; 0 = no line
   Marker marker = Marker::none;
+  double opacity = 1;  // of markers that lie on each other
 };
 
 struct Interval {
@@ -42,11 +68,12 @@ struct Interval {
 };
 
 struct Series {
-  std::string name;                   // what the data is, for readers of the file
-  std::vector<XY> points;             // in data units, within the axes
-  Style style;                        //
-  std::vector<Interval> y_intervals;  // empty, or one per point
-  std::vector<double> areas{};        // empty, or one per point: bubbles, 1 = the whole
+  std::string name;                     // what the data is, for readers of the file
+  std::vector<XY> points;               // in data units, within the axes
+  Style style;                          //
+  std::vector<Interval> y_intervals;    // empty, or one per point
+  std::vector<double> areas{};          // empty, or one per point: bubbles, 1 = the whole
+  std::vector<Interval> x_intervals{};  // empty, or one per point
 };
 
 // Where a label belongs; label_layout.h finds the place.
@@ -74,6 +101,7 @@ struct Zone {
   std::string name;
   std::vector<XY> outline;  // closed polygon in data units
   Ink ink = Ink::grey;
+  double opacity = 0.09;
 };
 
 struct LegendEntry {

@@ -12,6 +12,9 @@
 namespace ridgeline {
 namespace {
 
+// More than the way to any other place: a label lies on a line only where there is none.
+constexpr double crossing = 200;
+
 struct Candidate {
   Box box;
   std::optional<Leader> leader;
@@ -60,8 +63,19 @@ class LabelLayout {
   void add_obstacles(const Series& series) {
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       const XY here = view_.screen(series.points[i]);
+      const double radius =
+          i < series.areas.size() ? metrics_.bubble_radius * std::sqrt(series.areas[i]) : 0;
       if (series.style.marker != Marker::none && series.style.marker != Marker::speck)
-        markers_.push_back({here, 2 * metrics_.gap, metrics_.line_height / 2});
+        markers_.push_back({here, std::max(2 * metrics_.gap, 1.8 * radius),
+                            std::max(metrics_.line_height / 2, 1.8 * radius)});
+      const auto add_bar = [&](XY from, XY to) {
+        lines_.push_back(segment_box(view_.screen(from), view_.screen(to)));
+      };
+      const XY at = series.points[i];
+      if (i < series.x_intervals.size())
+        add_bar({series.x_intervals[i].low, at.y}, {series.x_intervals[i].high, at.y});
+      if (i < series.y_intervals.size())
+        add_bar({at.x, series.y_intervals[i].low}, {at.x, series.y_intervals[i].high});
       if (series.style.width > 0 && i > 0)
         lines_.push_back(segment_box(view_.screen(series.points[i - 1]), here));
     }
@@ -121,7 +135,7 @@ class LabelLayout {
   // The middle of a text that is too wide is left out.
   std::string fitted(const std::string& text, double width) const {
     std::string shorter = text;
-    for (int columns = display_width(text); columns > 1 && metrics_.width(shorter) > width;)
+    for (int columns = display_width(text); columns > 1 && metrics_.width(shorter) > width + 0.01;)
       shorter = elide_middle(text, --columns);
     return shorter;
   }
@@ -177,8 +191,25 @@ class LabelLayout {
     return {};
   }
 
+  // A label of a point that would lie on a line is shortened, and left out where that does not
+  // help: tables have every point.
   bool place_one(std::size_t index) {
-    const std::string text = text_of(index);
+    const Label& label = panel_.labels[index];
+    if (place_text(index, text_of(index))) return true;
+    return !label.short_text.empty() && label.short_text != text_of(index) &&
+           place_text(index, label.short_text);
+  }
+
+  bool is_on_a_line(const Box& box) const {
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [&](const Box& line) { return overlap(box, line); });
+  }
+
+  bool may_cross(const Label& label) const {
+    return metrics_.ranked || metrics_.whole_steps || label.place != LabelPlace::beside;
+  }
+
+  bool place_text(std::size_t index, const std::string& text) {
     const double width = metrics_.width(text);
     std::vector<Candidate> candidates = places_for(panel_.labels[index], width);
     std::stable_sort(candidates.begin(), candidates.end(),
@@ -193,7 +224,7 @@ class LabelLayout {
       best = &candidate;
       best_cost = cost;
     }
-    if (!best) return false;
+    if (!best || (!may_cross(panel_.labels[index]) && is_on_a_line(best->box))) return false;
     placed_.push_back({index, text, best->box, best->leader});
     costs_[index] = best_cost;
     return true;
@@ -224,17 +255,17 @@ class LabelLayout {
   double crossing_cost(const Candidate& candidate) const {
     double cost = 0;
     for (const Box& line : lines_)
-      if (overlap(candidate.box, line)) cost += 14;
+      if (overlap(candidate.box, line)) cost += crossing;
     for (const Box& marker : markers_)
       if (overlap(candidate.box, marker)) cost += 30;
     if (!candidate.leader) return cost;
     const Box leader = candidate.leader->box;
     for (const Box& line : lines_)
-      if (overlap(leader, line)) cost += 2;
+      if (overlap(leader, line)) cost += 12;
     for (const Box& marker : markers_)
       if (overlap(leader, marker)) cost += 10;
     for (const PlacedLabel& other : placed_)
-      if (other.leader && overlap(leader, other.leader->box)) cost += 10;
+      if (other.leader && overlap(leader, other.leader->box)) cost += 30;
     return cost;
   }
 
@@ -267,6 +298,17 @@ class LabelLayout {
                            steps * 0.5 + (side > 0 ? 2 : 0)});
       }
     }
+    // Lines that lie too close for text between them: away from them, with a leader.
+    if (metrics_.turns_text)
+      for (const double share : {0.35, 0.65}) {
+        const XY on_line{from.x + u.x * length * share, from.y + u.y * length * share};
+        for (Candidate& candidate : around(on_line, width)) {
+          candidate.cost += 60;
+          if (!candidate.leader)
+            candidate.leader = Leader{on_line, nearest_on(candidate.box, on_line)};
+          found.push_back(std::move(candidate));
+        }
+      }
     return found;
   }
 
@@ -310,9 +352,12 @@ class LabelLayout {
     return found;
   }
 
-  // Around a point: next to it, then in widening square rings with a leader.
   std::vector<Candidate> beside(const Label& label, double width) const {
-    const XY here = view_.screen(label.anchor);
+    return around(view_.screen(label.anchor), width);
+  }
+
+  // Around a point: next to it, then in widening square rings with a leader.
+  std::vector<Candidate> around(XY here, double width) const {
     // Right, left, the corners, above, below, then what lies between; most readable first.
     constexpr std::array<XY, 16> directions{{{1, 0},
                                              {-1, 0},

@@ -24,6 +24,7 @@ struct LabelMetrics {
   double margin_left = 0;     // the strip right of the frame
   double margin_right = 0;    //
   int rings = 14;             // how far from a point its label may stray
+  double bubble_radius = 0;   // of a bubble with area 1
   bool turns_text = true;     // can draw text along a slope
   bool short_inside = false;  // short texts within the frame
   bool short_margin = false;  // short texts right of it

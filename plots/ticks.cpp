@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace ridgeline {
 namespace {
@@ -80,11 +81,53 @@ std::vector<Tick> linear_ticks(const Axis& axis, double length, double min_gap) 
   return ticks;
 }
 
+// Round steps on a logarithmic axis: the distance at its upper end is the least one.
+std::vector<Tick> narrow_log_ticks(const Axis& axis, double length, double min_gap) {
+  const double per_pixel = std::log(axis.high / axis.low) / length;
+  Axis linear = axis;
+  linear.scale = Scale::linear;
+  const double least_step = axis.high * (1 - std::exp(-per_pixel * min_gap));
+  return linear_ticks(linear, axis.high - axis.low, least_step);
+}
+
+std::size_t labelled(const std::vector<Tick>& ticks) {
+  return static_cast<std::size_t>(std::count_if(
+      ticks.begin(), ticks.end(), [](const Tick& tick) { return !tick.label.empty(); }));
+}
+
 }  // namespace
 
 std::vector<Tick> ticks_of(const Axis& axis, double length, double min_gap, bool utf8) {
-  return axis.scale == Scale::log ? log_ticks(axis, length, min_gap, utf8)
-                                  : linear_ticks(axis, length, min_gap);
+  if (!axis.has_ticks) return {};
+  Axis shown = axis;
+  shown.low /= axis.unit_size;
+  shown.high /= axis.unit_size;
+  std::vector<Tick> ticks;
+  if (axis.scale == Scale::linear) {
+    ticks = linear_ticks(shown, length, min_gap);
+  } else {
+    ticks = log_ticks(shown, length, min_gap, utf8);
+    if (labelled(ticks) < 3 && shown.high / shown.low < 30) {
+      const std::vector<Tick> narrow = narrow_log_ticks(shown, length, min_gap);
+      if (labelled(narrow) > labelled(ticks)) ticks = narrow;
+    }
+  }
+  for (Tick& tick : ticks) tick.value *= axis.unit_size;
+  return ticks;
+}
+
+void choose_prefix(Axis& axis) {
+  const double middle =
+      axis.scale == Scale::log ? std::sqrt(axis.low * axis.high) : std::max(axis.high, -axis.low);
+  static constexpr std::array<std::pair<double, std::string_view>, 5> prefixes{
+      {{1e-9, "n"}, {1e-6, "µ"}, {1e-3, "m"}, {1, ""}, {1e3, "k"}}};
+  const auto* chosen = &prefixes.front();
+  for (const auto& row : prefixes)
+    if (middle >= row.first) chosen = &row;
+  if (chosen->first > 1 && axis.unit == "s") return;  // nobody counts in kiloseconds
+  axis.unit_size = chosen->first;
+  axis.unit = std::string(chosen->second) + axis.unit;
+  axis.si_prefixes = false;
 }
 
 }  // namespace ridgeline

@@ -16,6 +16,10 @@ struct Tick {
 
 // `min_gap` is the least distance between labelled ticks, in the unit of `length`.
 // Without UTF-8 powers of ten are spelled "1e-6".
+// An axis of less than a decade is labelled at round steps, so that it always has numbers.
 std::vector<Tick> ticks_of(const Axis& axis, double length, double min_gap, bool utf8 = true);
+
+// Shows the axis in the prefixed unit that suits its middle: 0.002 … 0.05 s become 2 … 50 ms.
+void choose_prefix(Axis& axis);
 
 }  // namespace ridgeline

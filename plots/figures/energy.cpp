@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "plots/figures/merged_modes.h"
 #include "plots/figures/roofline.h"
 #include "roofline/ceilings/names.h"
 
@@ -65,6 +66,11 @@ class EnergyPicture {
     figure.legend = legend();
     figure.caption = fmt::format("{}; mode: {}. {}", roofline_.machine, mode_text(roofline_.mode),
                                  energy_sources(roofline_));
+    figure.caption +=
+        fmt::format(" Labels: values at {} FLOP/byte.", format_number(range_.high, 4));
+    if (std::any_of(lines_.begin(), lines_.end(),
+                    [&](const EnergyLine& line) { return is_energy_assumed(line, efficiency); }))
+      figure.caption += " *: its energy per operation is assumed, by analogy.";
     if (const std::string stamp = stamp_text(roofline_); !stamp.empty())
       figure.caption += " It was " + stamp + ".";
     figure.description = fmt::format(
@@ -105,22 +111,24 @@ class EnergyPicture {
     return panel;
   }
 
-  // Dotted, through all three plots.
-  void add_guide(Panel& panel, double flop_per_byte, const char* name) const {
+  // Dotted, from the axis to the main line: above it labels have their place.
+  void add_guide(Panel& panel, const Quantity& quantity, double flop_per_byte,
+                 const char* name) const {
+    const double top = std::min(value_at(main_.terms, quantity, flop_per_byte), panel.y.high);
     panel.series.push_back({name,
-                            {{flop_per_byte, panel.y.low}, {flop_per_byte, panel.y.high}},
+                            {{flop_per_byte, panel.y.low}, {flop_per_byte, top}},
                             {Ink::grey, Dash::dotted, 0.9, Marker::none},
                             {}});
   }
-  void add_guides(Panel& panel) const {
-    add_guide(panel, main_.time_balance.value, "time balance");
+  void add_guides(Panel& panel, const Quantity& quantity) const {
+    add_guide(panel, quantity, main_.time_balance.value, "time balance");
     if (main_.energy_balance && contains(range_, main_.energy_balance->value))
-      add_guide(panel, main_.energy_balance->value, "energy balance");
-    add_guide(panel, main_.half_efficiency_balance.value, "half efficiency");
+      add_guide(panel, quantity, main_.energy_balance->value, "energy balance");
+    add_guide(panel, quantity, main_.half_efficiency_balance.value, "half efficiency");
   }
 
-  template <class Text>
-  void add_lines(Panel& panel, const Quantity& quantity, const Text& text_of) const {
+  // Labels carry the value at the end of the line; a star marks an assumed energy per operation.
+  void add_lines(Panel& panel, const Quantity& quantity) const {
     for (const EnergyLine& line : lines_) {
       const std::vector<XY> points = curve(line.roof->terms, quantity, range_);
       const EnergyRoof& roof = *line.roof;
@@ -140,14 +148,27 @@ class EnergyPicture {
                               {ink_of(roof.dtype), dash_of(roof.unit),
                                line.is_main ? main_width : other_width, Marker::none},
                               {}});
-      panel.labels.push_back({line.name + " " + text_of(roof),
-                              line.name,
+      const std::string name = line.name + (is_energy_assumed(line, quantity) ? "*" : "");
+      panel.labels.push_back({name + " " + format_si(points.back().y, unit_of(quantity, roof)),
+                              name,
                               LabelPlace::right_margin,
                               points.back(),
                               {},
                               ink_of(roof.dtype),
                               line.is_main});
     }
+  }
+
+  static std::string unit_of(const Quantity& quantity, const EnergyRoof& roof) {
+    const std::string unit = quantity.unit;
+    return is_integer(roof.dtype) && unit != "W" ? "OP" + unit.substr(4) : unit;
+  }
+
+  bool is_energy_assumed(const EnergyLine& line, const Quantity& quantity) const {
+    if (quantity.value == performance.value) return false;
+    return std::any_of(roofline_.roofs.begin(), roofline_.roofs.end(), [&](const EnergyRoof& roof) {
+      return roof.terms == line.roof->terms && roof.joule_per_flop.source == Source::assumed;
+    });
   }
 
   void add_mark(Panel& panel, const Quantity& quantity, double flop_per_byte, Marker marker,
@@ -161,12 +182,8 @@ class EnergyPicture {
   Panel performance_panel() const {
     Panel panel = frame(performance, Scale::log, 1.15);
     if (!main_.capped) add_zones(panel);
-    add_guides(panel);
-    add_lines(panel, performance, [](const EnergyRoof& roof) {
-      return format_si(
-          roof.terms.cap_w ? 1 / time_per_flop_s(roof.terms, INFINITY) : roof.flops_per_s.value,
-          rate_unit(roof.dtype));
-    });
+    add_guide(panel, performance, main_.time_balance.value, "time balance");
+    add_lines(panel, performance);
     add_mark(panel, performance, main_.time_balance.value, Marker::ring, "time balance",
              fmt::format("time balance {} FLOP/byte", format_number(main_.time_balance.value)));
     if (main_.capped) return panel;  // then the line is neither memory's nor arithmetic's
@@ -201,10 +218,8 @@ class EnergyPicture {
 
   Panel efficiency_panel() const {
     Panel panel = frame(efficiency, Scale::log, 1.15);
-    add_guides(panel);
-    add_lines(panel, efficiency, [](const EnergyRoof& roof) {
-      return format_si(roof.limit_flop_per_joule.value, is_integer(roof.dtype) ? "OP/J" : "FLOP/J");
-    });
+    add_guides(panel, efficiency);
+    add_lines(panel, efficiency);
     if (main_.energy_balance && contains(range_, main_.energy_balance->value))
       add_mark(panel, efficiency, main_.energy_balance->value, Marker::square, "energy balance",
                "energy balance " + format_number(main_.energy_balance->value));
@@ -216,7 +231,7 @@ class EnergyPicture {
 
   Panel power_panel() const {
     Panel panel = frame(power, Scale::linear, 0.9);
-    add_guides(panel);
+    add_guides(panel, power);
     const auto level = [&](double watts, const std::string& name, Dash dash) {
       if (watts > panel.y.high) return;
       panel.series.push_back({name,
@@ -234,8 +249,7 @@ class EnergyPicture {
     level(roofline_.constant_power_w.value, "constant", Dash::dashed);
     if (roofline_.idle_power_w) level(roofline_.idle_power_w->value, "idle", Dash::dotted);
     if (roofline_.mode.cap_w) level(*roofline_.mode.cap_w, "cap", Dash::long_dash);
-    add_lines(panel, power,
-              [](const EnergyRoof& roof) { return format_si(power_w(roof.terms, INFINITY), "W"); });
+    add_lines(panel, power);
     add_mark(panel, power, main_.time_balance.value, Marker::ring, "peak",
              "peak " + format_si(main_.peak_power_w.value, "W"));
     return panel;
@@ -254,6 +268,7 @@ class EnergyPicture {
       entries.push_back({"energy balance", {Ink::black, Dash::solid, 0, Marker::square}});
     entries.push_back(
         {"half of the highest efficiency", {Ink::black, Dash::solid, 0, Marker::diamond}});
+    entries.push_back({"intensity of a balance", {Ink::grey, Dash::dotted, 0.9, Marker::none}});
     if (main_.capped)
       entries.push_back({"without the cap", {Ink::pale, Dash::solid, 1.6, Marker::none}});
     return entries;
@@ -270,7 +285,7 @@ class EnergyPicture {
 class EnergyModesPicture {
  public:
   explicit EnergyModesPicture(const std::vector<EnergyRoofline>& rooflines)
-      : rooflines_(rooflines), range_(range_of_main(rooflines)) {}
+      : rooflines_(merged(rooflines)), range_(range_of_main(rooflines_)) {}
 
   Figure build() {
     const EnergyRoofline& first = rooflines_.front();
@@ -297,6 +312,16 @@ class EnergyModesPicture {
   }
 
  private:
+  // Modes that differ in what is not drawn here (CPU clocks, cores) share a row.
+  static std::vector<EnergyRoofline> merged(const std::vector<EnergyRoofline>& rooflines) {
+    return merged_modes(rooflines, [](const EnergyRoofline& a, const EnergyRoofline& b) {
+      return a.main_roof().name == b.main_roof().name &&
+             a.main_roof().terms == b.main_roof().terms &&
+             a.constant_power_w.value == b.constant_power_w.value &&
+             clocks_text(a.mode) == clocks_text(b.mode);
+    });
+  }
+
   // Of the main roofs alone: the others are not drawn here.
   static IntensityRange range_of_main(const std::vector<EnergyRoofline>& rooflines) {
     std::vector<EnergyRoofline> alone = rooflines;
@@ -360,7 +385,7 @@ class EnergyModesPicture {
         mark(roof.energy_balance->value, Marker::square, format_number(roof.energy_balance->value));
       mark(roof.half_efficiency_balance.value, Marker::diamond,
            format_number(roof.half_efficiency_balance.value));
-      add_end(panel, points, format_si(roof.limit_flop_per_joule.value, ""), roof);
+      add_end(panel, points, format_si(points.back().y, ""), roof);
     } else {
       mark(roof.time_balance.value, Marker::ring, format_si(roof.peak_power_w.value, "W"),
            LabelPlace::above);
@@ -388,7 +413,11 @@ class EnergyModesPicture {
         {roof.name, {ink_of(roof.dtype), dash_of(roof.unit), 2, Marker::none}},
         {"time balance, peak power", {Ink::black, Dash::solid, 0, Marker::ring}},
         {"energy balance", {Ink::black, Dash::solid, 0, Marker::square}},
-        {"half of the highest efficiency", {Ink::black, Dash::solid, 0, Marker::diamond}}};
+        {"half of the highest efficiency", {Ink::black, Dash::solid, 0, Marker::diamond}},
+        {"constant power", {Ink::grey, Dash::dashed, 1, Marker::none}}};
+    if (rooflines_.size() > 1)
+      figure_.legend.push_back(
+          {"mode with the highest peak", {Ink::pale, Dash::solid, 2, Marker::none}});
   }
 
   // Sources are those of the first mode; values differ by mode and stand in the table.
@@ -399,18 +428,16 @@ class EnergyModesPicture {
         "{}; {}. {}: peak {}, energy per operation {}. DRAM: bandwidth {}, energy per byte {}. "
         "Constant power while a kernel runs: {}. Numbers at marks are FLOP/byte or watts. Grey: "
         "the mode with the highest peak.{}",
-        first.machine,
-        rooflines_.size() == 1 ? "one mode" : std::to_string(rooflines_.size()) + " modes",
-        roof.name, to_string(roof.flops_per_s.source), to_string(roof.joule_per_flop.source),
-        to_string(first.bytes_per_s.source), to_string(first.joule_per_byte.source),
-        to_string(first.constant_power_w.source),
+        first.machine, modes_text(rooflines_), roof.name, to_string(roof.flops_per_s.source),
+        to_string(roof.joule_per_flop.source), to_string(first.bytes_per_s.source),
+        to_string(first.joule_per_byte.source), to_string(first.constant_power_w.source),
         first.profile.empty() ? " Nothing was measured on your machine."
                               : fmt::format(" Profile {}.", first.profile));
   }
 
   static constexpr std::array<Quantity, 3> columns{performance, efficiency, power};
 
-  const std::vector<EnergyRoofline>& rooflines_;
+  const std::vector<EnergyRoofline> rooflines_;
   IntensityRange range_;
   Figure figure_;
 };

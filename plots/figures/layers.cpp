@@ -5,18 +5,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/text_table.h"
 #include "base/units.h"
 #include "plots/figures/roofline.h"
+#include "roofline/ceilings/names.h"
 #include "roofline/ceilings/roofline.h"
 
 namespace ridgeline {
 namespace {
 
-constexpr std::size_t most_layer_labels = 7;
-constexpr int longest_layer_name = 26;  // columns
+constexpr std::size_t most_layer_labels = 6;
+constexpr double least_labelled_share = 0.01;
+constexpr double room_above = 4;        // the highest roof, for labels
+constexpr int longest_layer_name = 28;  // columns
 
 bool has_place(const ExplainedLayer& layer) {
   return layer.time_s > 0 && layer.operations > 0 && layer.intensity && *layer.intensity > 0;
@@ -41,7 +50,53 @@ Explanation with_shown_times(Explanation explanation) {
   return explanation;
 }
 
-// The roof that the picture is about: the type that most of the work is done in.
+// As ExplainedLayer names its roofs: "TF32 matrix".
+std::string share_name(const Roof& roof) {
+  return fmt::format("{} {}", upper_case(to_string(roof.dtype)), to_string(roof.unit));
+}
+
+// The roof that most of the time is compared with: TensorRT runs fp32 networks in TF32, for
+// example.
+std::optional<std::size_t> used_roof(const Explanation& explanation, const Roofline& roofline) {
+  std::vector<double> times(roofline.roofs.size());
+  for (const ExplainedLayer& layer : explanation.layers)
+    for (const RoofShare& share : layer.roofs) {  // the nearest first
+      const auto roof =
+          std::find_if(roofline.roofs.begin(), roofline.roofs.end(), [&](const Roof& each) {
+            return each.chosen && !each.sustained && share.roof == share_name(each);
+          });
+      if (roof == roofline.roofs.end()) continue;
+      times[static_cast<std::size_t>(roof - roofline.roofs.begin())] += layer.time_s;
+      break;
+    }
+  const auto most = std::max_element(times.begin(), times.end());
+  if (most == times.end() || !(*most > 0)) return std::nullopt;
+  return static_cast<std::size_t>(most - times.begin());
+}
+
+// Only what the layers run on: the others would crowd the picture.
+void keep_used_roofs(const Explanation& explanation, Roofline& roofline) {
+  std::set<std::string> used;
+  for (const ExplainedLayer& layer : explanation.layers)
+    for (const RoofShare& share : layer.roofs) used.insert(share.roof);
+  std::vector<Roof> kept;
+  std::vector<std::optional<std::size_t>> places;
+  for (std::size_t i = 0; i < roofline.roofs.size(); ++i) {
+    const bool is_kept = i == roofline.main_roof || used.count(share_name(roofline.roofs[i])) > 0;
+    places.push_back(is_kept ? std::optional(kept.size()) : std::nullopt);
+    if (is_kept) kept.push_back(roofline.roofs[i]);
+  }
+  std::vector<Ridge> ridges;
+  for (Ridge ridge : roofline.ridges)
+    if (places[ridge.roof]) {
+      ridge.roof = *places[ridge.roof];
+      ridges.push_back(ridge);
+    }
+  if (roofline.main_roof) roofline.main_roof = places[*roofline.main_roof];
+  roofline.roofs = std::move(kept);
+  roofline.ridges = std::move(ridges);
+}
+
 Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings) {
   RooflineOptions options;
   options.dtype = explanation.run.dtype;
@@ -50,6 +105,8 @@ Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings
       [&](const Peak& peak) { return peak.dtype == explanation.run.dtype && !peak.sparse; });
   if (!known) options.dtype.reset();
   Roofline roofline = roofline_of(ceilings, std::nullopt, explanation.run.machine, options);
+  if (const auto used = used_roof(explanation, roofline)) roofline.main_roof = used;
+  keep_used_roofs(explanation, roofline);
   for (const ExplainedLayer& layer : explanation.layers) {
     if (!has_place(layer)) continue;
     const XY at = place_of(layer);
@@ -64,8 +121,47 @@ Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings
   return roofline;
 }
 
-std::string words_of(BoundBy bound) {
-  return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
+// Colours say the bound here, so roofs are black and grey: their labels say the rest.
+void without_colours(Panel& panel) {
+  const auto plain = [](Ink ink, bool strong) {
+    return ink == Ink::pale ? ink : strong ? Ink::black : Ink::grey;
+  };
+  for (Series& series : panel.series)
+    series.style.ink =
+        plain(series.style.ink, series.style.width > 2 || series.style.marker != Marker::none);
+  for (Label& label : panel.labels)
+    label.ink = plain(label.ink, label.emphasis || label.place != LabelPlace::right_margin);
+}
+
+// Layers that are alike, as one label.
+struct LabelledLayers {
+  const ExplainedLayer* longest = nullptr;
+  int count = 0;
+  double time_share = 0;
+
+  std::string name() const { return count > 1 ? without_numbers(longest->name) : longest->name; }
+};
+
+// The most time first.
+std::vector<LabelledLayers> labelled_layers(const Explanation& explanation) {
+  // Alike is also where they stand: in steps of a quarter of a decade.
+  const auto step = [](double value) {
+    return static_cast<int>(std::lround(4 * std::log10(value)));
+  };
+  std::map<std::tuple<std::string, BoundBy, int, int>, LabelledLayers> groups;
+  for (const ExplainedLayer* layer : longest_layers(explanation)) {
+    if (!has_place(*layer)) continue;
+    LabelledLayers& group = groups[{without_numbers(layer->name), layer->bound,
+                                    step(place_of(*layer).x), step(place_of(*layer).y)}];
+    if (!group.longest) group.longest = layer;
+    ++group.count;
+    group.time_share += layer->time_share;
+  }
+  std::vector<LabelledLayers> sorted;
+  for (const auto& row : groups) sorted.push_back(row.second);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.time_share > b.time_share; });
+  return sorted;
 }
 
 class LayersPicture {
@@ -80,6 +176,8 @@ class LayersPicture {
     const ExplainedRun& run = explanation_.run;
     figure_.title = fmt::format("Layers of {}, batch {}, {}, {} on {}", run.network, run.batch,
                                 to_string(run.dtype), to_string(explanation_.runtime), run.machine);
+    figure_.panels.front().y.high *= room_above;
+    without_colours(figure_.panels.front());
     add_bubbles();
     add_labels();
     figure_.caption = caption();
@@ -96,31 +194,33 @@ class LayersPicture {
     for (const auto& row : TokenTable<BoundBy>::rows) {
       const BoundBy bound = row.first;
       Series series{
-          "bound by " + words_of(bound), {}, {ink_of(bound), Dash::solid, 0, Marker::dot}, {}};
+          "bound by " + bound_words(bound), {}, {ink_of(bound), Dash::solid, 0, Marker::dot}, {}};
       for (const ExplainedLayer* layer : layers) {
         if (layer->bound != bound || !has_place(*layer)) continue;
         series.points.push_back(place_of(*layer));
         series.areas.push_back(layer->time_share);
       }
       if (series.points.empty()) continue;
-      figure_.legend.push_back({"bound by " + words_of(bound), series.style});
+      figure_.legend.push_back({"bound by " + bound_words(bound), series.style});
       figure_.panels.front().series.push_back(std::move(series));
     }
   }
 
   void add_labels() {
     std::size_t labels = 0;
-    for (const ExplainedLayer* layer : longest_layers(explanation_)) {
-      if (!has_place(*layer)) continue;
+    for (const LabelledLayers& group : labelled_layers(explanation_)) {
       if (++labels > most_layer_labels) return;
+      if (labels > 1 && group.time_share < least_labelled_share) return;
+      const std::string name = elide_front(group.name(), longest_layer_name);
       figure_.panels.front().labels.push_back(
-          {fmt::format("{} {}", elide_middle(layer->name, longest_layer_name),
-                       format_percent(layer->time_share)),
-           elide_middle(layer->name, 12),
+          {group.count > 1 ? fmt::format("{}, {} layers: {}", name, group.count,
+                                         format_percent(group.time_share))
+                           : fmt::format("{}: {}", name, format_percent(group.time_share)),
+           fmt::format("{}: {}", elide_front(group.name(), 16), format_percent(group.time_share)),
            LabelPlace::beside,
-           place_of(*layer),
+           place_of(*group.longest),
            {},
-           ink_of(layer->bound),
+           ink_of(group.longest->bound),
            false});
     }
   }
@@ -151,19 +251,56 @@ class LayersPicture {
 Ink ink_of(BoundBy bound) {
   switch (bound) {
     case BoundBy::compute:
-      return Ink::vermillion;
+      return Ink::wine;
     case BoundBy::memory:
-      return Ink::blue;
+      return Ink::teal;
     case BoundBy::launch:
-      return Ink::orange;
+      return Ink::sand;
     case BoundBy::host:
-      return Ink::purple;
+      return Ink::indigo;
     case BoundBy::power_cap:
       return Ink::black;
     case BoundBy::quantisation:
-      return Ink::green;
+      return Ink::rose;
   }
   return Ink::grey;
+}
+
+std::string bound_words(BoundBy bound) {
+  return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
+}
+
+std::string without_numbers(std::string_view name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto ends_part = [](char c) { return c == '.' || c == '/' || c == ' '; };
+  std::string out;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    const bool is_last = end == name.size() || ends_part(name[end]);
+    if (end == i || !is_last || (i > 0 && !ends_part(name[i - 1]) && name[i - 1] != '_')) {
+      out += name[i++];
+      continue;
+    }
+    if (i > 0 && name[i - 1] == '_')
+      out.pop_back();  // relu_12 is relu, the thirteenth time
+    else
+      out += '*';
+    i = end;
+  }
+  return out;
+}
+
+std::string elide_front(std::string_view text, int width) {
+  if (display_width(text) <= width) return std::string(text);
+  while (!text.empty() && display_width(text) > width - 1) {
+    do text.remove_prefix(1);
+    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0) == 0x80);
+  }
+  // From the beginning of a word on, if not much is lost by it.
+  const auto word = text.find_first_of("./ ");
+  if (word != std::string_view::npos && word < 10) text.remove_prefix(word + 1);
+  return "…" + std::string(text);
 }
 
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings) {

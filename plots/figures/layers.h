@@ -3,6 +3,9 @@
 // plots/renderers.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "base/ceilings.h"
 #include "plots/figure.h"
 #include "roofline/explain/explanation.h"
@@ -14,5 +17,13 @@ namespace ridgeline {
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings);
 
 Ink ink_of(BoundBy bound);
+std::string bound_words(BoundBy bound);  // "power cap"
+
+// "encoder.layer.*.output.dense": layers whose names differ in numbers alone are alike.
+std::string without_numbers(std::string_view name);
+
+// At most `width` columns. The end of a name says what a layer is, its beginning only where:
+// "…output.dense + add".
+std::string elide_front(std::string_view text, int width);
 
 }  // namespace ridgeline

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "planner/pareto.h"
+#include "planner/periodic.h"
+#include "plots/ticks.h"
 
 namespace ridgeline {
 namespace {
@@ -19,8 +22,8 @@ constexpr double spots_x = 340, spots_y = 230;
 
 class PlanPicture {
  public:
-  PlanPicture(const PlanProblem& problem, const PlanResult& result)
-      : problem_(problem), sweep_(result.sweep), plan_(result.plan) {}
+  PlanPicture(const PlanProblem& problem, const PlanResult& result, ColourKnob knob)
+      : problem_(problem), sweep_(result.sweep), plan_(result.plan), knob_(knob) {}
 
   Figure build() {
     if (!plan_.chosen.energy_j)
@@ -77,6 +80,17 @@ class PlanPicture {
     for (const Limit& limit : objective().limits)  // a limit just outside is worth showing
       if (limit.kind == x_limit() && limit.bound < 3 * x.high)
         x.high = std::max(x.high, limit.bound);
+    if (const auto latest = latest_s(); latest && *latest < 3 * x.high)
+      x.high = std::max(x.high, *latest);
+    // An interval that is wider than the modes would leave no room for them: it is cut.
+    const Choice choice = chosen_place();
+    constexpr double most_room = 1.3;
+    const auto include = [](Interval& range, const Interval& bar) {
+      range = {std::clamp(bar.low, range.low / most_room, range.low),
+               std::clamp(bar.high, range.high, range.high * most_room)};
+    };
+    include(x, choice.x);
+    include(y, choice.y);
     constexpr double room = 1.12;
     panel_.x = {"Latency of a batch", "s", Scale::log, x.low / room, x.high * room, true};
     panel_.y = {"Energy per sample", "J", Scale::log, y.low / room, y.high * room, true};
@@ -90,6 +104,19 @@ class PlanPicture {
       panel_.y.title = "Trained samples";
       panel_.y.unit = "/s";
     }
+    choose_prefix(panel_.x);
+    if (!is_both()) choose_prefix(panel_.y);
+  }
+
+  // The latency at which a batch is done just before the next one is complete, if samples arrive
+  // evenly: beyond it work piles up.
+  std::optional<double> latest_s() const {
+    if (problem_.scenario != Scenario::inference || problem_.host.is_given()) return std::nullopt;
+    if (!objective().arrivals || objective().arrivals->at_random) return std::nullopt;
+    if (!has_equal_batches()) return std::nullopt;
+    const std::int64_t batch = problem_.variants.front().batch;
+    const double period_s = static_cast<double>(batch) / objective().arrivals->per_s;
+    return latency_at_rate(period_s, batch, *objective().arrivals, objective().latency_quantile);
   }
 
   LimitKind x_limit() const {
@@ -99,10 +126,13 @@ class PlanPicture {
 
   // With one batch and without idle time, limits of power and rate are lines of the picture too.
   bool has_one_batch() const {
-    return problem_.scenario == Scenario::inference && !objective().arrivals &&
-           std::all_of(problem_.variants.begin(), problem_.variants.end(), [&](const auto& other) {
-             return other.batch == problem_.variants.front().batch;
-           });
+    return problem_.scenario == Scenario::inference && !objective().arrivals && has_equal_batches();
+  }
+
+  bool has_equal_batches() const {
+    return std::all_of(problem_.variants.begin(), problem_.variants.end(), [&](const auto& other) {
+      return other.batch == problem_.variants.front().batch;
+    });
   }
 
   void forbid_right_of(double latency_s, const std::string& name) {
@@ -161,6 +191,8 @@ class PlanPicture {
       if (plan_.training && limit.kind == LimitKind::throughput)
         forbid_right_of(limit.bound * problem_.training.dataset.samples, name);
       if (limit.kind == LimitKind::latency) forbid_right_of(limit.bound, name);
+      if (limit.kind == LimitKind::arrivals)
+        if (const auto latest = latest_s()) forbid_right_of(*latest, name);
       if (limit.kind == LimitKind::energy) forbid_above(limit.bound, name);
       if (!has_one_batch()) continue;
       if (limit.kind == LimitKind::throughput) forbid_right_of(limit.bound * batch, name);
@@ -172,8 +204,35 @@ class PlanPicture {
     }
   }
 
+  std::optional<double> knob_hz(const OperatingPoint& point) const {
+    return knob_ == ColourKnob::gpu ? point.gpu_hz : point.memory_hz;
+  }
+
+  // Clocks in up to five steps of equally many clocks, the lowest darkest; none where all modes
+  // have one clock.
+  std::vector<double> steps_of_the_knob() const {
+    std::set<double> clocks;
+    for (std::size_t mode = 0; mode < problem_.candidates.modes.size(); ++mode)
+      if (const auto hz = knob_hz(problem_.candidates.modes[mode].point);
+          hz && problem_.candidates.is_eligible(mode))
+        clocks.insert(*hz);
+    if (clocks.size() < 2) return {};
+    const std::vector<double> sorted(clocks.begin(), clocks.end());
+    const std::size_t count = std::min(sorted.size(), ramp.size());
+    std::vector<double> tops;
+    for (std::size_t i = 1; i <= count; ++i) tops.push_back(sorted[i * sorted.size() / count - 1]);
+    return tops;
+  }
+
   void add_modes() {
-    Series series{"modes", {}, {Ink::sky, Dash::solid, 0, Marker::speck}, {}};
+    const std::vector<double> tops = steps_of_the_knob();
+    std::vector<Series> steps(std::max<std::size_t>(1, tops.size()));
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      steps[i] = {"modes",
+                  {},
+                  {tops.empty() ? Ink::sky : ramp[i * (ramp.size() - 1) / (steps.size() - 1)],
+                   Dash::solid, 0, Marker::speck},
+                  {}};
     std::set<std::pair<int, int>> taken;
     const auto spot = [](const Axis& axis, double value, double spots) {
       return static_cast<int>(std::log(value / axis.low) / std::log(axis.high / axis.low) * spots);
@@ -181,12 +240,29 @@ class PlanPicture {
     for (std::size_t row = 0; row < sweep_.costs.size(); ++row) {
       if (!problem_.candidates.is_eligible(sweep_.mode_of(row))) continue;
       const auto at = place_of(row);
-      if (at &&
-          taken.emplace(spot(panel_.x, at->x, spots_x), spot(panel_.y, at->y, spots_y)).second)
-        series.points.push_back(*at);
+      if (!at ||
+          !taken.emplace(spot(panel_.x, at->x, spots_x), spot(panel_.y, at->y, spots_y)).second)
+        continue;
+      const auto hz = knob_hz(mode_at(problem_, sweep_, row).point);
+      std::size_t step = 0;
+      while (hz && step + 1 < tops.size() && *hz > tops[step]) ++step;
+      steps[step].points.push_back(*at);
     }
-    figure_.legend.push_back({"a mode", series.style});
-    panel_.series.push_back(std::move(series));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (tops.empty()) figure_.legend.push_back({"a mode", steps[i].style});
+      if (!tops.empty()) {
+        const std::string clock = format_hz(tops[i]);
+        steps[i].name =
+            fmt::format("modes with {} up to {}",
+                        knob_ == ColourKnob::gpu ? "GPU clocks" : "memory clocks", clock);
+        figure_.legend.push_back(
+            {i == 0 ? fmt::format("mode, {} \u2264\u00a0{}",
+                                  knob_ == ColourKnob::gpu ? "GPU" : "memory", clock)
+                    : fmt::format("\u2264\u00a0{}", clock),
+             steps[i].style});
+      }
+      panel_.series.push_back(std::move(steps[i]));
+    }
   }
 
   void add_front() {
@@ -232,20 +308,62 @@ class PlanPicture {
     panel_.series.push_back(std::move(series));
   }
 
-  XY chosen_place() const {
+  // Where the choice is, with 90 % intervals; without any where there are none.
+  struct Choice {
+    XY at;
+    Interval x, y;
+  };
+
+  Choice chosen_place() const {
     const PlannedService& service = plan_.chosen.service;
-    return is_both() ? XY{*service.mean_power_w, service.samples_per_s}
-                     : XY{service.latency_s, *service.energy_j};
+    if (is_both()) {
+      const XY at{*service.mean_power_w, service.samples_per_s};
+      return {at, {at.x, at.x}, {at.y, at.y}};
+    }
+    const XY at{service.latency_s, *service.energy_j};
+    // Draws of the time of a batch and of its energy; what is shown is in proportion to them.
+    const auto around = [](double shown, const Estimate& estimate) {
+      if (!(estimate.value > 0)) return Interval{shown, shown};
+      return Interval{shown * estimate.low / estimate.value,
+                      shown * estimate.high / estimate.value};
+    };
+    if (plan_.rated && plan_.rated->sample_energy_j)
+      return {at, around(at.x, plan_.rated->latency_s),
+              around(at.y, *plan_.rated->sample_energy_j)};
+    return {at, around(at.x, plan_.chosen.time_s), around(at.y, *plan_.chosen.energy_j)};
   }
 
   void add_choice() {
-    const XY at = chosen_place();
-    const Series series{"choice", {at}, {Ink::vermillion, Dash::solid, 0, Marker::star}, {}};
+    const Choice choice = chosen_place();
+    Series series{"choice", {choice.at}, {Ink::vermillion, Dash::solid, 0, Marker::star}, {}};
+    const auto shown = [](const Interval& bar, const Axis& axis) {
+      return Interval{std::max(bar.low, axis.low), std::min(bar.high, axis.high)};
+    };
+    if (choice.x.low < choice.x.high) series.x_intervals = {shown(choice.x, panel_.x)};
+    if (choice.y.low < choice.y.high) series.y_intervals = {shown(choice.y, panel_.y)};
     // The blanks keep the label off the star, which is larger than other marks.
     panel_.labels.push_back(
-        {"\u00a0\u00a0choice", "", LabelPlace::beside, at, {}, Ink::vermillion, true});
-    figure_.legend.push_back({"choice", series.style});
+        {"\u00a0\u00a0choice", "", LabelPlace::beside, choice.at, {}, Ink::vermillion, true});
+    figure_.legend.push_back(
+        {series.x_intervals.empty() ? "choice" : "choice, with 90\u00a0% intervals", series.style});
     panel_.series.push_back(series);
+  }
+
+  // A choice that the front beats needs a word.
+  std::string off_the_front() const {
+    if (is_both()) return "";
+    const XY at = chosen_place().at;
+    constexpr double clearly = 1.01;
+    bool is_beaten = false;
+    for (const std::size_t row : energy_front(problem_, sweep_, objective()))
+      if (const auto other = place_of(row); other && other->x <= at.x * clearly)
+        is_beaten = is_beaten || other->y * clearly < at.y;
+    if (!is_beaten) return "";
+    if (plan_.run.leads_with_stock && plan_.chosen.stock)
+      return " The choice is the best stock mode; modes on the front need clocks of their own.";
+    return fmt::format(
+        " Modes on the front beside it meet the limits with less than the {} asked for.",
+        format_percent(objective().risk));
   }
 
   std::size_t variant() const {
@@ -261,9 +379,14 @@ class PlanPicture {
     const PlannedService& service = plan_.chosen.service;
     const std::string run = fmt::format("Choice: {}, batch {}, {}: ", name_of(plan_.chosen),
                                         plan_.chosen.batch, to_string(plan_.chosen.dtype));
-    const std::string busy = fmt::format("{}, {}, {}", format_seconds(plan_.chosen.time_s.value),
-                                         format_si(plan_.chosen.power_w->value, "W"),
-                                         format_si(plan_.chosen.energy_j->value, "J"));
+    // As plotted: of a sample, and of the batch where that is something else.
+    const bool is_one = plan_.chosen.batch == 1 || plan_.training || is_both();
+    const std::string busy = fmt::format(
+        "{}, {}, {}", format_seconds(plan_.chosen.time_s.value),
+        format_si(plan_.chosen.power_w->value, "W"),
+        is_one ? format_si(plan_.chosen.energy_j->value, "J")
+               : fmt::format("{} per sample, {} per batch", format_si(*service.energy_j, "J"),
+                             format_si(plan_.chosen.energy_j->value, "J")));
     std::string text = run + busy + ".";
     if (plan_.rated)
       text = fmt::format("{}{}, {} on average, {} per sample, idle time included; {} while busy.",
@@ -277,26 +400,34 @@ class PlanPicture {
     else if (plan_.training)
       text += fmt::format(" That is a minibatch; an epoch takes {} and {}.",
                           format_seconds(service.time_s), format_si(*service.energy_j, "J"));
+    if (const Choice choice = chosen_place(); choice.y.low < choice.y.high && !is_both())
+      text += fmt::format(" 90\u00a0% intervals: {} to {}, {} to {}.", format_seconds(choice.x.low),
+                          format_seconds(choice.x.high), format_si(choice.y.low, "J"),
+                          format_si(choice.y.high, "J"));
     std::string limits;
     for (const Limit& limit : objective().limits)
       limits += (limits.empty() ? "" : ", ") + limit.text;
     if (!limits.empty())
       text += fmt::format(" Limits: {}, to be met with probability {}; shaded: beyond them.",
                           limits, format_percent(objective().risk));
-    return text + " Predicted; nothing was measured.";
+    return text + off_the_front() + " Predicted; nothing was measured.";
   }
+
+  static constexpr std::array<Ink, 5> ramp{Ink::ramp_1, Ink::ramp_2, Ink::ramp_3, Ink::ramp_4,
+                                           Ink::ramp_5};
 
   const PlanProblem& problem_;
   const Sweep& sweep_;
   const Plan& plan_;
+  ColourKnob knob_;
   Figure figure_;
   Panel panel_;
 };
 
 }  // namespace
 
-Figure plan_figure(const PlanProblem& problem, const PlanResult& result) {
-  return PlanPicture(problem, result).build();
+Figure plan_figure(const PlanProblem& problem, const PlanResult& result, ColourKnob knob) {
+  return PlanPicture(problem, result, knob).build();
 }
 
 }  // namespace ridgeline

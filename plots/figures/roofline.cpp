@@ -72,6 +72,7 @@ class RooflinePicture {
     figure_.stamp = stamp_text(roofline_);
     set_axes();
     add_zones();
+    add_band();
     for (std::size_t i = 0; i < roofline_.slopes.size(); ++i) add_slope(i);
     // The fastest last, so that its line lies on top.
     for (std::size_t i = roofline_.roofs.size(); i-- > 0;) add_roof(i);
@@ -164,6 +165,28 @@ class RooflinePicture {
                              {{ridge, y_low}, {ridge, roof}},
                              {Ink::grey, Dash::dotted, 1, Marker::none},
                              {}});
+  }
+
+  // Where the main roof and slope lie with 90 % probability, if that is wide enough to see.
+  void add_band() {
+    if (!roofline_.main_roof || !roofline_.main_slope) return;
+    const Estimate& roof = roofline_.roofs[*roofline_.main_roof].flops_per_s;
+    const Estimate& slope = roofline_.slopes[*roofline_.main_slope].bytes_per_s;
+    if (roof.high <= 1.02 * roof.low && slope.high <= 1.02 * slope.low) return;
+    const Axis &x = panel_.x, &y = panel_.y;
+    const auto line = [&](double rate, double bytes_per_s) {
+      const double top = std::min(rate, y.high);
+      const double begin = std::max(x.low, y.low / bytes_per_s);
+      const double ridge = std::clamp(top / bytes_per_s, begin, x.high);
+      return std::vector<XY>{{begin, std::min(top, begin * bytes_per_s)},
+                             {ridge, std::min(top, ridge * bytes_per_s)},
+                             {x.high, top}};
+    };
+    std::vector<XY> outline = line(roof.high, slope.high);
+    const std::vector<XY> below = line(roof.low, slope.low);
+    outline.insert(outline.end(), below.rbegin(), below.rend());
+    panel_.zones.push_back({"90 % interval", std::move(outline), Ink::black, 0.18});
+    has_band_ = true;
   }
 
   void add_slope(std::size_t index) {
@@ -312,6 +335,20 @@ class RooflinePicture {
       for (const Unit unit : units)
         figure_.legend.push_back({std::string(to_string(unit)) + " unit",
                                   {Ink::black, dash_of(unit), 1.6, Marker::none}});
+    if (has_band_)
+      figure_.legend.push_back(
+          {"90\u00a0% interval of the main roof", {Ink::pale, Dash::solid, 6, Marker::none}});
+    const auto has_ink = [&](Ink ink) {
+      return std::any_of(panel_.series.begin(), panel_.series.end(), [&](const Series& series) {
+        return series.style.ink == ink && series.style.width > 0;
+      });
+    };
+    if (has_ink(Ink::pale))
+      figure_.legend.push_back(
+          {"other direction or kernel", {Ink::pale, Dash::solid, 0.9, Marker::none}});
+    if (std::any_of(roofline_.roofs.begin(), roofline_.roofs.end(),
+                    [](const Roof& roof) { return roof.sustained; }))
+      figure_.legend.push_back({"sustained", {Ink::black, Dash::dotted, 1.6, Marker::none}});
     std::set<Marker> seen;
     for (const Series& series : panel_.series) {
       const Marker marker = series.style.marker;
@@ -381,6 +418,7 @@ class RooflinePicture {
   const Roofline& roofline_;
   Figure figure_;
   Panel panel_;
+  bool has_band_ = false;
 };
 
 std::string stamp(const std::string& disturbed) {

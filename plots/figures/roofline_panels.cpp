@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/units.h"
+#include "plots/figures/merged_modes.h"
 #include "plots/figures/roofline.h"
 #include "roofline/ceilings/names.h"
 
@@ -17,7 +20,8 @@ namespace {
 
 class RooflineModesPicture {
  public:
-  explicit RooflineModesPicture(const std::vector<Roofline>& rooflines) : rooflines_(rooflines) {}
+  explicit RooflineModesPicture(const std::vector<Roofline>& rooflines)
+      : rooflines_(merged_modes(rooflines, look_alike)) {}
 
   Figure build() {
     const Roofline& first = rooflines_.front();
@@ -32,9 +36,8 @@ class RooflineModesPicture {
     figure_.caption = fmt::format(
         "{}; {}. Roofs: {}, the fastest unit of each data type, dense. Slope: DRAM{}. Grey: "
         "the mode with the highest {} roof.",
-        first.machine,
-        rooflines_.size() == 1 ? "one mode" : std::to_string(rooflines_.size()) + " modes",
-        is_datasheet(first) ? "datasheet" : "measured", slope_note(), main_name());
+        first.machine, modes_text(rooflines_), is_datasheet(first) ? "datasheet" : "measured",
+        slope_note(), main_name());
     figure_.caption += panels_stamp();
     figure_.description = fmt::format("{} small log-log rooflines, one per mode, with shared axes.",
                                       rooflines_.size());
@@ -42,6 +45,19 @@ class RooflineModesPicture {
   }
 
  private:
+  // Modes that differ in CPU clocks and cores alone look the same here.
+  static bool look_alike(const Roofline& a, const Roofline& b) {
+    const auto rates = [](const Roofline& roofline) {
+      std::vector<std::pair<std::string, double>> found;
+      for (const Roof* roof : compared_roofs(roofline))
+        found.emplace_back(roof->name, roof->flops_per_s.value);
+      for (const Slope* slope : {dram_peak(roofline), main_slope(roofline)})
+        if (slope) found.emplace_back(slope->name, slope->bytes_per_s.value);
+      return found;
+    };
+    return rates(a) == rates(b) && clocks_text(a.mode) == clocks_text(b.mode);
+  }
+
   std::string main_name() const {
     const Roofline& first = rooflines_.front();
     return first.main_roof ? upper_case(to_string(first.roofs[*first.main_roof].dtype)) : "main";
@@ -193,13 +209,40 @@ class RooflineModesPicture {
     std::map<DType, Unit> seen;
     for (const Roofline& roofline : rooflines_)
       for (const Roof* roof : compared_roofs(roofline)) seen.emplace(roof->dtype, roof->unit);
-    for (const auto& [dtype, unit] : seen)
-      figure_.legend.push_back({fmt::format("{} {}", upper_case(to_string(dtype)), to_string(unit)),
+    // A line that lies under another everywhere cannot be seen: the two share an entry.
+    std::set<DType> hidden;
+    for (const auto& [dtype, unit] : seen) {
+      if (hidden.count(dtype) > 0) continue;
+      std::string names = upper_case(to_string(dtype));
+      for (const auto& [other, other_unit] : seen)
+        if (other > dtype && other_unit == unit && lie_together(dtype, other)) {
+          names += ", " + upper_case(to_string(other));
+          hidden.insert(other);
+        }
+      figure_.legend.push_back({fmt::format("{} {}", names, to_string(unit)),
                                 {ink_of(dtype), dash_of(unit), 1.6, Marker::none}});
+    }
+    const Slope *peak = dram_peak(rooflines_.front()), *main = main_slope(rooflines_.front());
+    if (main)
+      figure_.legend.push_back(
+          {peak == main ? "DRAM" : "DRAM usable", {Ink::black, Dash::solid, 1.8, Marker::none}});
+    if (peak && main && peak != main)
+      figure_.legend.push_back({"DRAM peak", {Ink::black, Dash::dashed, 1, Marker::none}});
+    if (rooflines_.size() > 1)
+      figure_.legend.push_back({"fastest mode", {Ink::pale, Dash::solid, 2, Marker::none}});
     figure_.legend.push_back({"main ridge", {Ink::black, Dash::solid, 0, Marker::ring}});
   }
 
-  const std::vector<Roofline>& rooflines_;
+  bool lie_together(DType a, DType b) const {
+    return std::all_of(rooflines_.begin(), rooflines_.end(), [&](const Roofline& roofline) {
+      std::set<double> rates;
+      for (const Roof* roof : compared_roofs(roofline))
+        if (roof->dtype == a || roof->dtype == b) rates.insert(roof->flops_per_s.value);
+      return rates.size() <= 1;
+    });
+  }
+
+  const std::vector<Roofline> rooflines_;
   Figure figure_;
   Axis x_, y_;
 };

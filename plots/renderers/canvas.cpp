@@ -66,6 +66,26 @@ std::string ansi(Ink ink) {
       return "\x1b[38;5;178m";
     case Ink::sky:
       return "\x1b[38;5;74m";
+    case Ink::indigo:
+      return "\x1b[38;5;62m";
+    case Ink::wine:
+      return "\x1b[38;5;125m";
+    case Ink::teal:
+      return "\x1b[38;5;73m";
+    case Ink::rose:
+      return "\x1b[38;5;168m";
+    case Ink::sand:
+      return "\x1b[38;5;186m";
+    case Ink::ramp_1:
+      return "\x1b[38;5;24m";
+    case Ink::ramp_2:
+      return "\x1b[38;5;60m";
+    case Ink::ramp_3:
+      return "\x1b[38;5;102m";
+    case Ink::ramp_4:
+      return "\x1b[38;5;143m";
+    case Ink::ramp_5:
+      return "\x1b[38;5;221m";
   }
   return "";
 }

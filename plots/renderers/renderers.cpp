@@ -3,13 +3,20 @@
 
 #include <array>
 
+#include "plots/renderers/gnuplot.h"
+#include "plots/renderers/matplot/matplot.h"
+#include "plots/renderers/raster.h"
 #include "plots/renderers/svg.h"
 
 namespace ridgeline {
 namespace {
 
-constexpr std::array<Renderer, 1> rows{{
+constexpr std::array<Renderer, 5> rows{{
     {"svg", "SVG", ".svg", svg},
+    {"png", "PNG", ".png", png},
+    {"pdf", "PDF", ".pdf", pdf},
+    {"gnuplot", "a gnuplot script", ".gp", gnuplot_script},
+    {"matplot", "SVG drawn by Matplot++", ".matplot.svg", matplot_svg},
 }};
 
 }  // namespace

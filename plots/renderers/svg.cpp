@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text_table.h"
 #include "plots/renderers/svg_layout.h"
 #include "plots/renderers/svg_pen.h"
 #include "plots/ticks.h"
@@ -44,10 +45,16 @@ class SvgDrawing {
 
   void titles() {
     const std::string_view bold = R"( font-weight="bold")";
-    pen_.text(margin, 24, figure_.title, title_px, "start", "#1a1a1a", bold);
-    for (std::size_t i = 0; i < layout_.stamp_lines.size(); ++i)
-      pen_.text(margin, 24 + stamp_height * static_cast<double>(i + 1), layout_.stamp_lines[i],
-                axis_px, "start", color_of(Ink::vermillion).text, bold);
+    double y = 24;
+    for (const std::string& line : layout_.title_lines) {
+      pen_.text(margin, y, line, title_px, "start", "#1a1a1a", bold);
+      y += title_height;
+    }
+    y += stamp_height - title_height;
+    for (const std::string& line : layout_.stamp_lines) {
+      pen_.text(margin, y, line, axis_px, "start", color_of(Ink::vermillion).text, bold);
+      y += stamp_height;
+    }
   }
 
   void legend() {
@@ -59,8 +66,11 @@ class SvgDrawing {
         y += legend_height;
       }
       if (entry.style.width > 0) pen_.line(fmt::format("M{} {}h24", px(x), px(y)), entry.style);
-      pen_.marker({x + 12, y}, entry.style);
-      pen_.text(x + 30, y + legend_px * 0.36, entry.text, legend_px, "start", "#333333");
+      Style style = entry.style;
+      if (style.marker == Marker::speck) style.marker = Marker::dot;  // alone it could not be seen
+      style.opacity = 1;
+      pen_.marker({x + 12, y}, style);
+      pen_.text(x + 30, y + legend_px * 0.36, legend_text(entry), legend_px, "start", "#333333");
       x += entry_width;
     }
   }
@@ -75,7 +85,8 @@ class SvgDrawing {
     const Panel& panel = figure_.panels[index];
     const Viewport& view = layout_.panels[index].view;
     if (is_small_) panel_head(panel, view);
-    for (const Zone& zone : panel.zones) pen_.fill(path(zone.outline, view), zone.ink);
+    for (const Zone& zone : panel.zones)
+      pen_.fill(path(zone.outline, view), zone.ink, zone.opacity);
     grid(view);
     for (const Series& series : panel.series)
       if (series.style.width > 0 && series.points.size() > 1)
@@ -85,13 +96,17 @@ class SvgDrawing {
     for (const Series& series : panel.series)
       if (series.style.marker != Marker::none) marks(series, view);
     for (const PlacedLabel& placed : layout_.panels[index].labels)
-      label(panel.labels[placed.label], placed);
+      label(panel.labels[placed.label], placed, view);
     axes(index, view);
     axis_titles(index, view);
   }
 
   void panel_head(const Panel& panel, const Viewport& view) {
-    pen_.text(view.left, view.top - 19, panel.title, legend_px, "start", "#1a1a1a",
+    std::string title = panel.title;
+    for (int columns = display_width(title);
+         columns > 1 && text_width_px(title, legend_px * 1.1) > view.width + 30;)
+      title = elide_middle(panel.title, --columns);
+    pen_.text(view.left, view.top - 19, title, legend_px, "start", "#1a1a1a",
               R"( font-weight="bold")");
     pen_.text(view.left, view.top - 6, panel.note, sizes_.tick_px, "start", "#5e5e5e");
   }
@@ -121,11 +136,20 @@ class SvgDrawing {
   void marks(const Series& series, const Viewport& view) {
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       const XY at = view.screen(series.points[i]);
+      const std::string faint = series.style.opacity < 1 ? fmt::format(R"( stroke-opacity="{}")",
+                                                                       px(series.style.opacity))
+                                                         : "";
       if (i < series.y_intervals.size()) {
         const Interval& interval = series.y_intervals[i];
-        add(R"(<path d="M{0} {1}V{2}M{3} {1}H{4}M{3} {2}H{4}" stroke="{5}" fill="none"/>)",
+        add(R"(<path d="M{0} {1}V{2}M{3} {1}H{4}M{3} {2}H{4}" stroke="{5}"{6} fill="none"/>)",
             px(at.x), px(view.screen_y(interval.low)), px(view.screen_y(interval.high)),
-            px(at.x - 3), px(at.x + 3), color_of(series.style.ink).line);
+            px(at.x - 3), px(at.x + 3), color_of(series.style.ink).line, faint);
+      }
+      if (i < series.x_intervals.size()) {
+        const Interval& interval = series.x_intervals[i];
+        add(R"(<path d="M{1} {0}H{2}M{1} {3}V{4}M{2} {3}V{4}" stroke="{5}"{6} fill="none"/>)",
+            px(at.y), px(view.screen_x(interval.low)), px(view.screen_x(interval.high)),
+            px(at.y - 3), px(at.y + 3), color_of(series.style.ink).line, faint);
       }
       if (i < series.areas.size())
         pen_.bubble(at, series.areas[i], series.style.ink);
@@ -134,7 +158,7 @@ class SvgDrawing {
     }
   }
 
-  void label(const Label& label, const PlacedLabel& placed) {
+  void label(const Label& label, const PlacedLabel& placed, const Viewport& view) {
     const InkColor color = color_of(label.ink);
     const bool in_margin = label.place == LabelPlace::right_margin;
     if (placed.leader)
@@ -154,9 +178,20 @@ class SvgDrawing {
       more += fmt::format(R"x( transform="rotate({} {} {})")x",
                           px(std::atan2(box.along.y, box.along.x) * 180 / 3.14159265358979323846),
                           px(box.center.x), px(box.center.y));
-    pen_.text(in_margin ? box.center.x - box.width / 2 : box.center.x,
+    // The width is an estimate: text that stands beside a thing begins or ends there.
+    const double left = box.center.x - box.width / 2, right = box.center.x + box.width / 2;
+    const double thing = view.screen_x(label.anchor.x);
+    const bool is_upright = label.place == LabelPlace::beside && box.along.y == 0;
+    const bool from_left = in_margin || (is_upright && left > thing);
+    const bool to_right = is_upright && right < thing;
+    pen_.text(from_left  ? left
+              : to_right ? right
+                         : box.center.x,
               box.center.y + sizes_.label_px * 0.36, placed.text, sizes_.label_px,
-              in_margin ? "start" : "middle", color.text, more);
+              from_left  ? "start"
+              : to_right ? "end"
+                         : "middle",
+              color.text, more);
   }
 
   static std::vector<Tick> x_ticks(const Viewport& view) {
@@ -216,7 +251,7 @@ class SvgDrawing {
   }
 
   static std::string axis_title(const Axis& axis) {
-    return fmt::format("{} [{}]", axis.title, axis.unit);
+    return axis.unit.empty() ? axis.title : fmt::format("{} [{}]", axis.title, axis.unit);
   }
 
   const Figure& figure_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/text_table.h"
 #include "base/wrap.h"
 
 namespace ridgeline {
@@ -40,7 +41,9 @@ constexpr SvgPanelSizes small_panel{.head = 40,
                                     .below_legend = 6,
                                     .right_room = 0};
 
-constexpr double grid_left = 72;  // room for the y axis
+constexpr double bold_width = 1.1;     // of the width of regular text
+constexpr std::size_t title_rows = 3;  // at most
+constexpr double grid_left = 72;       // room for the y axis
 constexpr double title_room = 32;
 constexpr double leader_length = 20;  // from the frame to the labels in the right margin
 constexpr double widest_labels = 300;
@@ -59,23 +62,17 @@ constexpr std::array<std::uint16_t, 95> ascii_widths{
     500,  613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612,  // ` … o
     635,  635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838};      // p … ~
 
-// Width of UTF-8 text in a sans-serif of this size.
-double text_width_px(std::string_view text, double font_px) {
-  double thousandths = 0;
-  for (const char byte : text) {
-    const auto code = static_cast<unsigned char>(byte);
-    const bool continues_character = (code & 0xC0) == 0x80;
-    if (code >= 32 && code < 127)
-      thousandths += ascii_widths[code - 32U];
-    else if (!continues_character)
-      thousandths += code >= 0xE3 ? 1100 : 838;  // beyond Latin: full-width and emoji
-  }
-  return thousandths * font_px / 1000;
+std::vector<std::string> page_lines(const std::string& text, double font_px, double share = 1) {
+  return wrapped_lines(text, (width - 2 * margin) * share,
+                       [&](std::string_view piece) { return text_width_px(piece, font_px); });
 }
 
-std::vector<std::string> page_lines(const std::string& text, double font_px) {
-  return wrapped_lines(text, width - 2 * margin,
-                       [&](std::string_view piece) { return text_width_px(piece, font_px); });
+// The middle of a text that is too wide is left out.
+std::string fitted(const std::string& text, double font_px, double room) {
+  std::string shorter = text;
+  for (int columns = display_width(text); columns > 1 && text_width_px(shorter, font_px) > room;)
+    shorter = elide_middle(text, --columns);
+  return shorter;
 }
 
 int legend_rows(const std::vector<LegendEntry>& legend) {
@@ -98,8 +95,8 @@ double right_room(const Figure& figure, const SvgPanelSizes& sizes) {
   for (const Panel& panel : figure.panels)
     for (const Label& label : panel.labels)
       if (label.place == LabelPlace::right_margin)
-        labels = std::max(labels,
-                          text_width_px(label.text, sizes.label_px) * (label.emphasis ? 1.1 : 1));
+        labels = std::max(
+            labels, text_width_px(label.text, sizes.label_px) * (label.emphasis ? bold_width : 1));
   return labels > 0 ? std::min(labels, widest_labels) + leader_length : sizes.right_room;
 }
 
@@ -134,6 +131,7 @@ LabelMetrics label_metrics(const Viewport& view, PanelSize size) {
   metrics.margin_left = view.right() + leader_length;
   metrics.margin_right = width - margin;
   metrics.ranked = small;
+  metrics.bubble_radius = largest_bubble;
   return metrics;
 }
 
@@ -143,17 +141,43 @@ const SvgPanelSizes& svg_panel_sizes(PanelSize size) {
   return size == PanelSize::small ? small_panel : large_panel;
 }
 
+double text_width_px(std::string_view text, double font_px) {
+  double thousandths = 0;
+  for (const char byte : text) {
+    const auto code = static_cast<unsigned char>(byte);
+    const bool continues_character = (code & 0xC0) == 0x80;
+    if (code >= 32 && code < 127)
+      thousandths += ascii_widths[code - 32U];
+    else if (!continues_character)
+      thousandths += code >= 0xE3 ? 1100 : 838;  // beyond Latin: full-width and emoji
+  }
+  return thousandths * font_px / 1000;
+}
+
 double legend_entry_width(const LegendEntry& entry) {
-  return 30 + text_width_px(entry.text, legend_px) + 18;
+  return 30 + text_width_px(legend_text(entry), legend_px) + 18;
+}
+
+std::string legend_text(const LegendEntry& entry) {
+  return fitted(entry.text, legend_px, width - margin - 60);
 }
 
 SvgLayout svg_layout(const Figure& figure) {
   const SvgPanelSizes& sizes = svg_panel_sizes(figure.size);
   SvgLayout layout;
   layout.width = svg_page::width;
+  layout.title_lines = page_lines(figure.title, title_px, 1 / bold_width);
+  if (layout.title_lines.size() > title_rows) {
+    layout.title_lines.resize(title_rows);
+    layout.title_lines.back() += "…";
+  }
+  for (std::string& line : layout.title_lines)  // a word may be wider than the page
+    line = fitted(line, title_px * bold_width, width - 2 * margin);
   layout.stamp_lines = page_lines(figure.stamp, axis_px);
   layout.caption_lines = page_lines(figure.caption, caption_px);
-  layout.legend_top = title_room + stamp_height * static_cast<double>(layout.stamp_lines.size());
+  const auto more_titles = layout.title_lines.empty() ? 0 : layout.title_lines.size() - 1;
+  layout.legend_top = title_room + title_height * static_cast<double>(more_titles) +
+                      stamp_height * static_cast<double>(layout.stamp_lines.size());
   layout.grid_top =
       layout.legend_top + legend_height * legend_rows(figure.legend) + sizes.below_legend;
 

@@ -17,7 +17,8 @@ namespace svg_page {
 inline constexpr double width = 800;
 inline constexpr double margin = 14;
 inline constexpr double title_px = 15, axis_px = 12.5, legend_px = 11.5, caption_px = 10.5;
-inline constexpr double line_height = 14, legend_height = 18, stamp_height = 18;
+inline constexpr double line_height = 14, legend_height = 18, stamp_height = 18, title_height = 19;
+inline constexpr double largest_bubble = 48;  // radius
 }  // namespace svg_page
 
 // Sizes that depend on how large the panels are, in pixels.
@@ -46,12 +47,18 @@ struct SvgLayout {
   double grid_top = 0;     // of the panels
   double grid_bottom = 0;  //
   std::vector<SvgPanel> panels;
+  std::vector<std::string> title_lines;
   std::vector<std::string> stamp_lines;
   std::vector<std::string> caption_lines;
 };
 
 SvgLayout svg_layout(const Figure& figure);
 
+// Width of UTF-8 text in a sans-serif of this size; errs on the wide side.
+double text_width_px(std::string_view text, double font_px);
+
+// As much of an entry's text as the page has room for.
+std::string legend_text(const LegendEntry& entry);
 // Space that an entry of the legend takes, with the gap behind it.
 double legend_entry_width(const LegendEntry& entry);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plots/renderers/svg_layout.h"
+
 namespace ridgeline {
 namespace {
 
@@ -54,7 +56,8 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-// Okabe and Ito, "Color Universal Design"; the greys are ours.
+// Okabe and Ito, "Color Universal Design"; Paul Tol's muted scheme; the ramp is cividis (Nuñez et
+// al. 2018) in five steps; the greys are ours.
 InkColor color_of(Ink ink) {
   switch (ink) {
     case Ink::black:
@@ -75,6 +78,26 @@ InkColor color_of(Ink ink) {
       return {"#e69f00", "#8f6300"};
     case Ink::sky:
       return {"#56b4e9", "#1f739f"};
+    case Ink::indigo:
+      return {"#332288", "#332288"};
+    case Ink::wine:
+      return {"#882255", "#882255"};
+    case Ink::teal:
+      return {"#44aa99", "#226b5f"};
+    case Ink::rose:
+      return {"#cc6677", "#a33d50"};
+    case Ink::sand:
+      return {"#ddcc77", "#73681f"};
+    case Ink::ramp_1:
+      return {"#00224e", "#00224e"};
+    case Ink::ramp_2:
+      return {"#35486e", "#35486e"};
+    case Ink::ramp_3:
+      return {"#666970", "#5e6168"};
+    case Ink::ramp_4:
+      return {"#a39468", "#6f6531"};
+    case Ink::ramp_5:
+      return {"#dcc030", "#756800"};
   }
   return {"#1a1a1a", "#1a1a1a"};
 }
@@ -120,38 +143,44 @@ void SvgPen::line(const std::string& d, const Style& style) {
       dashes.empty() ? std::string() : fmt::format(R"( stroke-dasharray="{}")", dashes)));
 }
 
-void SvgPen::fill(const std::string& d, Ink ink) {
-  element(fmt::format(R"(<path d="{} Z" fill="{}" fill-opacity="0.09"/>)", d, color_of(ink).line));
+void SvgPen::fill(const std::string& d, Ink ink, double opacity) {
+  element(fmt::format(R"(<path d="{} Z" fill="{}" fill-opacity="{}"/>)", d, color_of(ink).line,
+                      px(opacity)));
 }
 
 void SvgPen::marker(XY at, const Style& style) {
   const std::string_view color = color_of(style.ink).line;
+  // Where many lie on each other, each shines through, and so does its rim.
+  const std::string faint =
+      style.opacity < 1
+          ? fmt::format(R"( fill-opacity="{0}" stroke-opacity="{0}")", px(style.opacity))
+          : "";
   const auto diamond = [&](std::string_view fill, std::string_view stroke) {
     element(fmt::format(
-        R"(<path d="M{0} {1}l5 5l-5 5l-5 -5Z" fill="{2}" stroke="{3}" stroke-width="1.2"/>)",
-        px(at.x), px(at.y - 5), fill, stroke));
+        R"(<path d="M{0} {1}l5 5l-5 5l-5 -5Z" fill="{2}" stroke="{3}" stroke-width="1.2"{4}/>)",
+        px(at.x), px(at.y - 5), fill, stroke, faint));
   };
   switch (style.marker) {
     case Marker::none:
       break;
     case Marker::speck:
-      element(
-          fmt::format(R"(<circle cx="{}" cy="{}" r="1" fill="{}"/>)", px(at.x), px(at.y), color));
+      element(fmt::format(R"(<circle cx="{}" cy="{}" r="1" fill="{}"{}/>)", px(at.x), px(at.y),
+                          color, faint));
       break;
     case Marker::dot:
       element(fmt::format(
-          R"(<circle cx="{}" cy="{}" r="3" fill="{}" stroke="#ffffff" stroke-width="0.8"/>)",
-          px(at.x), px(at.y), color));
+          R"(<circle cx="{}" cy="{}" r="3" fill="{}" stroke="#ffffff" stroke-width="0.8"{}/>)",
+          px(at.x), px(at.y), color, faint));
       break;
     case Marker::ring:
       element(fmt::format(
-          R"(<circle cx="{}" cy="{}" r="3.2" fill="#ffffff" stroke="{}" stroke-width="1.2"/>)",
-          px(at.x), px(at.y), color));
+          R"(<circle cx="{}" cy="{}" r="3.2" fill="#ffffff" stroke="{}" stroke-width="1.2"{}/>)",
+          px(at.x), px(at.y), color, faint));
       break;
     case Marker::square:
       element(
-          fmt::format(R"(<rect x="{}" y="{}" width="7" height="7" fill="{}" stroke="#ffffff"/>)",
-                      px(at.x - 3.5), px(at.y - 3.5), color));
+          fmt::format(R"(<rect x="{}" y="{}" width="7" height="7" fill="{}" stroke="#ffffff"{}/>)",
+                      px(at.x - 3.5), px(at.y - 3.5), color, faint));
       break;
     case Marker::diamond:
       diamond(color, "#ffffff");
@@ -169,11 +198,12 @@ void SvgPen::marker(XY at, const Style& style) {
 }
 
 void SvgPen::bubble(XY at, double area, Ink ink) {
-  constexpr double largest_radius = 48, smallest_radius = 1.5;
+  constexpr double smallest_radius = 1.5;
   const std::string_view color = color_of(ink).line;
   element(fmt::format(
       R"(<circle cx="{}" cy="{}" r="{}" fill="{}" fill-opacity="0.45" stroke="{}"/>)", px(at.x),
-      px(at.y), px(std::max(smallest_radius, largest_radius * std::sqrt(area))), color, color));
+      px(at.y), px(std::max(smallest_radius, svg_page::largest_bubble * std::sqrt(area))), color,
+      color));
 }
 
 }  // namespace ridgeline

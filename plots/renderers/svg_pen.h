@@ -29,7 +29,7 @@ class SvgPen {
   void text(double x, double y, std::string_view content, double size, std::string_view anchor,
             std::string_view fill, std::string_view more = "");
   void line(const std::string& d, const Style& style);
-  void fill(const std::string& d, Ink ink);  // a zone
+  void fill(const std::string& d, Ink ink, double opacity);  // a zone
   void marker(XY at, const Style& style);
   void bubble(XY at, double area, Ink ink);  // 1 = of the largest; see-through
 

@@ -178,7 +178,11 @@ class PanelPlot {
     }
   }
 
-  std::string y_title() const { return fmt::format("{} [{}]", panel_.y.title, panel_.y.unit); }
+  static std::string title_of(const Axis& axis) {
+    return axis.unit.empty() ? axis.title : fmt::format("{} [{}]", axis.title, axis.unit);
+  }
+
+  std::string y_title() const { return title_of(panel_.y); }
 
   std::string x_axis() const {
     const auto width = static_cast<std::size_t>(view_.width);
@@ -209,7 +213,7 @@ class PanelPlot {
   }
 
   std::string x_title() const {
-    std::string title = fmt::format("{} [{}]", panel_.x.title, panel_.x.unit);
+    const std::string title = title_of(panel_.x);
     const int indent =
         std::max(0, std::min(left_ + 1 + (static_cast<int>(view_.width) - display_width(title)) / 2,
                              style_.width - display_width(title)));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "plots/figures/layers.h"
+#include "plots/figures/roofline.h"
 #include "plots/renderers/svg.h"
 #include "tests/roofline/explained_network.h"
 
@@ -56,6 +57,44 @@ TEST(LayersFigure, EachBoundHasItsOwnColour) {
   std::set<Ink> inks;
   for (const auto& row : TokenTable<BoundBy>::rows) inks.insert(ink_of(row.first));
   EXPECT_EQ(inks.size(), TokenTable<BoundBy>::rows.size());
+}
+
+TEST(LayersFigure, NoBoundHasTheColourOfADataType) {
+  for (const auto& bound : TokenTable<BoundBy>::rows)
+    for (const auto& dtype : TokenTable<DType>::rows)
+      EXPECT_NE(ink_of(bound.first), ink_of(dtype.first)) << bound.second << ", " << dtype.second;
+}
+
+TEST(LayersFigure, EqualLayersShareALabelThatKeepsTheEndOfTheirName) {
+  Explanation explanation = made_up_explanation();
+  ExplainedLayer layer = explanation.layers.front();
+  explanation.layers.clear();
+  for (int i = 0; i < 12; ++i) {
+    layer.name = "bert.encoder.layer." + std::to_string(i) + ".attention.output.dense + add";
+    layer.time_share = 0.03;
+    explanation.layers.push_back(layer);
+  }
+  layer.name = "downsample.0 + 1";
+  layer.intensity = 2;
+  explanation.layers.push_back(layer);
+  std::string labels;
+  const Figure figure = layers_figure(explanation, made_up_ceilings());
+  for (const Label& label : figure.panels[0].labels) labels += label.text + "|";
+  EXPECT_NE(labels.find("output.dense + add, 12 layers: 36 %|"), std::string::npos) << labels;
+  EXPECT_NE(labels.find("downsample.0 + 1: 3 %|"), std::string::npos) << labels;
+}
+
+// TensorRT runs fp32 networks in TF32.
+TEST(LayersFigure, TheMainRoofIsTheOneThatTheLayersUse) {
+  Explanation explanation = made_up_explanation();
+  explanation.run.dtype = DType::fp32;
+  for (ExplainedLayer& layer : explanation.layers)
+    layer.roofs = {{"TF32 matrix", 0.4}, {"DRAM", 0.1}, {"FP32 vector", 0.01}};
+  const Figure figure = layers_figure(explanation, made_up_ceilings());
+  for (const Label& label : figure.panels[0].labels)
+    if (label.emphasis) {
+      EXPECT_EQ(label.text.substr(0, 4), "TF32");
+    }
 }
 
 // A type without a roof on the device: the picture is drawn with another main roof.

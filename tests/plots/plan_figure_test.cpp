@@ -23,8 +23,11 @@ TEST(PlanFigure, ShowsModesFrontStockModesAndTheChoice) {
   std::size_t stock = 0;
   for (const CandidateMode& mode : planned.problem.candidates.modes) stock += mode.stock;
   EXPECT_EQ(panel.labels.size(), stock + 1);
-  ASSERT_EQ(panel.series.size(), 4U);
+  ASSERT_GE(panel.series.size(), 5U);  // steps of the GPU clock, front, stock modes, choice
   EXPECT_EQ(panel.series.back().style.marker, Marker::star);
+  EXPECT_EQ(panel.series.back().x_intervals.size(), 1U);
+  EXPECT_EQ(panel.series.back().y_intervals.size(), 1U);
+  EXPECT_EQ(panel.x.unit, "ms");
   for (const Series& series : panel.series)
     for (const XY& at : series.points) {
       EXPECT_GE(at.x, panel.x.low);
@@ -41,6 +44,19 @@ TEST(PlanFigure, ShowsModesFrontStockModesAndTheChoice) {
   EXPECT_THAT(picture, HasSubstr("MAXN_SUPER"));
   EXPECT_LT(picture.size(), 1000000U);
   EXPECT_EQ(picture, svg(plan_figure(planned.problem, result)));
+}
+
+TEST(PlanFigure, ShadesWhatARateForbidsAndSaysWhatIsPlotted) {
+  const Planned planned("jetson-orin-nano-8gb", "resnet50", Runtime::tensorrt);
+  Objective objective = least(Goal::energy, {{LimitKind::arrivals, 1 / 20.0, 0, "--fps 20"}});
+  objective.arrivals = Arrivals{20, false};
+  const PlanResult result = planned.plan(objective);
+  const Figure figure = plan_figure(planned.problem, result, ColourKnob::memory);
+  const Panel& panel = figure.panels.front();
+  ASSERT_EQ(panel.zones.size(), 1U);
+  EXPECT_NEAR(panel.zones[0].outline[0].x, 1 / 20.0, 1e-9);
+  EXPECT_THAT(figure.caption, HasSubstr("per sample, idle time included"));
+  EXPECT_THAT(figure.legend.front().text, HasSubstr("memory"));
 }
 
 }  // namespace

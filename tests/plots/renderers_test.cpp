@@ -4,14 +4,23 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <sstream>
+#include <string>
 #include <vector>
 
+#include "base/child_process.h"
+#include "base/error.h"
 #include "base/text_table.h"
 #include "plots/figures/energy.h"
 #include "plots/figures/roofline.h"
 #include "plots/figures/roofline_panels.h"
+#include "plots/renderers/gnuplot.h"
+#include "plots/renderers/matplot/matplot.h"
+#include "plots/renderers/raster.h"
+#include "plots/renderers/svg.h"
 #include "plots/renderers/terminal.h"
 #include "tests/plots/sample_rooflines.h"
 #include "tests/roofline/made_up_board.h"
@@ -35,12 +44,97 @@ TEST(Renderers, HaveNamesOfTheirOwn) {
 }
 
 TEST(Renderers, DrawEveryKindOfFigureWithTheSameBytes) {
-  for (const Renderer& renderer : renderers())
+  for (const auto render : {svg, gnuplot_script})
     for (const Figure& figure : kinds_of_figures()) {
-      const std::string picture = renderer.render(figure);
-      EXPECT_FALSE(picture.empty()) << renderer.name << ": " << figure.title;
-      EXPECT_EQ(picture, renderer.render(figure)) << renderer.name << ": " << figure.title;
+      const std::string picture = render(figure);
+      EXPECT_FALSE(picture.empty()) << figure.title;
+      EXPECT_EQ(picture, render(figure)) << figure.title;
     }
+}
+
+// No program is found while one of these lives.
+class EmptyPath {
+ public:
+  EmptyPath() : before_(std::getenv("PATH")) { setenv("PATH", "/nowhere", 1); }
+  ~EmptyPath() { setenv("PATH", before_.c_str(), 1); }
+  EmptyPath(const EmptyPath&) = delete;
+  EmptyPath& operator=(const EmptyPath&) = delete;
+
+ private:
+  std::string before_;
+};
+
+Figure hostile_figure() {
+  Figure figure = roofline_figure(hostile_roofline());
+  figure.title = "it's \"quoted\" `touch pwned` \\ \n$(x) @plot {/a_b^c}";
+  figure.panels.front().labels.front().text = "a'b\nplot sin(x)";
+  return figure;
+}
+
+// Child programs take a few hundredths of a second each: one figure through each of them.
+TEST(Renderers, PngAndPdfComeFromAnotherProgram) {
+  if (!find_in_path("rsvg-convert") && !find_in_path("gnuplot"))
+    GTEST_SKIP() << "neither rsvg-convert nor gnuplot is installed";
+  const Figure figure = roofline_figure(example_roofline());
+  const std::string picture = png(figure);
+  EXPECT_EQ(picture.substr(0, 4), "\x89PNG");
+  EXPECT_EQ(picture, png(figure));
+  const std::string page = pdf(figure);
+  EXPECT_EQ(page.substr(0, 5), "%PDF-");
+  EXPECT_EQ(page, pdf(figure));
+}
+
+TEST(Renderers, WithoutTheProgramsOneLineSaysWhatToInstall) {
+  const EmptyPath path;
+  try {
+    png(roofline_figure(example_roofline()));
+    FAIL() << "drawn without a program";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::incomplete);
+    EXPECT_NE(error.fix().find("librsvg2-bin"), std::string::npos) << error.fix();
+  }
+}
+
+// Names must neither end a string nor reach the shell.
+TEST(Renderers, GnuplotScriptsQuoteEveryName) {
+  std::istringstream lines(gnuplot_script(hostile_figure()));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_NE(line.substr(0, 11), "plot sin(x)") << line;
+    if (line.find("touch") == std::string::npos || line.front() == '#') continue;
+    EXPECT_EQ(line.substr(0, 11), "set label '") << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\'') % 2, 0) << line;
+  }
+}
+
+TEST(Renderers, GnuplotRunsTheScripts) {
+  if (!find_in_path("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
+  for (const Figure& figure : {hostile_figure(), energy_panels(made_up_energies())}) {
+    ChildRequest request{.command = {"gnuplot"}};
+    request.is_captured = true;
+    request.input = gnuplot_script(figure);
+    const ChildResult result = run_child(request);
+    EXPECT_EQ(result.exit_code, 0) << result.output.substr(0, 400);
+    EXPECT_NE(result.output.find("</svg>"), std::string::npos) << result.output.substr(0, 400);
+    EXPECT_EQ(result.output.find("warning"), std::string::npos);
+  }
+}
+
+TEST(Renderers, MatplotDrawsEveryKindOfFigure) {
+  if (!has_matplot()) GTEST_SKIP() << "built without Matplot++";
+  if (!find_in_path("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
+  for (const Figure& figure : kinds_of_figures())
+    EXPECT_NE(matplot_svg(figure).find("</svg>"), std::string::npos) << figure.title;
+  EXPECT_NE(matplot_svg(hostile_figure()).find("</svg>"), std::string::npos);
+}
+
+TEST(Renderers, MatplotSaysWhatIsMissing) {
+  const EmptyPath path;
+  try {
+    matplot_svg(roofline_figure(example_roofline()));
+    FAIL() << "drawn without gnuplot";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::incomplete);
+  }
 }
 
 TEST(Renderers, TerminalsShowEveryKindOfFigure) {

@@ -32,6 +32,19 @@ TEST(Ticks, ShortRangesHaveTwoAndFive) {
   EXPECT_EQ(labels({"", "", Scale::log, 1, 20, false}, 500, 40), "1, 2, 5, 10, 20");
 }
 
+TEST(Ticks, AnAxisOfLessThanADecadeHasRoundSteps) {
+  EXPECT_EQ(labels({"", "", Scale::log, 0.12, 0.19, false}, 400, 26),
+            "0.12, 0.13, 0.14, 0.15, 0.16, 0.17, 0.18, 0.19");
+  EXPECT_EQ(labels({"", "", Scale::log, 6, 9, false}, 100, 26), "6, 7, 8, 9");
+}
+
+TEST(Ticks, SecondsAreShownInTheUnitThatSuits) {
+  Axis axis{"", "s", Scale::log, 0.002, 0.05, true};
+  choose_prefix(axis);
+  EXPECT_EQ(axis.unit, "ms");
+  EXPECT_EQ(labels(axis, 400, 40), "2, 5, 10, 20, 50");
+}
+
 TEST(Ticks, Linear) {
   EXPECT_EQ(labels({"", "", Scale::linear, 0, 10, false}, 100, 20), "0, 2, 4, 6, 8, 10");
 }

@@ -12,9 +12,9 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 std::vector<ValidationPoint> points() {
-  return {{"orin", 0.010, exact(0.011, Source::predicted)},
-          {"orin", 0.500, exact(0.400, Source::predicted)},
-          {"a100", 0.001, exact(0.002, Source::predicted)}};
+  return {{"orin", {0.010, exact(0.011, Source::predicted)}},
+          {"orin", {0.500, {0.400, 0.3, 0.6, Source::predicted}}},
+          {"a100", {0.001, exact(0.002, Source::predicted)}}};
 }
 
 TEST(ValidationFigure, HasEveryRowTheDiagonalAndTheBand) {
@@ -36,9 +36,27 @@ TEST(ValidationFigure, HasEveryRowTheDiagonalAndTheBand) {
   EXPECT_THAT(figure.description, HasSubstr("43"));
 }
 
+TEST(ValidationFigure, PowerAndEnergyHaveTheirOwnPanels) {
+  auto rows = points();
+  rows[0].power_w = {12, {13, 10, 300, Source::predicted}};
+  rows[0].energy_j = {0.12, exact(0.14, Source::predicted)};
+  const Figure figure = validation_figure(rows, 0.43, "t.csv");
+  ASSERT_THAT(figure.panels, SizeIs(3));
+  EXPECT_EQ(figure.panels[0].title, "time [ms]");
+  EXPECT_EQ(figure.panels[1].title, "power [W]");
+  EXPECT_EQ(figure.panels[2].title, "energy [mJ]");
+  for (const Panel& panel : figure.panels)
+    for (const Series& series : panel.series)
+      for (const Interval& interval : series.y_intervals) {
+        EXPECT_GE(interval.low, panel.y.low);
+        EXPECT_LE(interval.high, panel.y.high);
+      }
+  EXPECT_LT(figure.panels[0].series[1].style.opacity, 1);
+}
+
 TEST(ValidationFigure, OneRowIsEnough) {
   const std::string picture =
-      svg(validation_figure({{"orin", 1, exact(1, Source::predicted)}}, 0, "t.csv"));
+      svg(validation_figure({{"orin", {1, exact(1, Source::predicted)}}}, 0, "t.csv"));
   EXPECT_THAT(picture, HasSubstr("Predicted against measured time"));
   EXPECT_THAT(picture, HasSubstr("t.csv"));
 }

@@ -1,0 +1,13 @@
+// Figure → gnuplot script (5.2 or newer) with its data inside: `gnuplot figure.gp > figure.svg`.
+// Places, ticks and labels are those of the SVG page, so the script draws the same picture.
+#pragma once
+
+#include <string>
+
+#include "plots/figure.h"
+
+namespace ridgeline {
+
+std::string gnuplot_script(const Figure& figure);
+
+}  // namespace ridgeline
