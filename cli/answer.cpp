@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <ostream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -24,11 +27,59 @@ void check_ending(const std::string& option, const std::string& path) {
                                 [&](const Renderer& renderer) { return renderer.name == option; });
   if (own == renderers().end()) return;
   for (const std::string_view other : {".png", ".jpg", ".jpeg", ".pdf", ".gif", ".svg", ".html"})
-    if (lower(path).ends_with(other) && other != own->ending)
+    if (lower(path).ends_with(other) && !own->ending.ends_with(other)) {
+      const auto right =
+          std::find_if(renderers().begin(), renderers().end(),
+                       [&](const Renderer& renderer) { return renderer.ending == other; });
       throw usage_error(
           fmt::format("--{} {}", option, path),
           fmt::format("{} is written, not {}", own->title, other.substr(1)),
-          fmt::format("name a file that ends in {}; rsvg-convert makes PNG of SVG", own->ending));
+          right == renderers().end()
+              ? fmt::format("name a file that ends in {}", own->ending)
+              : fmt::format("write --{}, or a name that ends in {}", right->name, own->ending));
+    }
+}
+
+// The forms that --format may name beside the renderers.
+constexpr std::array<std::string_view, 2> data_formats{"csv", "json"};
+
+std::string ending_of(const std::string& format) {
+  for (const Renderer& renderer : renderers())
+    if (format == renderer.name) return std::string(renderer.ending);
+  return "." + format;
+}
+
+std::vector<std::string> formats(const Options& options) {
+  return split_words(options.text_or_empty("format"));
+}
+
+// Whether every word of --format is a form, and whether there is a folder for them.
+void check_formats(const Options& options) {
+  if (!options.has("format")) {
+    refuse(options, "output", "goes with --format", "write for example --format svg,png -o out");
+    return;
+  }
+  std::string known;
+  for (const Renderer& renderer : renderers()) known += fmt::format("{}, ", renderer.name);
+  for (const std::string& word : formats(options)) {
+    const bool is_drawn =
+        std::any_of(renderers().begin(), renderers().end(),
+                    [&](const Renderer& renderer) { return word == renderer.name; });
+    if (!is_drawn &&
+        std::find(data_formats.begin(), data_formats.end(), word) == data_formats.end())
+      throw usage_error("--format", quote(word) + " is not a form",
+                        "choose among " + known + "csv, json");
+  }
+  if (formats(options).empty())
+    throw usage_error("--format", "is empty", "write for example --format svg,png -o out");
+  if (options.text_or_empty("output").empty())
+    throw usage_error("--format", "needs a folder", "add -o out");
+}
+
+void create_folder(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) throw Error(path, "cannot be made: " + failure.message(), "name another folder");
 }
 
 }  // namespace
@@ -45,6 +96,10 @@ void check_answer_files(const Options& options, const std::vector<const char*>& 
     check_ending(name, path);
     if (!path.empty() && path != "-") check_file_can_be_written(path);
   }
+  // "output" is an option of other commands too.
+  if (std::find(names.begin(), names.end(), std::string_view(renderers().front().name)) !=
+      names.end())
+    check_formats(options);
 }
 
 void write_answer(const Answer& answer, const Options& options, Console& console) {
@@ -56,6 +111,16 @@ void write_answer(const Answer& answer, const Options& options, Console& console
     file.content(content);
     files.emplace_back(path, std::move(content).str());
   }
+  for (const std::string& format : formats(options)) {
+    std::ostringstream content;
+    if (format == "csv" || format == "json") (format == "csv" ? answer.csv : answer.json)(content);
+    for (const AnswerFile& file : answer.files)
+      if (format == file.option) file.content(content);
+    files.emplace_back(
+        fmt::format("{}/{}{}", options.text("output"), answer.name, ending_of(format)),
+        std::move(content).str());
+  }
+  if (options.has("format")) create_folder(options.text("output"));
   bool is_answered = false;
   for (const auto& [path, content] : files) {
     if (path == "-") {
@@ -90,6 +155,10 @@ void write_answer(const Answer& answer, const Options& options, Console& console
 void add_picture_options(OptionsDescription& options, const char* help) {
   for (const Renderer& renderer : renderers())
     options.add_text(renderer.name, "FILE", fmt::format(fmt::runtime(help), renderer.title));
+  options.add_text("format", "FORMATS",
+                   "write several forms at once into the folder of -o: svg, png, pdf, gnuplot, "
+                   "matplot, csv, json");
+  options.add_text("output,o", "FOLDER", "folder for --format; made where it is missing");
 }
 
 std::vector<const char*> picture_options() {

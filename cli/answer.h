@@ -21,6 +21,7 @@ struct AnswerFile {
 };
 
 struct Answer {
+  const char* name = "answer";  // of the files that --format writes: "roofline"
   Form text;
   Form json = {}, csv = {}, markdown = {};  // with --json, --csv, --md
   std::vector<AnswerFile> files = {};
@@ -33,7 +34,8 @@ void check_answer_files(const Options& options, const std::vector<const char*>& 
 
 void write_answer(const Answer& answer, const Options& options, Console& console);
 
-// Pictures: an option per renderer, --svg and its like. {} in `help` is the title of the renderer.
+// Pictures: an option per renderer, --svg and its like, and --format for several at once. {} in
+// `help` is the title of the renderer.
 void add_picture_options(OptionsDescription& options, const char* help);
 std::vector<const char*> picture_options();
 std::vector<AnswerFile> picture_files(const std::function<Figure()>& figure);

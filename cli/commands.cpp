@@ -10,8 +10,10 @@ Command measure_command();
 Command roofline_command();
 Command analyze_command();
 Command explain_command();
+Command run_command();
 Command lint_command();
 Command plan_command();
+Command report_command();
 Command calibrate_command();
 Command validate_command();
 Command workloads_command();
@@ -47,8 +49,10 @@ const std::vector<Command>& commands() {
       roofline_command(),   //
       analyze_command(),    //
       explain_command(),    //
+      run_command(),        //
       lint_command(),       //
       plan_command(),       //
+      report_command(),     //
       calibrate_command(),  //
       validate_command(),   //
       workloads_command(),  //

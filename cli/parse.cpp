@@ -39,10 +39,19 @@ const po::value_semantic* semantic(const Option& option) {
   return text;
 }
 
-Words values(const po::variable_value& given, OptionKind kind) {
-  if (kind == OptionKind::list) return given.as<Words>();
-  if (kind == OptionKind::integer) return {std::to_string(given.as<int>())};
-  return {given.as<std::string>()};
+// "--train --on": the value was forgotten, and the next option would be taken for it.
+void check_value(const Option& option, const std::string& value) {
+  if (value.size() < 3 || !value.starts_with("--")) return;
+  throw usage_error("--" + option.long_name, "needs a value, but " + value + " follows",
+                    "write --" + option.long_name + " " + option.value_name);
+}
+
+Words values(const po::variable_value& given, const Option& option) {
+  if (option.kind == OptionKind::integer) return {std::to_string(given.as<int>())};
+  const Words words =
+      option.kind == OptionKind::list ? given.as<Words>() : Words{given.as<std::string>()};
+  for (const std::string& word : words) check_value(option, word);
+  return words;
 }
 
 Options parse(const OptionsDescription& visible, const Words& words) {
@@ -69,7 +78,7 @@ Options parse(const OptionsDescription& visible, const Words& words) {
     const auto found = parsed.find(option.long_name);
     if (found == parsed.end()) continue;
     if (option.kind != OptionKind::flag)
-      options.set(option.long_name, values(found->second, option.kind));
+      options.set(option.long_name, values(found->second, option));
     else if (found->second.as<bool>())
       options.set(option.long_name, Words{});
   }

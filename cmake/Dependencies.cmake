@@ -8,6 +8,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 # Header-only, and without a CMake or pkg-config file in Debian.
 find_path(RIDGELINE_PROTOZERO_INCLUDE protozero/varint.hpp REQUIRED)
 mark_as_advanced(RIDGELINE_PROTOZERO_INCLUDE)

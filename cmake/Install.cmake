@@ -1,10 +1,14 @@
 # What `cmake --install` puts in place: the binary, its man page and its bash completion, and the
 # library that `ridgeline counters` puts into other programs, where CUPTI is part of the build.
-# Page and completion are printed by the binary itself, so they cannot differ from its options.
+# The same for the module of LibTorch. Page and completion are printed by the binary itself, so they
+# cannot differ from its options.
 include(GNUInstallDirs)
 install(TARGETS ridgeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET ridgeline_injection)  # found from the binary: ../lib/ridgeline
   install(TARGETS ridgeline_injection LIBRARY DESTINATION lib/ridgeline)
+endif()
+if(TARGET ridgeline_torch)
+  install(TARGETS ridgeline_torch LIBRARY DESTINATION lib/ridgeline)
 endif()
 
 # A cross build without an emulator cannot run the binary; it installs the binary alone.

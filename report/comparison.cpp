@@ -97,7 +97,8 @@ std::vector<std::string> cells_of(const ComparedRow& row, const ComparedColumns&
   if (shown.batch) cells.push_back(std::to_string(run.batch));
   if (shown.dtype) cells.emplace_back(to_string(run.dtype));
   if (shown.tokens) cells.push_back(format_seconds(run.generation->first_token_s.value));
-  cells.push_back(format_seconds(shown.at_rate ? service.latency_s : service.time_s));
+  const double time_s = shown.at_rate ? service.latency_s : service.time_s;
+  cells.push_back(std::isfinite(time_s) ? format_seconds(time_s) : "grows");  // a queue without end
   cells.push_back(half_width(row.training ? row.training->epoch_s : run.time_s));
   cells.push_back(row.training
                       ? format_percent(row.training->later.device_s / row.training->later.time_s)

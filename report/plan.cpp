@@ -207,8 +207,10 @@ std::string run_text(const PlannedMode& mode) {
 }
 
 // A signed change as people say it: "12 % less", "3 % more", "as much".
+int change_digits(double saved) { return std::abs(saved) < 0.0995 ? 1 : 0; }
+
 std::string change_text(double saved) {
-  const std::string share = format_percent(std::abs(saved), std::abs(saved) < 0.0995 ? 1 : 0);
+  const std::string share = format_percent(std::abs(saved), change_digits(saved));
   if (std::abs(saved) < 5e-4) return "as much";
   return share + (saved > 0 ? " less" : " more");
 }
@@ -337,9 +339,18 @@ std::string saved_text(const Saving& saving, Scenario scenario) {
   std::string text;
   if (saving.energy) {
     text += change_text(*saving.energy) + " energy" + saved_of(scenario);
-    if (saving.energy_low && *saving.energy_low < *saving.energy_high)
-      text += fmt::format(" ({} to {})", format_percent(*saving.energy_low),
-                          format_percent(*saving.energy_high));
+    if (saving.energy_low && *saving.energy_low < *saving.energy_high) {
+      // In the sense of the word before it, and as exact: rounded further, it could miss the value.
+      const bool is_less = *saving.energy >= 0;
+      const int digits = change_digits(*saving.energy);
+      const double low = is_less ? *saving.energy_low : -*saving.energy_high;
+      const double high = is_less ? *saving.energy_high : -*saving.energy_low;
+      text += low >= 0 ? fmt::format(" ({} to {})", format_percent(low, digits),
+                                     format_percent(high, digits))
+                       : fmt::format(" ({} {} to {} {})", format_percent(-low, digits),
+                                     is_less ? "more" : "less", format_percent(high, digits),
+                                     is_less ? "less" : "more");
+    }
     text += ", ";
   }
   return text + change_text(saving.time) + " time";
@@ -654,64 +665,73 @@ std::string plan_csv(const PlanProblem& problem, const PlanResult& result) {
 
 namespace {
 
-// How one run is timed; the mean goes into time_ms.
-std::string timing_command(const Plan& plan, const std::string& model, const MeasureNext& next) {
+// How one run is timed: into a file, or its mean goes into time_ms.
+std::string timing_command(const Plan& plan, const std::string& model, const MeasureNext& next,
+                           const std::string& file) {
   if (plan.run.runtime == Runtime::tensorrt) {
     const bool is_file = model.ends_with(".onnx");
     const char* precision = next.dtype == DType::fp16   ? " --fp16"
                             : next.dtype == DType::int8 ? " --fp16 --int8"
                             : next.dtype == DType::bf16 ? " --bf16"
                                                         : "";
-    return fmt::format("trtexec --onnx={}{} --warmUp=2000 --duration=20: GPU Compute Time, mean{}",
-                       is_file ? model : model + ".onnx", precision,
-                       next.batch > 1 ? fmt::format("; export it with batch {}", next.batch) : "");
+    return fmt::format("trtexec --onnx={}{} --warmUp=2000 --duration=20 | tee {}{}",
+                       is_file ? model : model + ".onnx", precision, file,
+                       next.batch > 1 ? fmt::format(" (exported with batch {})", next.batch) : "");
   }
-  return fmt::format("{}: mean of 200 runs after 50, with torch.cuda.synchronize() around them",
-                     to_string(plan.run.runtime));
+  return fmt::format(
+      "{}: mean of 200 runs after 50, with torch.cuda.synchronize() around them, "
+      "into time_ms",
+      to_string(plan.run.runtime));
 }
 
 }  // namespace
 
 std::string probe_sheet(const Plan& plan, const std::string& model, const std::string& options) {
   std::string text =
-      csv_row({"device",    "mode",       "gpu_mhz",  "memory_mhz",   "cpu_mhz",
-               "cpu_cores", "gpu_units",  "locked",   "model",        "options",
-               "batch",     "dtype",      "runtime",  "task",         "time_ms",
-               "power_w",   "power_kind", "set_mode", "measure_time", "measure_power"});
+      csv_row({"device",     "mode",     "gpu_mhz",      "memory_mhz",   "cpu_mhz",    "cpu_cores",
+               "gpu_units",  "locked",   "model",        "options",      "batch",      "dtype",
+               "runtime",    "task",     "time_ms",      "power_w",      "power_kind", "time_file",
+               "power_file", "set_mode", "measure_time", "measure_power"});
   const auto megahertz_of = [](const std::optional<double>& hz) {
     return hz ? csv_number(*hz / 1e6) : "";
   };
   const auto count = [](const std::optional<int>& value) {
     return value ? std::to_string(*value) : "";
   };
+  int probe = 0;
   for (const MeasureNext& next : plan.measure_next) {
     const OperatingPoint& point = next.point;
+    const bool has_file = plan.run.runtime == Runtime::tensorrt;  // trtexec writes it
+    const std::string time_file = fmt::format("probe{}-time.log", ++probe);
+    const std::string power_file = fmt::format("probe{}-power.log", probe);
     const std::optional<double> cpu_hz =
         point.cpu_hz.empty() ? std::nullopt : std::optional(point.cpu_hz.front());
-    text += csv_row(
-        {plan.run.device,
-         point.label,
-         megahertz_of(point.gpu_hz),
-         megahertz_of(point.memory_hz),
-         megahertz_of(cpu_hz),
-         count(point.cpu_cores),
-         count(point.gpu_units),
-         "yes",
-         model,
-         options,
-         std::to_string(next.batch),
-         std::string(to_string(next.dtype)),
-         std::string(to_string(plan.run.runtime)),
-         plan.run.scenario == Scenario::training ? "training" : "inference",
-         "",
-         "",
-         "",
-         next.command.empty() ? "ridgeline modes --mode " + next.request +
-                                    " --lock --conf /etc/nvpmodel.conf --name PROBE --diff"
-                              : next.command,
-         timing_command(plan, model, next),
-         "sudo tegrastats --interval 100 --logfile power.log: mean of VDD_IN or of the sum of the "
-         "rails, mW / 1000"});
+    text +=
+        csv_row({plan.run.device,
+                 point.label,
+                 megahertz_of(point.gpu_hz),
+                 megahertz_of(point.memory_hz),
+                 megahertz_of(cpu_hz),
+                 count(point.cpu_cores),
+                 count(point.gpu_units),
+                 "yes",
+                 model,
+                 options,
+                 std::to_string(next.batch),
+                 std::string(to_string(next.dtype)),
+                 std::string(to_string(plan.run.runtime)),
+                 plan.run.scenario == Scenario::training ? "training" : "inference",
+                 "",
+                 "",
+                 "",
+                 has_file ? time_file : "",
+                 power_file,
+                 next.command.empty() ? "ridgeline modes --mode " + next.request +
+                                            " --lock --conf /etc/nvpmodel.conf --name PROBE --diff"
+                                      : next.command,
+                 timing_command(plan, model, next, time_file),
+                 fmt::format("tegrastats --interval 100 --logfile {} (start it before the run)",
+                             power_file)});
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/profile.h"
 #include "base/units.h"
@@ -16,6 +17,7 @@
 #include "report/calibration.h"
 #include "roofline/model/profile_model.h"
 #include "validation/calibration.h"
+#include "validation/measured_files.h"
 #include "validation/predictor.h"
 #include "validation/probes.h"
 #include "workloads/registry.h"
@@ -31,9 +33,16 @@ void declare_calibrate(OptionsDescription& options) {
                    "JetPack release that sets modes and clocks; default: the newest");
   options.add_text("output,o", "FILE", "write the fitted model, for --on of other commands");
   options.add_flag("suggest", "suggest the mode most worth measuring next, and why");
-  options.add_text("for", "NETWORK",
-                   "with --suggest: the network to measure; default: that of the last row");
-  options.add_text("runtime", "NAME", "with --for: its runtime (default: torch-eager)");
+  options.add_text(
+      "for", "NETWORK",
+      "the network of --time or --suggest; default of --suggest: that of the last row");
+  options.add_text("runtime", "NAME",
+                   "with --for: its runtime (default: tensorrt with --time, else torch-eager)");
+  options.add_text("time", "FILE", "one run instead of a table: its time, from trtexec's output");
+  options.add_text("power", "FILE", "with --time: its power, from a log of tegrastats or jtop");
+  options.add_text("mode", "MODE", "with --time: the mode it ran in, such as 15W or gpu=612MHz");
+  options.add_text("batch", "N", "with --time: its batch (default: the network's)");
+  options.add_text("dtype", "NAME", "with --time: its type (default: the network's)");
 }
 
 // Lines of the table that could not even be read as a run.
@@ -42,9 +51,9 @@ void talk_of_skipped(const MeasurementTable& table, const Console& console) {
     console.talk(fmt::format("{}:{}: skipped: {}", table.file, row.line, row.reason));
 }
 
-std::vector<Observation> rows_of(const std::string& path, const std::string& device,
-                                 const Console& console) {
-  MeasurementTable table = read_measurement_table(path, {.device = device});
+std::vector<Observation> checked_rows(const MeasurementTable& table, const std::string& device,
+                                      const Console& console) {
+  const std::string& path = table.file;
   talk_of_skipped(table, console);
   for (const Observation& row : table.rows)
     if (row.device != device)
@@ -57,8 +66,48 @@ std::vector<Observation> rows_of(const std::string& path, const std::string& dev
   return table.rows;
 }
 
+// The run of --time as the one row of a table.
+MeasurementTable stated_run(const Options& options, const MachineSource& source) {
+  if (!options.has("for"))
+    throw usage_error("--time", "needs the network that ran", "write for example --for yolov8n");
+  if (!options.has("mode"))
+    throw usage_error("--time", "needs the mode that it ran in", "write for example --mode 15W");
+  const Settings settings = resolve(workload_named(options.text("for")), {});
+  const OperatingPoint& point = source.point;
+  const auto megahertz = [](std::optional<double> hz) { return hz ? csv_number(*hz / 1e6) : ""; };
+  const auto count = [](std::optional<int> value) { return value ? std::to_string(*value) : ""; };
+  const double time_s = measured_time_s(options.text("time"));
+  std::string watts;
+  if (options.has("power")) watts = csv_number(measured_power(options.text("power")).power_w);
+  const std::string text =
+      csv_row({"mode", "gpu_mhz", "memory_mhz", "cpu_mhz", "cpu_cores", "gpu_units", "model",
+               "batch", "dtype", "runtime", "time_ms", "power_w"}) +
+      csv_row({point.label, megahertz(point.gpu_hz), megahertz(point.memory_hz),
+               point.cpu_hz.empty() ? "" : megahertz(point.cpu_hz.front()), count(point.cpu_cores),
+               count(point.gpu_units), options.text("for"),
+               options.word("batch").value_or(std::to_string(settings.batch)),
+               options.word("dtype").value_or(std::string(to_string(settings.dtype))),
+               std::string(to_string(token_option(options, "runtime", Runtime::tensorrt))),
+               csv_number(time_s * 1e3), watts});
+  MeasurementTable table =
+      parse_measurement_table(text, options.text("time"), {.device = source.model.device});
+  if (table.rows.empty()) throw usage_error("--time", table.skipped.front().reason);
+  return table;
+}
+
 bool is_profile(const std::string& path) {
   return path.ends_with(".json") && std::filesystem::exists(path);
+}
+
+Calibration fitted_to(const MeasurementTable& table, const MachineSource& source,
+                      const Predictor& predictor, const Console& console) {
+  const std::string& path = table.file;
+  try {
+    return calibrate(source.model, checked_rows(table, source.model.device, console), predictor);
+  } catch (const Error& error) {
+    if (!error.where().empty()) throw;
+    throw Error(path, error.cause(), error.fix(), error.code());
+  }
 }
 
 Calibration calibrated(const std::string& path, const MachineSource& source,
@@ -67,12 +116,8 @@ Calibration calibrated(const std::string& path, const MachineSource& source,
     const Profile profile = load_profile(path);
     return calibrate(source.model, profiled_machine(profile, profile.modes.front()).model);
   }
-  try {
-    return calibrate(source.model, rows_of(path, source.model.device, console), predictor);
-  } catch (const Error& error) {
-    if (!error.where().empty()) throw;
-    throw Error(path, error.cause(), error.fix(), error.code());
-  }
+  return fitted_to(read_measurement_table(path, {.device = source.model.device}), source, predictor,
+                   console);
 }
 
 // The run that a suggestion is about.
@@ -112,11 +157,17 @@ Suggestion suggestion(const MachineModel& model, const MachineSource& source,
 ExitCode run_calibrate(const Options& options, Console& console) {
   const auto words = positional(options);
   const bool suggest = flag(options, "suggest");
-  if (words.empty() && !suggest)
+  const bool has_run = options.has("time");
+  for (const char* name : {"power", "mode", "batch", "dtype"})
+    if (options.has(name) && !has_run)
+      throw usage_error(std::string("--") + name, "needs --time FILE, the time of the run");
+  if (has_run && !words.empty())
+    throw usage_error("--time", "is a run instead of a table", "leave out one of the two");
+  if (words.empty() && !suggest && !has_run)
     throw usage_error({}, "'calibrate' needs measured runs",
                       "write for example ridgeline calibrate --on jetson-orin-nano-8gb probes.csv "
                       "-o my-board.json");
-  if (options.has("output") && words.empty())
+  if (options.has("output") && words.empty() && !has_run)
     throw usage_error("--output", "nothing was measured that could be written");
   check_answer_files(options, {"output"});
   const MachineSource source = machine_source(machine_request(options));
@@ -125,6 +176,7 @@ ExitCode run_calibrate(const Options& options, Console& console) {
   const Predictor predictor = model_predictor(std::move(devices));
   std::optional<Calibration> calibration;
   if (!words.empty()) calibration = calibrated(words.front(), source, predictor, console);
+  if (has_run) calibration = fitted_to(stated_run(options, source), source, predictor, console);
   const MachineModel& model = calibration ? calibration->model : source.model;
   std::optional<Suggestion> probe;
   if (suggest) probe = suggestion(model, source, options, predictor);
@@ -160,10 +212,16 @@ Command calibrate_command() {
               "power) and fits the catalog's model of the board to them: the most probable "
               "parameters, given both. Impossible rows and outliers are rejected with the reason. "
               "The fitted model keeps its prior and the measured runs; pass it to --on, also here "
-              "to add more runs. A profile of 'ridgeline measure' does the same for rates.",
+              "to add more runs. Cells of a table may be files instead (time_file, power_file): "
+              "outputs "
+              "of trtexec, tegrastats and jtop. A profile of 'ridgeline measure' does the same for "
+              "rates.",
           .examples = {{"calibrate --on jetson-orin-nano-8gb probes.csv -o my-board.json",
                         "from the catalog entry to this board"},
                        {"calibrate --on my-board.json more.csv -o my-board.json", "with more runs"},
+                       {"calibrate --on jetson-orin-nano-8gb --for yolov8n --dtype fp16 --mode 15W "
+                        "--time trtexec.log --power tegrastats.log -o my-board.json",
+                        "one run, from the files of its tools"},
                        {"calibrate --on jetson-orin-nano-8gb --suggest --for resnet50",
                         "the mode to measure first"}},
           .add_options = declare_calibrate,

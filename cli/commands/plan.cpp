@@ -12,8 +12,10 @@
 #include "cli/answer.h"
 #include "cli/requests/comparison.h"
 #include "cli/requests/plan_problem.h"
+#include "cli/requests/values.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/write.h"
+#include "plots/figures/device_fronts.h"
 #include "report/plan.h"
 #include "workloads/registry.h"
 
@@ -24,6 +26,8 @@ void declare_plan(OptionsDescription& options) {
   add_plan_options(options);
   add_modes_option(options);
   add_picture_options(options, "plot energy against latency of all modes as {}");
+  options.add_text("color-by", "KNOB",
+                   "colour the modes of the plot by their gpu or memory clock; default: gpu");
   options.add_text("probes-csv", "FILE",
                    "write the runs to measure as a table with the commands that measure them; "
                    "filled in, 'ridgeline calibrate' reads it");
@@ -143,25 +147,55 @@ PlanResult planned(const PlanRequest& request, const PlanSetup& setup) {
   }
 }
 
+// The devices of --on, each with all its modes; those that cannot run it are in the table.
+std::vector<DevicePlan> device_plans(const Options& options, const VariedOption& varied) {
+  std::vector<DevicePlan> plans;
+  for (const std::string& device : varied.values) {
+    Options one = options;
+    one.set(varied.option, device);
+    try {
+      const PlanRequest request = plan_request(one);
+      PlanSetup setup = plan_setup(request);
+      PlanResult result = make_plan(setup.problem, request.objective, setup.options);
+      plans.push_back({std::move(setup.problem), std::move(result)});
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::usage) throw;
+    }
+  }
+  return plans;
+}
+
+// A table; of several devices their fronts can be drawn beside it.
+ExitCode write_plans(const Options& options, const VariedOption& varied, Console& console) {
+  const ComparedRuns runs = compare(options, varied, plan_request, true);
+  if (varied.what != Varied::device) return write_comparison(runs, options, console);
+  check_answer_files(options, picture_options());
+  return write_comparison(runs, options, console, picture_files([&] {
+                            return device_fronts_figure(device_plans(options, varied));
+                          }));
+}
+
 ExitCode run_plan(const Options& options, Console& console) {
   if (const auto varied = varied_option(options, {"modes", "on", "runtime", "storage", "workers"}))
-    return write_comparison(compare(options, *varied, plan_request, true), options, console);
+    return write_plans(options, *varied, console);
   std::vector<const char*> files = picture_options();
   files.push_back("nvpmodel");
   files.push_back("probes-csv");
   check_answer_files(options, files);
   const PlanRequest request = plan_request(options);
+  const auto knob = token_option(options, "color-by", ColourKnob::gpu);
   const PlanSetup setup = plan_setup(request);
   const PlanResult result = planned(request, setup);
   const Plan& plan = result.plan;
 
   Answer answer;
+  answer.name = "plan";
   answer.text = [&](std::ostream& out) {
     out << plan_text(plan, flag(options, "explain"), console.width);
   };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(plan)); };
   answer.csv = [&](std::ostream& out) { out << plan_csv(setup.problem, result); };
-  answer.files = picture_files([&] { return plan_figure(setup.problem, result); });
+  answer.files = picture_files([&] { return plan_figure(setup.problem, result, knob); });
   answer.files.push_back({"nvpmodel", [&](std::ostream& out) {
                             out << nvpmodel_block(mode_to_install(plan), *setup.device);
                           }});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <ostream>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "devices/sensors/power_channels.h"
 #include "devices/sensors/power_logs.h"
 #include "devices/sensors/power_recorder.h"
+#include "plots/figures/power_trace.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -27,6 +29,7 @@ void declare_power(OptionsDescription& options) {
   options.add_text("seconds", "N", "how long to read, for example 10; default: 10");
   options.add_text("rate", "N", "readings per second, up to 1000; default: 10");
   options.add_text("log", "FILE", "read a recorded log instead: tegrastats, or jtop's CSV");
+  add_picture_options(options, "plot the power of each rail over time as {}");
   options.add_text("interval", "TIME",
                    "with --log: time between the lines of a log without a clock; default: 1s");
 }
@@ -97,13 +100,47 @@ PowerReport live_power(const Options& options, Console& console) {
   return report;
 }
 
+Figure figure_of(const PowerReport& report) {
+  const PowerRecord& record = report.record;
+  std::vector<PowerTrace> traces;
+  PowerTrace total{"total", {}, true};
+  for (std::size_t i = 0; i < record.channels.size(); ++i) {
+    traces.push_back({record.channels[i].label, {}, false});
+    for (const PowerSample& sample : record.samples)
+      if (std::isfinite(sample.power_w[i]))
+        traces.back().readings.push_back({sample.time_s, sample.power_w[i]});
+  }
+  for (const PowerSample& sample : record.samples) {
+    double sum_w = 0;
+    for (std::size_t i = 0; i < record.channels.size(); ++i)
+      if (record.channels[i].in_sum) sum_w += sample.power_w[i];
+    if (report.summary.total && std::isfinite(sum_w))
+      total.readings.push_back({sample.time_s, sum_w});
+  }
+  if (!total.readings.empty() && record.channels.size() > 1) traces.push_back(std::move(total));
+  std::string caption = fmt::format("{} readings over {}", report.summary.readings,
+                                    format_seconds(report.summary.seconds));
+  if (report.summary.total)
+    caption +=
+        fmt::format("; {} of energy, {} on average", format_si(report.summary.total->energy_j, "J"),
+                    format_si(report.summary.total->mean_w, "W"));
+  for (const std::string& note : report.summary.notes) caption += "; " + note;
+  const bool has_window = report.end_s > report.begin_s;
+  return power_figure(
+      traces, has_window ? std::optional(Interval{report.begin_s, report.end_s}) : std::nullopt,
+      std::filesystem::path(record.source).filename().string(), caption + ".");
+}
+
 ExitCode run_power(const Options& options, Console& console) {
+  check_answer_files(options, picture_options());
   const PowerReport report =
       options.has("log") ? logged_power(options) : live_power(options, console);
   Answer answer;
+  answer.name = "power";
   answer.text = [&](std::ostream& out) { out << power_text(report, console.width); };
   answer.json = [&](std::ostream& out) { out << power_json(report); };
   answer.csv = [&](std::ostream& out) { out << power_csv(report); };
+  answer.files = picture_files([&] { return figure_of(report); });
   for (const std::string& note : report.summary.notes) answer.beside_csv.push_back(note);
   write_answer(answer, options, console);
   return ExitCode::ok;
@@ -125,7 +162,8 @@ Command power_command() {
               "Without a sensor it says which ones it looked for, with exit code 4.",
           .examples = {{"power --seconds 5", "the rails of this machine for five seconds"},
                        {"power --rate 100 -- ./program --batch 8", "energy of a program's run"},
-                       {"power --log tegrastats.log", "the same of a recorded log"},
+                       {"power --log tegrastats.log --svg power.svg",
+                        "the same of a recorded log, with a plot"},
                        {"power --seconds 60 --csv", "every reading, for a spreadsheet"}},
           .add_options = declare_power,
           .run = run_power};

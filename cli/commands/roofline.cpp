@@ -7,6 +7,7 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/csv.h"
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "plots/figures/energy.h"
+#include "plots/figures/overlay.h"
 #include "plots/figures/roofline.h"
 #include "plots/figures/roofline_panels.h"
 #include "plots/renderers/terminal.h"
@@ -114,16 +116,21 @@ std::string text_of(const EnergyRoofline& roofline, const TerminalStyle& style) 
 
 Figure figure_of(const Roofline& roofline) { return roofline_figure(roofline); }
 Figure figure_of(const EnergyRoofline& roofline) { return energy_figure(roofline); }
-Figure figure_of(const std::vector<Roofline>& all) { return roofline_panels(all); }
-Figure figure_of(const std::vector<EnergyRoofline>& all) { return energy_panels(all); }
+Figure figure_of(const std::vector<Roofline>& all, bool overlay) {
+  return overlay ? roofline_overlay(all) : roofline_panels(all);
+}
+Figure figure_of(const std::vector<EnergyRoofline>& all, bool overlay) {
+  return overlay ? energy_overlay(all) : energy_panels(all);
+}
 
 // Of one roofline, or of all in one document where that has a schema.
 template <class AnyRoofline>
 Answer answer_of(const std::vector<AnyRoofline>& rooflines, const char* schema_of_several,
-                 const TerminalStyle& style) {
+                 bool overlay, const TerminalStyle& style) {
   const AnyRoofline& first = rooflines.front();
   const bool several = schema_of_several != nullptr;
   Answer answer;
+  answer.name = std::is_same_v<AnyRoofline, EnergyRoofline> ? "energy_roofline" : "roofline";
   answer.text = [&, several](std::ostream& out) {
     out << (several ? text_of_modes(rooflines, style) : text_of(first, style));
   };
@@ -133,8 +140,8 @@ Answer answer_of(const std::vector<AnyRoofline>& rooflines, const char* schema_o
   answer.csv = [&, several](std::ostream& out) {
     out << (several ? csv_of_modes(rooflines) : to_csv(first));
   };
-  answer.files =
-      picture_files([&, several] { return several ? figure_of(rooflines) : figure_of(first); });
+  answer.files = picture_files(
+      [&, several, overlay] { return several ? figure_of(rooflines, overlay) : figure_of(first); });
   return answer;
 }
 
@@ -145,12 +152,14 @@ ExitCode run_roofline(const Options& options, Console& console) {
   const bool several = request.several();
   if (request.energy) {
     const auto rooflines = energy_rooflines_for(request, console);
-    write_answer(answer_of(rooflines, several ? "ridgeline.energy_rooflines/1" : nullptr, style),
+    write_answer(answer_of(rooflines, several ? "ridgeline.energy_rooflines/1" : nullptr,
+                           request.overlay, style),
                  options, console);
   } else {
     const auto rooflines = rooflines_for(request, console);
-    write_answer(answer_of(rooflines, several ? "ridgeline.rooflines/1" : nullptr, style), options,
-                 console);
+    write_answer(
+        answer_of(rooflines, several ? "ridgeline.rooflines/1" : nullptr, request.overlay, style),
+        options, console);
   }
   return ExitCode::ok;
 }
@@ -180,6 +189,8 @@ Command roofline_command() {
                    {"roofline jetson-agx-orin-64gb --mode 30W", "datasheet roofline in one mode"},
                    {"roofline jetson-orin-nano-8gb --modes all --svg modes.svg",
                     "all stock modes as small multiples"},
+                   {"roofline jetson-agx-orin-64gb --modes all --overlay --format svg,png -o out",
+                    "all stock modes in one plot, in two formats"},
                    {"roofline jetson-agx-orin-64gb --mode 30W --energy",
                     "efficiency and power of a catalog device"},
                    {"roofline --json", "every number with interval and source"}},

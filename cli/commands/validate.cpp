@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -92,12 +93,19 @@ MeasurementOptions measurement_options(const std::vector<std::string>& filter) {
 
 Figure figure_of(const Validation& validation) {
   std::vector<ValidationPoint> points;
-  for (const ScoredRow& row : validation.rows)
-    points.push_back(
-        {row.observation.device + ", " + std::string(to_string(row.observation.conditions.runtime)),
-         row.observation.time_s, row.forecast.time_s});
+  for (const ScoredRow& row : validation.rows) {
+    ValidationPoint point{
+        row.observation.device + ", " + std::string(to_string(row.observation.conditions.runtime)),
+        {row.observation.time_s, row.forecast.time_s}};
+    if (row.observation.power_w && row.forecast.power_w)
+      point.power_w = {*row.observation.power_w, *row.forecast.power_w};
+    if (const auto energy_j = row.energy_j(); energy_j && row.forecast.energy_j)
+      point.energy_j = {*energy_j, *row.forecast.energy_j};
+    points.push_back(std::move(point));
+  }
   if (points.empty()) throw Error(validation.file, "no row could be scored, there is no picture");
-  std::string caption = fmt::format("{}; {} rows", validation.file, points.size());
+  std::string caption = fmt::format(
+      "{}; {} rows", std::filesystem::path(validation.file).filename().string(), points.size());
   for (const std::string& note : validation.notes) caption += "; " + note;
   return validation_figure(points, validation.total.time_mape.value_or(0), caption);
 }
@@ -118,6 +126,7 @@ ExitCode run_validate(const Options& options, Console& console) {
   Validation validation = validate(std::move(table), predictor, chosen);
   validation.filter = filter;
   Answer answer;
+  answer.name = "validation";
   answer.text = [&](std::ostream& out) { out << validation_text(validation, console.width); };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(validation)); };
   answer.csv = [&](std::ostream& out) { out << validation_csv(validation); };

@@ -1,10 +1,12 @@
 // Whole jobs of people, from the question to an answer that they can use: what each text must show,
 // in 80 columns. Numbers are checked elsewhere.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -243,6 +245,28 @@ TEST(Answers, ALanguageModelIsPlannedInTokens) {
   EXPECT_GE(tokens("--kv int8"), fp16);
 }
 
+// Published for eight language models: 25W is best, and 15W beats MAXN_SUPER or the other way
+// round (smolhub.com, "Four Power Modes x Eight Models").
+TEST(Answers, OrinNanoTakesTheLeastEnergyPerTokenIn25W) {
+  for (const char* more : {"", " --weights int4"}) {
+    const Json table = json_answer_to(
+        std::string("plan llama-3.2-1b --on jetson-orin-nano-8gb --prompt 2048 --generate 256 "
+                    "--modes all") +
+        more);
+    std::map<std::string, double> joule;
+    for (const Json& row : table.at("rows"))
+      joule[row.at("label")] =
+          row.at("run").at("generation").at("token_energy_j").at("value").get<double>();
+    ASSERT_EQ(joule.size(), 3u);
+    EXPECT_LT(joule.at("25W"), joule.at("15W")) << more;
+    EXPECT_LT(joule.at("25W"), joule.at("MAXN_SUPER")) << more;
+  }
+  const ProcessResult long_prompt =
+      asked("plan llama-3.2-1b --on jetson-orin-nano-8gb --prompt 100000 --generate 128");
+  EXPECT_EQ(long_prompt.exit_code, 3);
+  EXPECT_THAT(long_prompt.err, HasSubstr("use --prompt ")) << "an option that the command has";
+}
+
 // A student trains on Xavier NX.
 TEST(Answers, TrainingSaysWhereTheTimeGoes) {
   const std::string line =
@@ -279,6 +303,21 @@ TEST(Answers, NamesAreTakenInAnyCase) {
   EXPECT_THAT(asked("explain mobilenetv3 --on jetson-nano").err, HasSubstr("mobilenet_v3_large"));
 }
 
+// The next option is not taken for a value that was forgotten.
+TEST(Answers, AForgottenValueIsSaid) {
+  const ProcessResult result = asked("plan resnet18 --train --on jetson-xavier-nx");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--train: needs a value, but --on follows"));
+}
+
+// A device that cannot keep up has no latency.
+TEST(Answers, AQueueThatGrowsHasNoLatency) {
+  const std::string table =
+      answer_to("plan resnet50 --on jetson-nano,jetson-orin-nano-8gb --fps 30");
+  expect_lines(table, {"jetson-nano +[A-Z0-9]+ +grows", "jetson-nano breaks rate"});
+  EXPECT_THAT(table, Not(HasSubstr("inf")));
+}
+
 // Every number that has a unit needs one.
 TEST(Answers, UnitsAreRequired) {
   for (const char* line :
@@ -310,7 +349,8 @@ TEST(Answers, AFileOfTheWrongKindNamesTheCommandThatTakesIt) {
       {"PK\x03\x04rest", "e.pt2", "explain resnet50 --on", "torch.onnx.export"},
       {"{\"schema\": \"ridgeline.machine_model/1\"}", "f.json", "roofline", "give it to --on"},
       {"\x08\x07rest", "g.onnx", "explain resnet50 --on", "ONNX network"},
-      {read_text_file(profile), "h.json", "validate", "it is a profile"}};
+      {read_text_file(profile), "h.json", "validate", "it is a profile"},
+      {read_text_file(profile), "i.json", "explain --on jetson-nano", "'ridgeline roofline'"}};
   for (const WrongFile& file : files) {
     write_file_atomically(folder.file(file.name), file.content);
     const ProcessResult result = asked(std::string(file.line) + " " + folder.file(file.name));
@@ -333,10 +373,76 @@ TEST(Answers, TheProbeSheetIsReadBack) {
   const std::string calibrate =
       "calibrate --on jetson-orin-nano-8gb " + sheet + " -o " + folder.file("board.json");
   EXPECT_EQ(asked(calibrate).exit_code, 4);  // not filled in yet
-  text = std::regex_replace(text, std::regex(",inference,,,,"), ",inference,5.1,9.4,module,");
-  write_file_atomically(sheet, text);
+  const std::string by_hand =
+      std::regex_replace(text, std::regex(",inference,,,,"), ",inference,5.1,9.4,module,");
+  write_file_atomically(sheet, by_hand);
   EXPECT_EQ(asked(calibrate).exit_code, 0) << asked(calibrate).err;
   EXPECT_EQ(asked("explain yolov8n --on " + folder.file("board.json")).exit_code, 0);
+}
+
+// A log of tegrastats with idle seconds around the run.
+std::string power_log(int busy_mw) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format(
+        "RAM 1/2MB (lfb 1x4MB) SWAP 0/1MB (cached 0MB) CPU [1%@729] GR3D_FREQ 0% VDD_IN "
+        "{0}mW/{0}mW VDD_CPU_GPU_CV 520mW/510mW VDD_SOC 1440mW/1430mW\n",
+        i < 5 || i > 34 ? 4760 : busy_mw);
+  return text;
+}
+
+constexpr const char* trtexec_log =
+    "&&&& RUNNING TensorRT.trtexec [TensorRT v100300] # trtexec\n"
+    "[I] GPU Compute Time: min = 6.0 ms, max = 7 ms, mean = 6.2 ms, median = 6.13 ms\n";
+
+// The commands of the sheet write files that it names: nothing has to be copied by hand.
+TEST(Answers, TheProbeSheetTakesTheToolsOwnFiles) {
+  const TemporaryDirectory folder;
+  const std::string sheet = folder.file("probes.csv"), board = folder.file("board.json");
+  ASSERT_EQ(asked(camera + " --probes-csv " + sheet).exit_code, 0);
+  const std::string text = read_text_file(sheet);
+  EXPECT_THAT(text, HasSubstr("| tee probe1-time.log"));
+  EXPECT_THAT(text, HasSubstr("--logfile probe1-power.log"));
+  folder.write("probe1-time.log", trtexec_log);
+  folder.write("probe1-power.log", power_log(10210));
+  const ProcessResult result =
+      asked("calibrate --on jetson-orin-nano-8gb " + sheet + " -o " + board);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 measured value used"));
+  EXPECT_THAT(result.err, HasSubstr("probe2-time.log is not there"));
+  const std::string model = read_text_file(board);
+  EXPECT_THAT(model, HasSubstr("10.21"));
+}
+
+TEST(Answers, OneRunIsCalibratedFromTheFilesOfItsTools) {
+  const TemporaryDirectory folder;
+  folder.write("trtexec.log", trtexec_log);
+  folder.write("power.log", power_log(10210));
+  const std::string words = "calibrate --on jetson-orin-nano-8gb --time " +
+                            folder.file("trtexec.log") + " --power " + folder.file("power.log");
+  const ProcessResult result = asked(words + " --for yolov8n --dtype fp16 --mode 15W");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 measured value used"));
+  EXPECT_EQ(asked(words + " --for yolov8n").exit_code, 2) << "no mode";
+  EXPECT_EQ(asked(words + " --mode 15W").exit_code, 2) << "no network";
+  EXPECT_EQ(asked("calibrate --on jetson-orin-nano-8gb --power x.log").exit_code, 2) << "no time";
+}
+
+// A saving lies within the interval beside it, as printed.
+TEST(Answers, SavingsAreWithinTheirPrintedInterval) {
+  const std::regex saving(
+      R"(([0-9.]+) % (less|more)\s+energy\s+\((-?[0-9.]+) %\s+to\s+(-?[0-9.]+) %\))");
+  int seen = 0;
+  for (const char* words : {"yolov8n --fps 30", "yolov8n --fps 10", "resnet50", "mobilenet_v2"}) {
+    const std::string out =
+        asked(fmt::format("plan {} --on jetson-orin-nano-8gb --dtype fp16", words)).out;
+    for (std::sregex_iterator each(out.begin(), out.end(), saving), end; each != end; ++each) {
+      ++seen;
+      EXPECT_LE(std::stod((*each)[3]), std::stod((*each)[1])) << each->str();
+      EXPECT_GE(std::stod((*each)[4]), std::stod((*each)[1])) << each->str();
+    }
+  }
+  EXPECT_GT(seen, 4);
 }
 
 // Every limit is named in its own unit, and several each with its value.

@@ -43,7 +43,7 @@ const Words nano{"resnet50", "--on", "jetson-orin-nano-8gb", "--runtime", "tenso
 
 TEST(PlanCommand, TextBeginsWithTheModeAndFitsEightyColumns) {
   const ProcessResult result =
-      plan_run(plan_with(nano, {"--latency", "20ms", "--power", "15W", "--batch", "1,2",
+      plan_run(plan_with(nano, {"--latency", "20ms", "--power", "17W", "--batch", "1,2",
                                 "--explain", "--why", "25W"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("mode 15W: sudo nvpmodel -m 0 && sudo jetson_clocks\n"));

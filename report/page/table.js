@@ -1,0 +1,84 @@
+// A table that sorts by any column, marks the found rows and gives itself as CSV.
+
+// columns: {title, value(row), text(row), numeric, tip}; options: {id, caption, onRow, isFound,
+// isChosen, sort, most}. The returned function draws the rows given to it.
+function makeTable(host, columns, options) {
+  let sortBy = options.sort ?? null; // {column, up}
+  let rows = [];
+  let shownAll = false;
+  const most = options.most ?? Infinity;
+
+  const body = element("tbody");
+  const head = element("tr");
+  const heads = columns.map((column, i) => {
+    const button = element("button", { type: "button", title: `Sort by ${column.title}`,
+      onclick: () => {
+        const up = sortBy && sortBy.column === i ? !sortBy.up : !column.numeric;
+        sortBy = { column: i, up };
+        fill();
+      } }, column.title);
+    const cell = element("th", { scope: "col", class: column.numeric ? "number" : null }, button);
+    head.append(cell);
+    return cell;
+  });
+  const more = element("button", { type: "button", hidden: true, onclick: () => {
+    shownAll = !shownAll;
+    fill();
+  } });
+  const csv = element("button", { type: "button", class: "file", onclick: () =>
+    downloadCsv(`${options.id}.csv`, columns.map((column) => column.title),
+      sorted().map((row) => columns.map((column) => column.value(row)))) }, "CSV");
+  host.replaceChildren(
+    element("div", { class: "files" }, csv),
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": options.caption },
+      element("table", { id: options.id }, element("caption", {}, options.caption),
+        element("thead", {}, head), body)),
+    more);
+
+  function sorted() {
+    if (!sortBy) return rows;
+    const { value } = columns[sortBy.column];
+    const sign = sortBy.up ? 1 : -1;
+    const order = (a, b) => {
+      const [x, y] = [value(a), value(b)];
+      if (x === y) return 0;
+      if (x === null || x === undefined) return 1;
+      if (y === null || y === undefined) return -1;
+      return sign * (x < y ? -1 : 1);
+    };
+    return [...rows].sort(order);
+  }
+
+  function fill() {
+    heads.forEach((cell, i) => {
+      const own = sortBy && sortBy.column === i;
+      cell.setAttribute("aria-sort", own ? (sortBy.up ? "ascending" : "descending") : "none");
+    });
+    const found = sorted().filter((row) => !options.isFound || options.isFound(row));
+    const shown = shownAll ? found : found.slice(0, most);
+    body.replaceChildren(...shown.map((row) => {
+      const line = element("tr", { class: options.isChosen && options.isChosen(row) ? "chosen" : null });
+      columns.forEach((column, i) => {
+        const text = column.text ? column.text(row) : String(column.value(row) ?? NONE);
+        const cell = element(i === 0 ? "th" : "td",
+          { scope: i === 0 ? "row" : null, class: column.numeric ? "number" : null,
+            title: text.length > 40 ? elide(text, 400) : null });
+        if (i === 0 && options.onRow) {
+          cell.append(element("button", { type: "button", class: "link",
+            onclick: () => options.onRow(row) }, elide(text, 60)));
+        } else {
+          cell.append(elide(text, 60));
+        }
+        line.append(cell);
+      });
+      return line;
+    }));
+    more.hidden = found.length <= most;
+    more.textContent = shownAll ? `Show the first ${most}` : `Show all ${found.length}`;
+  }
+
+  return (newRows) => {
+    rows = newRows;
+    fill();
+  };
+}
