@@ -22,6 +22,7 @@
 #include "base/text_file.h"
 #include "devices/machine/identification.h"
 #include "devices/modes/mode_space.h"
+#include "validation/measured_files.h"
 #include "workloads/registry.h"
 
 namespace ridgeline {
@@ -241,6 +242,13 @@ class TableReader {
     return value;
   }
 
+  // Output of a tool beside the table; nothing if it is not there yet.
+  std::optional<std::string> file_in(std::string_view column) const {
+    if (cell(column).empty()) return std::nullopt;
+    const auto path = std::filesystem::path(name_).parent_path() / cell(column);
+    return std::filesystem::exists(path) ? std::optional(path.string()) : std::nullopt;
+  }
+
   std::optional<int> units(std::string_view column) const {
     const auto value = positive(column, max_units);
     if (!value) return std::nullopt;
@@ -335,6 +343,11 @@ class TableReader {
     row.line = row_->line;
     const auto time_ms = positive("time_ms", max_time_s * 1e3);
     row.power_w = positive("power_w", max_power_w);
+    row.time_s = time_ms.value_or(0) / 1e3;  // 0: not stated
+    if (const auto file = file_in("time_file"); file && row.time_s == 0)
+      row.time_s = measured_time_s(*file);
+    if (const auto file = file_in("power_file"); file && !row.power_w)
+      row.power_w = measured_power(*file).power_w;
     for (const std::string_view column : {"gpu_mhz", "memory_mhz", "cpu_mhz"}) clock(column);
     for (const std::string_view column : {"gpu_units", "cpu_cores", "batch"}) units(column);
     const MeasuredDevice& measured = device();
@@ -348,8 +361,10 @@ class TableReader {
     const WorkloadOptions wanted = workload_options();
     row.batch = wanted.batch.value_or(1);
     row.dtype = parse_token<DType>(cell("dtype")).value_or(DType::fp32);
-    if (!time_ms) throw Skip{"no time_ms is stated"};
-    row.time_s = *time_ms / 1e3;
+    if (row.time_s == 0)
+      throw Skip{cell("time_file").empty()
+                     ? std::string("no time_ms is stated")
+                     : fmt::format("no time_ms is stated, and {} is not there", cell("time_file"))};
     return row;
   }
 
