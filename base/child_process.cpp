@@ -2,7 +2,6 @@
 // reading it would need a second thread beside the clock.
 #include "base/child_process.h"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +24,7 @@
 namespace ridgeline {
 namespace {
 
-using CapturedFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+using TemporaryFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 volatile std::sig_atomic_t ending_signal = 0;
 volatile pid_t running_child = 0;
@@ -55,11 +54,14 @@ std::vector<char*> word_pointers(std::vector<std::string>& words) {
   return result;
 }
 
-CapturedFile captured_file() {
-  CapturedFile file(std::tmpfile(), std::fclose);
-  if (!file)
+// Starts with the text and is read from its beginning.
+TemporaryFile temporary_file(const std::string& text) {
+  TemporaryFile file(std::tmpfile(), std::fclose);
+  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+      std::fflush(file.get()) != 0)
     throw Error("TMPDIR", std::strerror(errno),
                 "free some space in the folder for temporary files");
+  std::rewind(file.get());
   return file;
 }
 
@@ -96,12 +98,14 @@ int wait_for(pid_t child, const ChildRequest& request, bool& timed_out) {
 }  // namespace
 
 ChildResult run_child(const ChildRequest& request) {
-  const CapturedFile captured =
-      request.is_captured ? captured_file() : CapturedFile(nullptr, nullptr);
+  const TemporaryFile captured =
+      request.is_captured ? temporary_file("") : TemporaryFile(nullptr, nullptr);
+  const TemporaryFile input =
+      request.is_captured ? temporary_file(request.input) : TemporaryFile(nullptr, nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (captured) {
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, fileno(input.get()), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, fileno(captured.get()), STDERR_FILENO);
   }
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);

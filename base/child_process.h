@@ -14,9 +14,9 @@ namespace ridgeline {
 struct ChildRequest {
   std::vector<std::string> command;                     // the program is looked up in PATH
   std::map<std::string, std::string> environment = {};  // on top of this process's own
-  // Its output is kept and its input is empty; otherwise it reads our stdin and writes to our
-  // stderr.
+  // Its output is kept and it reads `input`; otherwise it reads our stdin and writes to our stderr.
   bool is_captured = false;
+  std::string input = {};
   std::optional<double> limit_s = {};  // it is killed then
 };
 

@@ -72,7 +72,8 @@ Json to_json(const Machine& machine) {
           {"os", machine.os},
           {"kernel", machine.kernel},
           {"hypervisor", machine.hypervisor},
-          {"gpus", std::move(gpus)}};
+          {"gpus", std::move(gpus)},
+          {"device", machine.device}};
 }
 
 Machine machine_from_json(const JsonCursor& cursor) {
@@ -91,6 +92,7 @@ Machine machine_from_json(const JsonCursor& cursor) {
   machine.kernel = cursor.at("kernel").text();
   machine.hypervisor = cursor.at("hypervisor").text();
   if (const auto gpus = cursor.find("gpus")) machine.gpus = vector_of(*gpus, gpu_from_json);
+  if (const auto device = cursor.find("device")) machine.device = device->text();
   return machine;
 }
 

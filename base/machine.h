@@ -45,6 +45,7 @@ struct Machine {
   std::string kernel;              // "6.1.0"
   std::string hypervisor;          // "KVM"; empty on bare metal
   std::vector<MachineGpu> gpus{};  // that were measured
+  std::string device{};            // its name in the catalog; empty if it is not there
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -60,7 +60,7 @@ void lower_variant(const Network& network, Runtime runtime,
                    const std::optional<RunMemory>& training, NetworkVariant& variant) {
   if (const Graph* graph = std::get_if<Graph>(&network.content)) {
     std::optional<Graph> fused;
-    if (fuses(runtime)) fused = fuse(Graph(*graph), runtime);
+    if (changes_layers(*graph, runtime)) fused = fuse(Graph(*graph), runtime);
     const Graph& kernels = fused ? *fused : *graph;
     variant.demands = lower_fused(kernels, runtime, count_layers(kernels, default_weights()));
     variant.memory = training ? *training : inference_memory(kernels);
@@ -174,6 +174,13 @@ std::vector<std::string> training_warnings(const Training& training) {
   if (training.unreached > 0)
     warnings.push_back(fmt::format("no gradient gets to {:.0f} parameters, which do not learn",
                                    training.unreached));
+  constexpr std::size_t enough = 4;
+  if (training.folded_norms >= enough)
+    warnings.push_back(fmt::format(
+        "batch normalisation seems to be folded into {} convolutions, so its statistics and "
+        "gradients are not counted; export the network for training: torch.onnx.export(model, "
+        "..., dynamo=False, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)",
+        training.folded_norms));
   return warnings;
 }
 

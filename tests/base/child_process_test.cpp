@@ -35,6 +35,13 @@ TEST(ChildProcess, VariablesAreAddedAndReplaced) {
   EXPECT_EQ(result.output, "b /c\n");
 }
 
+TEST(ChildProcess, ACapturedProgramReadsItsInputAndThenTheEnd) {
+  const ChildResult given =
+      run_child({.command = {"cat"}, .is_captured = true, .input = "no\n", .limit_s = 30});
+  EXPECT_EQ(given.output, "no\n");
+  EXPECT_EQ(run_captured({"cat"}, 30).output, "");
+}
+
 TEST(ChildProcess, ASignalIsCountedAsShellsDo) {
   EXPECT_EQ(run_captured({"sh", "-c", "kill -TERM $$"}).exit_code, 128 + 15);
 }
