@@ -78,10 +78,16 @@ BusyPower busy_power(const PowerRecord& record, const std::string& path) {
   if (watts.size() < least_readings) throw too_short(watts.size());
   std::vector<double> sorted = watts;
   std::ranges::sort(sorted);
-  const double low = sorted[sorted.size() / 20],
-               high = sorted[sorted.size() - 1 - sorted.size() / 20];
+  const double low = sorted[sorted.size() / 20];
+  const auto has_step = [&](double high) { return high - low > least_step * high; };
+  double high = sorted[sorted.size() - 1 - sorted.size() / 20];
+  // A run that is less than a twentieth of its log, not single readings that stand out.
+  if (const double peak = sorted[sorted.size() - least_readings];
+      !has_step(high) && has_step(peak) &&
+      longest_stretch(watts, (low + peak) / 2).size() >= least_readings)
+    high = peak;
   Stretch run{0, watts.size()};
-  if (high - low > least_step * high) {
+  if (has_step(high)) {
     run = longest_stretch(watts, (low + high) / 2);
     // Readings trail the load: three time constants are within 5 % of the step.
     const double settled_s = times[run.begin] + 3 * lag_s;

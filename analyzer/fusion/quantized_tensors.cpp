@@ -136,12 +136,14 @@ class TensorQuantizer {
   }
 
   void replace_input(std::size_t layer, TensorId from, TensorId to) {
-    auto& inputs = graph_.layers[layer].inputs;
-    const auto place = std::find(inputs.begin(), inputs.end(), from);
-    if (std::find(inputs.begin(), inputs.end(), to) == inputs.end())
-      *place = to;
-    else
-      inputs.erase(place);
+    for (auto* ids : {&graph_.layers[layer].inputs, &graph_.layers[layer].steering}) {
+      const auto place = std::find(ids->begin(), ids->end(), from);
+      if (place == ids->end()) continue;
+      if (std::find(ids->begin(), ids->end(), to) == ids->end())
+        *place = to;
+      else
+        ids->erase(place);
+    }
     std::erase(readers_[from], layer);
     if (std::find(readers_[to].begin(), readers_[to].end(), layer) == readers_[to].end())
       readers_[to].push_back(layer);
@@ -150,7 +152,7 @@ class TensorQuantizer {
     absorb_if_unread(from);
   }
 
-  // A dequantise step whose result nobody reads any more.
+  // A dequantise step whose result has no reader left.
   void absorb_if_unread(TensorId id) {
     Layer* step = maker(id);
     if (step == nullptr || !readers_[id].empty() || is_output_[id] || !is_dequantize(*step)) return;
@@ -269,17 +271,20 @@ class TensorQuantizer {
            graph_.layers[one].pass == graph_.layers[other].pass;
   }
 
-  // Only towards layers that then write the quantised tensor: never more bytes than before.
-  bool can_move_above(std::size_t index) {
+  // Only towards layers that then write the quantised tensor: never more bytes than before. The
+  // depth is limited, so that a file with a long chain of moves cannot exhaust the stack.
+  bool can_move_above(std::size_t index, int depth = 0) {
+    constexpr int max_depth = 64;
     const Layer& layer = graph_.layers[index];
-    return selects(graph_, layer) && !layer.inputs.empty() && layer.partly_moved.empty() &&
+    return depth < max_depth && selects(graph_, layer) && !layer.inputs.empty() &&
+           layer.partly_moved.empty() &&
            std::all_of(layer.inputs.begin(), layer.inputs.end(), [&](TensorId id) {
              const Layer* before = maker(id);
              if (before == nullptr) return false;
              return quantized(id) != no_index ||
                     (only_reader(id) == index && run_alike(producer_[id], index) &&
                      (has_product(*before) || is_pointwise(*before) ||
-                      can_move_above(producer_[id])));
+                      can_move_above(producer_[id], depth + 1)));
            });
   }
 

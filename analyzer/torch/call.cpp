@@ -104,7 +104,8 @@ const Tensor& Call::output(std::size_t index) const {
 
 void Call::reads(std::string_view name, std::int64_t elements) {
   const ArgumentValue* value = find(name);
-  if (const auto* ref = value == nullptr ? nullptr : std::get_if<TensorRef>(value))
+  if (const auto* ref = value == nullptr ? nullptr : std::get_if<TensorRef>(value);
+      ref != nullptr && ref->id != no_index)
     partly_moved_.emplace_back(ref->id, elements);
 }
 

@@ -76,7 +76,10 @@ class Call {
   const Tensor& input(std::string_view name) const;   // absent: CannotTranslate
   const Shape& shape(std::string_view name) const { return input(name).shape; }
   std::vector<TensorRef> tensors(std::string_view name) const;  // a list; empty if absent
-  const Tensor& at(TensorRef ref) const { return graph_.tensors[ref.id]; }
+  const Tensor& at(TensorRef ref) const {                       // None: CannotTranslate
+    if (ref.id == no_index) fail("a tensor of its list is None");
+    return graph_.tensors[ref.id];
+  }
   std::int64_t integer(std::string_view name, std::int64_t fallback) const;
   double real(std::string_view name, double fallback) const;
   bool flag(std::string_view name, bool fallback) const;

@@ -305,7 +305,9 @@ class ProgramReader {
 
   Size read_size() {
     Size size;
+    bool is_given = false;
     chosen([&](std::string_view key) {
+      is_given = is_given || key == "as_int" || key == "as_expr";
       if (key == "as_int")
         size.value = scanner_.integer();
       else if (key == "as_expr")
@@ -325,6 +327,7 @@ class ProgramReader {
       else
         scanner_.skip();
     });
+    if (!is_given) scanner_.fail("a size has neither a number nor an expression");
     return size;
   }
 

@@ -163,11 +163,18 @@ ExplainRequest other_request(const ExplainRequest& request, const Options& optio
   return other;
 }
 
+// After the answer: its rows show which times cannot be.
+void refuse_contradiction(const Explanation& explanation) {
+  if (const std::string text = contradiction_text(explanation); !text.empty())
+    throw Error(explanation.measured->files.front(), text,
+                "suspect " + explanation.measured->suspect);
+}
+
 ExitCode write_difference(const ExplainRequest& request, const MachineSource& machine,
                           const Options& options, Console& console) {
   std::vector<const char*> others = picture_options();
-  for (const char* name :
-       {"trace", "figure", "group-by", "fps", "rate", "dataset", "storage", "workers", "epochs"})
+  for (const char* name : {"format", "trace", "figure", "group-by", "time", "fps", "rate",
+                           "dataset", "storage", "workers", "epochs"})
     others.push_back(name);
   for (const char* other : others)
     if (options.has(other))
@@ -189,6 +196,8 @@ ExitCode write_difference(const ExplainRequest& request, const MachineSource& ma
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(difference)); };
   answer.csv = [&](std::ostream& out) { out << to_csv(difference); };
   write_answer(answer, options, console);
+  for (const Explanation* each : {&difference.before, &difference.after})
+    refuse_contradiction(*each);
   return ExitCode::ok;
 }
 
@@ -240,10 +249,7 @@ ExitCode run_explain(const Options& options, Console& console) {
       {"trace", [&](std::ostream& out) { out << trace_json(explanation, network.timeline()); }});
   answer.beside_csv = as_notes(explanation.run.notes);
   write_answer(answer, options, console);
-  // Printed first, refused then: the rows show which times cannot be.
-  if (const std::string text = contradiction_text(explanation); !text.empty())
-    throw Error(explanation.measured->files.front(), text,
-                "suspect " + explanation.measured->suspect);
+  refuse_contradiction(explanation);
   return ExitCode::ok;
 }
 

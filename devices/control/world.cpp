@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -181,7 +182,9 @@ void World::write_nvpmodel(const std::string& value) {
   try {
     result = set_nvpmodel(*mode);
   } catch (const Error& error) {
-    throw Error(where, error.cause(), "install nvidia-l4t-nvpmodel");
+    std::error_code fault;
+    const bool is_there = std::filesystem::exists(absolute(root_, "usr/sbin/nvpmodel"), fault);
+    throw Error(where, error.cause(), is_there ? error.fix() : "install nvidia-l4t-nvpmodel");
   }
   const auto says = [&](const char* words) {
     return result.output.find(words) != std::string::npos;

@@ -83,11 +83,12 @@ double per_sample(double value, const Explanation& explanation) {
   return value / static_cast<double>(explanation.run.batch);
 }
 
-// "28 % less time", "the same energy".
+// "28 % less time"; empty if both are the same.
 std::string change_text(double before, double after, const char* what) {
   constexpr double least = 5e-3;
-  const double change = before > 0 ? after / before - 1 : 0;
-  if (std::abs(change) < least) return fmt::format("the same {}", what);
+  if (!(before > 0)) return after > 0 ? fmt::format("more {}", what) : "";
+  const double change = after / before - 1;
+  if (std::abs(change) < least) return "";
   return fmt::format("{} {} {}", format_percent(std::abs(change)), change < 0 ? "less" : "more",
                      what);
 }
@@ -136,13 +137,19 @@ ExplanationDiff diff(Explanation before, Explanation after) {
 
 std::string verdict(const ExplanationDiff& difference) {
   const Explanation &a = difference.before, &b = difference.after;
-  std::string text = fmt::format(
-      "{}: {}", b.run.network,
-      change_text(per_sample(a.time_s.value, a), per_sample(b.time_s.value, b), "time"));
-  if (a.energy_j && b.energy_j)
-    text += " and " + change_text(per_sample(a.energy_j->value, a),
-                                  per_sample(b.energy_j->value, b), "energy");
-  return text + fmt::format(" per sample than {} (predicted)", a.run.network);
+  std::string changes, same;
+  const auto add = [&](double before, double after, const char* what) {
+    const std::string change = change_text(per_sample(before, a), per_sample(after, b), what);
+    std::string& list = change.empty() ? same : changes;
+    list += (list.empty() ? "" : " and ") + (change.empty() ? what : change);
+  };
+  add(a.time_s.value, b.time_s.value, "time");
+  if (a.energy_j && b.energy_j) add(a.energy_j->value, b.energy_j->value, "energy");
+  if (changes.empty())
+    return fmt::format("{}: the same {} per sample as {} (predicted)", b.run.network, same,
+                       a.run.network);
+  return fmt::format("{}: {} per sample than {}{} (predicted)", b.run.network, changes,
+                     a.run.network, same.empty() ? "" : ", the same " + same);
 }
 
 Json to_json(const ExplanationDiff& difference) {

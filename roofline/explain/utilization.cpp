@@ -16,7 +16,7 @@ std::optional<Utilization> utilization(std::span<const Demand> demands, double t
   Work work;
   for (const Demand& demand : demands) work += demand.work;
   const auto least = ApplicableCeilings(datasheet_ceilings(model, point)).hardest(work, 0);
-  if (!least || !(time_s > 0)) return std::nullopt;
+  if (!least || !(least->time_s > 0) || !(time_s > 0)) return std::nullopt;
   return Utilization{time_s, total_operations(work) / time_s, total_bytes(work) / time_s,
                      least->time_s / time_s, least->name};
 }

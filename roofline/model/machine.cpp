@@ -124,19 +124,21 @@ MachineSource board_source(const Profile& profile, const MachineRequest& request
   const catalog::Configuration configuration = catalog::configuration(device, request.jetpack);
   source.name = device.name;
   std::vector<bool> left_out;
+  std::vector<std::string> reasons;
   for (const ProfileMode& mode : profile.modes) {
-    const std::string why = disturbance(mode.conditions);
-    left_out.push_back(!why.empty() || !mode.conditions.complete);
-    if (!why.empty())
-      source.notes.push_back(mode.mode.label +
-                             " was measured on a disturbed machine and is not "
-                             "used: " +
-                             why);
+    std::string why = disturbance(mode.conditions);
+    if (why.empty() && !mode.conditions.complete) why = "its measurement was cut short";
+    left_out.push_back(!why.empty());
+    if (!why.empty()) reasons.push_back(fmt::format("{} is not used: {}", mode.mode.label, why));
   }
   const auto used = std::ranges::count(left_out, false);
-  if (used == 0) {  // better than nothing, and said above
+  if (used > 0) {
+    source.notes.insert(source.notes.end(), reasons.begin(), reasons.end());
+  } else {
     left_out.clear();
-    source.notes.push_back("no mode was measured undisturbed: all of them are used");
+    source.notes.push_back(
+        "every mode was disturbed or cut short while it was measured; all of "
+        "them are used");
   }
   source.model = fit_modes(with_priors(catalog::machine_model(device)), profile, left_out);
   source.known = KnownDevice{std::move(device), configuration};

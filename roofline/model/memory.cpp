@@ -188,14 +188,15 @@ std::string comparison_text(const MemoryFit& fit) {
 Json to_json(const MemoryFit& fit) {
   Json parts = Json::object();
   for (const auto& [name, bytes] : parts_of(fit.network)) parts[name] = bytes;
-  return {{"verdict", to_string(fit.verdict())},
-          {"needed", to_json(fit.needed)},
-          {"parts", std::move(parts)},
-          {"activations_without_reuse", fit.network.unshared},
-          {"runtime", to_json(fit.runtime.bytes)},
-          {"runtime_origin", fit.runtime.origin},
-          {"usable", to_json(fit.usable.bytes)},
-          {"usable_origin", fit.usable.origin}};
+  return {
+      {"verdict", to_string(fit.verdict())},
+      {"needed", to_json(fit.needed)},
+      {"parts", std::move(parts)},
+      {"activations_without_reuse", fit.network.unshared > 0 ? Json(fit.network.unshared) : Json()},
+      {"runtime", to_json(fit.runtime.bytes)},
+      {"runtime_origin", fit.runtime.origin},
+      {"usable", to_json(fit.usable.bytes)},
+      {"usable_origin", fit.usable.origin}};
 }
 
 }  // namespace ridgeline

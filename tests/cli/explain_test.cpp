@@ -100,7 +100,7 @@ TEST(ExplainDiff, TextBeginsWithTheVerdict) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
   EXPECT_THAT(output({"resnet18", "--diff", "resnet18", "--on", "jetson-orin-nano-8gb"}),
-              StartsWith("resnet18: the same time and the same energy"));
+              StartsWith("resnet18: the same time and energy per sample as resnet18"));
   EXPECT_THAT(output({"resnet18", "--diff", "resnet34", "--on", "jetson-orin-nano-8gb", "--csv"}),
               StartsWith("layer_before,layer_after,"));
 }
@@ -108,7 +108,9 @@ TEST(ExplainDiff, TextBeginsWithTheVerdict) {
 TEST(ExplainDiff, BadCallsAreOneLine) {
   for (const Words& more :
        {Words{"--diff", "resnet34", "--fps", "30"}, Words{"--diff", "resnet34", "--svg", "a.svg"},
-        Words{"--diff", "resnet34", "--modes", "all"}, Words{"--diff-times", "a.json"}}) {
+        Words{"--diff", "resnet34", "--modes", "all"}, Words{"--diff-times", "a.json"},
+        Words{"--diff", "resnet34", "--format", "svg", "-o", "out"},
+        Words{"--diff", "resnet34", "--time", "3ms"}}) {
     const ProcessResult result =
         explain_run(with({"resnet18", "--on", "jetson-orin-nano-8gb"}, more));
     EXPECT_EQ(result.exit_code, 2) << result.err;

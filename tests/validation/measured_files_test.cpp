@@ -55,6 +55,23 @@ TEST(MeasuredFiles, ASteadyLogIsTheRun) {
   EXPECT_EQ(power.left_out, 0u);
 }
 
+TEST(MeasuredFiles, AShortRunInALongLogIsFound) {
+  PowerRecord record = one_rail();
+  add_seconds(record, 60, 5);
+  add_seconds(record, 4, 12);
+  add_seconds(record, 36, 5);
+  EXPECT_NEAR(busy_power(record, "power.log").power_w, 12, 1e-9);
+}
+
+TEST(MeasuredFiles, ReadingsThatStandOutAreNoRun) {
+  PowerRecord record = one_rail();
+  for (int i = 0; i < 8; ++i) {
+    add_seconds(record, 10, 10);
+    add_seconds(record, 0.1, 14);
+  }
+  EXPECT_EQ(busy_power(record, "power.log").left_out, 0u);
+}
+
 TEST(MeasuredFiles, TooLittleIsSaid) {
   PowerRecord record = one_rail();
   add_seconds(record, 0.3, 9);

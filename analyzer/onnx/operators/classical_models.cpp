@@ -68,6 +68,7 @@ Forest numbered_forest(const NodeContext& context) {
   }
   for (std::size_t i = 0; i < count; ++i)
     if (!is_child[i]) forest.roots.push_back(i);
+  if (count > 0 && forest.roots.empty()) context.fail("its nodes form a circle");
   return forest;
 }
 
@@ -94,8 +95,8 @@ Forest indexed_forest(const NodeContext& context) {
   return forest;
 }
 
-// Comparisons on the longest path from every root, added up. `is_leaf_node`: leaves are nodes that
-// compare nothing.
+// Comparisons on the longest path from every root, added up. `leaves_are_nodes`: leaves are nodes
+// that compare nothing.
 std::int64_t longest_paths(const NodeContext& context, const Forest& forest,
                            bool leaves_are_nodes) {
   const std::size_t count = forest.children.size();
