@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "plots/figures/layers.h"
 #include "plots/figures/roofline.h"
 #include "report/page_files.h"
 #include "roofline/ceilings/energy_roofline.h"
@@ -69,26 +70,23 @@ Json layer_facts(const Explanation& explanation) {
           {"bytes", std::move(bytes)}};
 }
 
+// The roofs that the layers use, as in the picture of `explain`.
 Json roofs_json(const Explanation& explanation) {
-  RooflineOptions options;
-  options.dtype = explanation.run.dtype;
-  const auto& peaks = explanation.ceilings.peaks;
-  if (std::none_of(peaks.begin(), peaks.end(), [&](const Peak& peak) {
-        return peak.dtype == explanation.run.dtype && !peak.sparse;
-      }))
-    options.dtype.reset();
-  const Roofline roofline =
-      roofline_of(explanation.ceilings, std::nullopt, explanation.run.machine, options);
+  const Roofline roofline = roofline_under(explanation, explanation.ceilings);
   Json roofs = Json::array(), slopes = Json::array();
-  for (const Roof& roof : roofline.roofs)
-    if (roof.chosen && roof.is_ceiling)
+  std::size_t main = 0;
+  for (std::size_t i = 0; i < roofline.roofs.size(); ++i) {
+    const Roof& roof = roofline.roofs[i];
+    if (roofline.main_roof == i) main = roofs.size();
+    if ((roof.chosen && roof.is_ceiling) || roofline.main_roof == i)
       roofs.push_back({{"name", roof.name},
                        {"dtype", to_string(roof.dtype)},
                        {"flops_per_s", triple(roof.flops_per_s)}});
+  }
   for (const Slope& slope : roofline.slopes)
     if (slope.chosen)
       slopes.push_back({{"name", slope.name}, {"bytes_per_s", triple(slope.bytes_per_s)}});
-  return {{"roofs", std::move(roofs)}, {"slopes", std::move(slopes)}};
+  return {{"roofs", std::move(roofs)}, {"main_roof", main}, {"slopes", std::move(slopes)}};
 }
 
 // The terms of the arch; null if no power is known.
@@ -298,10 +296,13 @@ std::string page_seconds(double value) { return format_seconds(value); }
 std::string page_joules(double value) { return format_si(value, "J"); }
 std::string page_watts(double value) { return format_si(value, "W"); }
 
+std::string less_or_more(double saved) {
+  return fmt::format("{} {}", format_percent(std::abs(saved)), saved > 0 ? "less" : "more");
+}
+
 std::string less_or_more(double saved, const char* what) {
   if (std::abs(saved) < 0.005) return fmt::format("the same {}", what);
-  return fmt::format("{} {} {}", format_percent(std::abs(saved)), saved > 0 ? "less" : "more",
-                     what);
+  return fmt::format("{} {}", less_or_more(saved), what);
 }
 
 std::string saving_sentence(const std::string& against, const Saving& saving) {
@@ -309,9 +310,8 @@ std::string saving_sentence(const std::string& against, const Saving& saving) {
   if (saving.energy) {
     text += less_or_more(*saving.energy, "energy");
     if (saving.energy_low && saving.energy_high)
-      text += fmt::format(" (90 % interval {} to {} less)",
-                          format_number(100 * *saving.energy_low, 2) + " %",
-                          format_number(100 * *saving.energy_high, 2) + " %");
+      text += fmt::format(" (90 % interval: {} to {})", less_or_more(*saving.energy_low),
+                          less_or_more(*saving.energy_high));
     text += ", ";
   }
   return text + less_or_more(saving.time, "time") + "; predicted.";

@@ -17,7 +17,6 @@
 #include "base/units.h"
 #include "plots/figures/roofline.h"
 #include "roofline/ceilings/names.h"
-#include "roofline/ceilings/roofline.h"
 
 namespace ridgeline {
 namespace {
@@ -97,6 +96,8 @@ void keep_used_roofs(const Explanation& explanation, Roofline& roofline) {
   roofline.ridges = std::move(ridges);
 }
 
+}  // namespace
+
 Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings) {
   RooflineOptions options;
   options.dtype = explanation.run.dtype;
@@ -120,6 +121,8 @@ Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings
   }
   return roofline;
 }
+
+namespace {
 
 // Colours say the bound here, so roofs are black and grey: their labels say the rest.
 void without_colours(Panel& panel) {

@@ -8,6 +8,7 @@
 
 #include "base/ceilings.h"
 #include "plots/figure.h"
+#include "roofline/ceilings/roofline.h"
 #include "roofline/explain/explanation.h"
 
 namespace ridgeline {
@@ -15,6 +16,10 @@ namespace ridgeline {
 // `ceilings` are those of the explanation's operating point. Layers that compute or move nothing
 // have no place on a roofline; the caption says what share of the time they take.
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings);
+
+// The roofs that the layers use, with the layers as points. The main roof is the one that most of
+// the time is compared with.
+Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings);
 
 Ink ink_of(BoundBy bound);
 std::string bound_words(BoundBy bound);  // "power cap"

@@ -52,6 +52,12 @@ function si(value, unit, digits = 3) {
   return `${significant(value / scale, digits)} ${prefix}${unit}`;
 }
 
+// For the ticks of an axis: no zeros at the end.
+function siTick(value, unit) {
+  const [number, ...rest] = si(value, unit).split(" ");
+  return `${Number(number)} ${rest.join(" ")}`.trim();
+}
+
 const seconds = (value) => si(value, "s");
 const joules = (value) => si(value, "J");
 const watts = (value) => si(value, "W");
@@ -63,12 +69,20 @@ function percent(share, digits = 1) {
   return `${value.toFixed(value >= 10 ? Math.min(digits, 0) : digits)} %`;
 }
 
-// [value, low, high, source] as "1.94 ms (1.48 ms to 2.71 ms)".
-function interval(estimate, format) {
-  if (!estimate) return "unknown";
+// [value, low, high, source] as "1.94 ms (1.48 to 2.71)": the ends have the unit of the value.
+function withInterval(estimate, unit) {
+  if (!estimate) return NONE;
   const [value, low, high] = estimate;
-  if (!(low < high)) return format(value);
-  return `${format(value)} (${format(low)} to ${format(high)})`;
+  const text = si(value, unit);
+  if (!(low < high)) return text;
+  const scale = value / Number(text.split(" ")[0]);
+  return `${text} (${significant(low / scale)} to ${significant(high / scale)})`;
+}
+
+// "20 % less time", "2.5 % more energy", "the same time".
+function lessOrMore(share, what) {
+  if (Math.abs(share) < 0.0005) return `the same ${what}`;
+  return `${percent(Math.abs(share))} ${share > 0 ? "less" : "more"} ${what}`;
 }
 
 function elide(name, most) {
@@ -76,6 +90,20 @@ function elide(name, most) {
   if (letters.length <= most) return name;
   const head = Math.ceil((most - 1) / 2);
   return letters.slice(0, head).join("") + "…" + letters.slice(letters.length - (most - 1 - head)).join("");
+}
+
+// The end of a name says most: "…conv2 + bn2 + relu".
+function elideFront(name, most) {
+  const letters = [...name];
+  if (letters.length <= most) return name;
+  const kept = letters.slice(letters.length - most + 1).join("");
+  const word = kept.search(/[./ ]/);
+  return `…${word >= 0 && word < 10 ? kept.slice(word + 1) : kept}`;
+}
+
+// Equal for layers that repeat: "layer4.*.conv2", and "relu" for relu_12.
+function withoutNumbers(name) {
+  return name.replace(/(^|[./ ])\d+(?=[./ ]|$)/g, "$1*").replace(/_\d+(?=[./ ]|$)/g, "");
 }
 
 // ---- what is selected ----
@@ -121,8 +149,17 @@ function isFound(layer) {
 const isFiltered = () =>
   state.layer !== null || state.op !== null || state.bound !== null || state.query !== "";
 
+// What had the focus has it again, though it was made anew.
+function keepingFocus(draw) {
+  const focused = document.activeElement?.dataset.focus;
+  draw();
+  if (focused) document.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+}
+
 function drawAll() {
-  for (const part of parts) part();
+  keepingFocus(() => {
+    for (const part of parts) part();
+  });
 }
 
 function isolate(change) {

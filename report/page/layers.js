@@ -9,10 +9,11 @@ function drawKinds() {
   for (const [name, time] of currentTimes().overheads) kinds.push({ name, layers: [], time });
   kinds.sort((a, b) => b.time - a.time);
   const longest = kinds[0].time;
+  const width = Math.max(...kinds.map((kind) => textWidth(elide(kind.name, 28))));
   const plot = makePlot(byId("kinds-plot"), { id: "kinds-figure", height: 64 + 26 * kinds.length,
-    margin: { left: 150, right: 74 }, title: "Time by kind of operation, coloured by bound",
+    margin: { left: Math.ceil(width) + 18 }, title: "Time by kind of operation, coloured by bound",
     description: kinds.map((kind) => `${kind.name} ${percent(kind.time / total)}`).join(", "),
-    x: { log: false, low: 0, high: longest * 1.02, title: "Time (predicted)", text: (v) => (v === 0 ? "0" : seconds(v)) },
+    x: { log: false, low: 0, high: longest * 1.09, title: "Time (predicted)", text: (v) => (v === 0 ? "0" : siTick(v, "s")) },
     y: { log: false, low: 0, high: kinds.length, hidden: true } });
   kinds.forEach((kind, i) => {
     const top = plot.top + (i + 0.16) * (plot.bottom - plot.top) / kinds.length;
@@ -29,7 +30,7 @@ function drawKinds() {
       plot.marks.append(bar);
       begin += time;
     }
-    plot.names.append(svgElement("text", { x: plot.left - 8, y: top + height / 2 + 4, "text-anchor": "end" }, elide(kind.name, 22)));
+    plot.names.append(svgElement("text", { x: plot.left - 8, y: top + height / 2 + 4, "text-anchor": "end" }, elide(kind.name, 28)));
     plot.names.append(svgElement("text", { x: plot.x(kind.time) + 6, y: top + height / 2 + 4 }, percent(kind.time / total)));
   });
 }
@@ -39,18 +40,29 @@ function drawBars() {
   const highest = Math.max(...layers.map((layer) => Math.max(layer.time, layer.measured ?? 0)));
   const plot = makePlot(byId("bars-plot"), { id: "bars-figure", height: 230, title: "Time by layer, in the order of execution",
     description: `${layers.length} layers; the longest takes ${seconds(highest)}.`,
-    x: { log: false, low: 0, high: layers.length, title: "Layer", text: (v) => String(v) },
-    y: { log: false, low: 0, high: highest * 1.06, title: "Time (predicted)", text: (v) => (v === 0 ? "0" : seconds(v)) } });
+    x: { log: false, low: 0.5, high: layers.length + 0.5, title: "Number of the layer", text: (v) => (Number.isInteger(v) ? String(v) : "") },
+    y: { log: false, low: 0, high: highest * 1.06, title: "Time", text: (v) => (v === 0 ? "0" : siTick(v, "s")) } });
+  const drawn = [];
   for (const layer of layers) {
     const width = plot.x(1) - plot.x(0);
     const bar = svgElement("rect", { class: `mark ${layer.bound}${isFound(layer) ? "" : " dim"}`, "data-layer": layer.index,
-      x: plot.x(layer.index) + width * 0.08, width: width * 0.84, y: plot.y(layer.time), height: plot.bottom - plot.y(layer.time) });
+      x: plot.x(layer.index + 0.5) + width * 0.08, width: width * 0.84, y: plot.y(layer.time), height: plot.bottom - plot.y(layer.time) });
     withTip(bar, () => layerTip(layer));
     bar.addEventListener("click", () => isolate({ layer: state.layer === layer.index ? null : layer.index }));
     plot.marks.append(bar);
+    drawn.push({ layer, mark: bar });
     if (layer.measured !== null) {
-      plot.marks.append(svgElement("circle", { class: "measured", cx: plot.x(layer.index + 0.5), cy: plot.y(layer.measured), r: 2.6 }));
+      plot.marks.append(svgElement("circle", { class: "measured", cx: plot.x(layer.index + 1), cy: plot.y(layer.measured), r: 2.6 }));
     }
+  }
+  walkThroughLayers(plot, drawn);
+  for (const bound of data.bounds) {
+    if (layers.some((layer) => layer.bound === bound)) {
+      legendEntry(plot, svgElement("rect", { class: `mark ${bound}`, x: 5, y: 2, width: 11, height: 11 }), `predicted, bound by ${boundName(bound)}`);
+    }
+  }
+  if (layers.some((layer) => layer.measured !== null)) {
+    legendEntry(plot, svgElement("circle", { class: "measured", cx: 11, cy: 7, r: 3.5 }), "measured");
   }
 }
 

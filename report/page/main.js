@@ -38,7 +38,7 @@ function drawSummary() {
       element("small", {}, times.bound_shares.map(([name, share]) => `${boundName(name)} ${percent(share)}`).join(", "))));
   byId("advice").replaceChildren(element("h3", {}, "What would help (predicted)"),
     element("ul", {}, ...run.advice.map(([change, time, energy]) => element("li", {},
-      `${change}: ${percent(time)} less time${energy === null ? "" : `, ${percent(energy)} less energy`} per sample`.replaceAll("-", "−")))));
+      `${change}: ${lessOrMore(time, "time")}${energy === null ? "" : `, ${lessOrMore(energy, "energy")}`} per sample`))));
   byId("advice").hidden = run.advice.length === 0;
   byId("notes").replaceChildren(...run.notes.map((text) => element("li", {}, text)));
   byId("notes-box").hidden = run.notes.length === 0;
@@ -59,13 +59,15 @@ function start() {
     byId("search").value = "";
     isolate({ layer: null, op: null, bound: null, query: "" });
   });
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : system.matches);
+  const showTheme = () => byId("theme").setAttribute("aria-pressed", String(isDark()));
   byId("theme").addEventListener("click", () => {
-    const dark = document.documentElement.dataset.theme
-      ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    document.documentElement.dataset.theme = dark ? "light" : "dark";
-    byId("theme").setAttribute("aria-pressed", String(!dark));
-    byId("theme").textContent = dark ? "Dark" : "Light";
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    showTheme();
   });
+  system.addEventListener("change", showTheme);
+  showTheme();
   let waiting = null;
   window.addEventListener("resize", () => {
     clearTimeout(waiting);

@@ -3,6 +3,7 @@
 
 const STEPS = 1000; // of a slider; the last is no limit
 const limits = { goal: "energy", latency: null, power: null, stock: true };
+let coloured = -1; // the knob that colours the modes; -1: none
 
 function extent(values) {
   return [Math.min(...values), Math.max(...values)];
@@ -57,8 +58,31 @@ function makePlanControls() {
     slider("latency", "Latency at most", "ms", 1e3),
     ...(hasPower ? [slider("power", "Mean power at most", "W", 1)] : []),
     element("label", {}, stock, " a stock mode if one will do"),
+    ...colourSelect(),
     element("button", { type: "button", onclick: () => { makePlanControls(); drawPlan(); } }, "Reset"));
 }
+
+// Offered where a clock differs between modes.
+function colourSelect() {
+  const differs = (knob) => new Set(currentRun().plan.shown.map((mode) => mode[3 + knob])).size > 1;
+  const offered = [0, 1].filter(differs);
+  if (!offered.includes(coloured)) coloured = -1;
+  if (offered.length === 0) return [];
+  const select = element("select", { id: "colour", onchange: () => { coloured = Number(select.value); drawPlan(); } },
+    element("option", { value: -1 }, "nothing"), ...offered.map((knob) => element("option", { value: knob }, `${KNOBS[knob]} clock`)));
+  select.value = coloured;
+  return [element("label", {}, "Colour modes by ", select)];
+}
+
+// Clocks in up to five steps of equally many clocks: the highest clock of each.
+function clockSteps() {
+  if (coloured < 0) return [];
+  const clocks = [...new Set(currentRun().plan.shown.map((mode) => mode[3 + coloured]))].filter((clock) => clock !== null).sort((a, b) => a - b);
+  const count = Math.min(5, clocks.length);
+  return Array.from({ length: count }, (_, i) => clocks[Math.floor(((i + 1) * clocks.length) / count) - 1]);
+}
+
+const rampClass = (step, count) => `ramp-${count > 1 ? Math.round((4 * step) / (count - 1)) : 0}`;
 
 function currentChoice() {
   const rows = planRows();
@@ -71,8 +95,8 @@ function answerText(choice) {
   if (!choice) {
     const rows = planRows().filter((row) => row.kept.length > 0);
     const least = (pick) => Math.min(...rows.map(pick));
-    return `No mode keeps these limits with a probability of ${percent(plan.risk)}. The tightest that some mode keeps alone: ` +
-      `${seconds(least((row) => row.kept[0]))} of latency, ${watts(least((row) => row.kept.at(-1)))} of power.`;
+    return `No mode meets these limits with a probability of ${percent(plan.risk)}. The tightest that some mode meets alone: ` +
+      `latency ${seconds(least((row) => row.kept[0]))}, mean power ${watts(least((row) => row.kept.at(-1)))}.`;
   }
   const how = choice.command ? `${choice.command}${choice.reach === "reboot" ? " (needs a reboot)" : ""}`
     : `ridgeline plan … --nvpmodel FILE writes it${choice.reach === "reboot" ? "; it needs a reboot" : ""}`;
@@ -130,39 +154,56 @@ function drawPlan() {
   const [lowY, highY] = extent([...all.map((mode) => mode[1]), ...rows.map((row) => row.energy_j)]);
   const plot = makePlot(host, { id: "plan-figure", height: 420, title: `${run.plan.choices} choices for ${run.network} on ${run.machine}`,
     description: answerText(choice),
-    x: { low: lowX / 1.15, high: highX * 1.2, title: run.plan.arrivals_per_s ? "Latency of a sample (predicted)" : "Latency of a batch (predicted)", text: seconds },
-    y: { low: lowY / 1.15, high: highY * 1.2, title: "Energy per sample (predicted)", text: joules } });
+    x: { low: lowX / 1.15, high: highX * 1.2, title: run.plan.arrivals_per_s ? "Latency of a sample (predicted)" : "Latency of a batch (predicted)", text: (v) => siTick(v, "s") },
+    y: { low: lowY / 1.15, high: highY * 1.2, title: "Energy per sample (predicted)", text: (v) => siTick(v, "J") } });
   shadeLimits(plot, rows);
+  const steps = clockSteps();
   for (const mode of all) {
-    const node = svgElement("circle", { class: "speck", cx: plot.x(mode[0]).toFixed(1), cy: plot.y(mode[1]).toFixed(1), r: 1.8 });
+    const step = steps.findIndex((top) => mode[3 + coloured] <= top);
+    const node = svgElement("circle", { class: step < 0 ? "speck" : `speck ${rampClass(step, steps.length)}`, cx: plot.x(mode[0]).toFixed(1), cy: plot.y(mode[1]).toFixed(1), r: 1.8 });
     withTip(node, () => [knobText(mode.slice(3)), `${seconds(mode[0])}, ${joules(mode[1])}, ${watts(mode[2])}`, "predicted"]);
     plot.marks.append(node);
   }
-  line(plot, energyFront(rows).map((row) => [row.latency_s, row.energy_j]), { class: "front" });
+  const front = energyFront(rows);
+  line(plot, front.map((row) => [row.latency_s, row.energy_j]), { class: "front" });
+  const walked = [];
+  front.forEach((row, i) => {
+    if (i > 0) plot.segments.push([plot.x(front[i - 1].latency_s), plot.y(front[i - 1].energy_j), plot.x(row.latency_s), plot.y(row.energy_j)]);
+  });
   for (const row of rows) {
     if (row.stock) continue;
     const node = svgElement("circle", { class: "front-dot", cx: plot.x(row.latency_s).toFixed(1), cy: plot.y(row.energy_j).toFixed(1), r: 2.4 });
-    withTip(node, () => [rowName(row), `${seconds(row.latency_s)}, ${joules(row.energy_j)}, ${watts(row.power_w)}`, "on the front of latency, energy and power; predicted"]);
+    const lines = () => [rowName(row), `${seconds(row.latency_s)}, ${joules(row.energy_j)}, ${watts(row.power_w)}`, "on the front of latency, energy and power; predicted"];
+    withTip(node, lines);
     plot.marks.append(node);
+    plot.discs.push([plot.x(row.latency_s), plot.y(row.energy_j), 3]);
+    walked.push({ mark: node, lines });
   }
-  for (const row of rows.filter((each) => each.stock && each.dtype === run.plan.chosen_dtype && each.batch === run.plan.chosen_batch)) {
+  const stock = rows.filter((each) => each.stock && each.dtype === run.plan.chosen_dtype && each.batch === run.plan.chosen_batch);
+  for (const row of stock) {
     const [x, y] = [plot.x(row.latency_s), plot.y(row.energy_j)];
     const node = svgElement("path", { class: "stock", d: shapePath("diamond", x, y, 90) });
-    withTip(node, () => [rowName(row), `${seconds(row.latency_s)}, ${joules(row.energy_j)}, ${watts(row.power_w)}`, "stock mode; predicted"]);
+    const lines = () => [rowName(row), `${seconds(row.latency_s)}, ${joules(row.energy_j)}, ${watts(row.power_w)}`, "stock mode; predicted"];
+    withTip(node, lines);
     plot.marks.append(node);
-    placeLabel(plot, row.mode, x, y, 9, { class: "strong" });
+    plot.discs.push([x, y, 6]);
+    walked.push({ mark: node, lines });
   }
-  if (choice) drawChoice(plot, choice);
-  legendEntry(plot, svgElement("circle", { class: "speck", cx: 11, cy: 7, r: 2 }), "a mode");
+  if (choice) walked.unshift(drawChoice(plot, choice));
+  for (const row of stock) placeLabel(plot, row.mode, plot.x(row.latency_s), plot.y(row.energy_j), row === choice ? 12 : 8, { class: "strong" });
+  walkWithKeys(plot, walked);
+  if (steps.length === 0) legendEntry(plot, svgElement("circle", { class: "speck lone", cx: 11, cy: 7, r: 2.6 }), "a mode");
+  steps.forEach((top, i) => legendEntry(plot, svgElement("circle", { class: `speck lone ${rampClass(i, steps.length)}`, cx: 11, cy: 7, r: 3.4 }),
+    `${i === 0 ? `a mode, ${KNOBS[coloured]} ` : ""}≤ ${top} MHz`));
   legendEntry(plot, svgElement("path", { class: "front", d: "M1,7H21" }), "front of latency and energy");
   legendEntry(plot, svgElement("circle", { class: "front-dot", cx: 11, cy: 7, r: 2.6 }), "front with power");
   legendEntry(plot, svgElement("path", { class: "stock", d: shapePath("diamond", 11, 7, 80) }), "stock mode");
   legendEntry(plot, svgElement("path", { class: "choice", d: shapePath("star", 11, 7, 80) }), "choice, 90 % interval");
   legendEntry(plot, svgElement("rect", { class: "forbidden", x: 3, y: 1, width: 16, height: 12 }), "beyond a limit");
-  const others = run.plan.other_limits.length ? ` Also kept: ${run.plan.other_limits.join(", ")}.` : "";
+  const others = run.plan.other_limits.length ? ` Also met: ${run.plan.other_limits.join(", ")}.` : "";
   plot.legend.append(element("p", { class: "caption" },
     `${run.plan.modes} modes predicted; of those that would share a spot one is drawn, the front is complete (${rows.length} rows). ` +
-    `A mode is chosen only if it keeps the limits with a probability of ${percent(run.plan.risk)}, so the choice may lie off the front.${others}`));
+    `A mode is chosen only if it meets the limits with a probability of ${percent(run.plan.risk)}, and a stock mode comes before others, so the choice may lie off the front.${others}`));
 }
 
 function drawChoice(plot, choice) {
@@ -173,12 +214,16 @@ function drawChoice(plot, choice) {
   if (mode && type >= 0 && choice.batch === run.batch && run.plan.arrivals_per_s === null && mode.runs[type].energy_j) {
     const [, shortest, longest] = mode.runs[type].time_s;
     const [, least, most] = mode.runs[type].energy_j.map((value) => value / choice.batch);
+    plot.segments.push([plot.x(shortest), y, plot.x(longest), y], [x, plot.y(least), x, plot.y(most)]);
     plot.marks.append(svgElement("path", { class: "whisker", fill: "none",
       d: `M${plot.x(shortest)},${y}H${plot.x(longest)}M${x},${plot.y(least)}V${plot.y(most)}` }));
   }
   const star = svgElement("path", { class: "choice", d: shapePath("star", x, y, 210) });
-  withTip(star, () => [rowName(choice), `${seconds(choice.latency_s)}, ${joules(choice.energy_j)}, ${watts(choice.power_w)}`, "the choice; predicted"]);
+  const lines = () => [rowName(choice), `${seconds(choice.latency_s)}, ${joules(choice.energy_j)}, ${watts(choice.power_w)}`, "the choice; predicted"];
+  withTip(star, lines);
   plot.marks.append(star);
+  plot.discs.push([x, y, 9]);
+  return { mark: star, lines };
 }
 
 // ---- the modes of the page side by side ----
@@ -187,11 +232,8 @@ const modeColumns = [
   { title: "mode", value: (mode) => mode.name },
   { title: "stock", value: (mode) => (mode.stock ? "yes" : "no") },
   { title: "reboot", value: (mode) => (mode.reach === "reboot" ? "yes" : "no") },
-  ...[["time", "s", "time_s"], ["energy", "J", "energy_j"], ["power", "W", "power_w"]].flatMap(([title, unit, key]) => [
-    { title: `${title} (${unit})`, numeric: true, value: (mode) => mode.runs[state.type][key]?.[0] ?? null, text: (mode) => si(mode.runs[state.type][key]?.[0], unit) },
-    { title: `${title}, 90 % interval`, value: (mode) => (mode.runs[state.type][key] ? mode.runs[state.type][key].slice(1, 3).join(" to ") : null),
-      text: (mode) => (mode.runs[state.type][key] ? `${si(mode.runs[state.type][key][1], unit)} to ${si(mode.runs[state.type][key][2], unit)}` : NONE) },
-  ]),
+  ...[["time", "s", "time_s"], ["energy", "J", "energy_j"], ["power", "W", "power_w"]].map(([title, unit, key]) =>
+    estimateColumn(title, unit, (mode) => mode.runs[state.type][key])),
   { title: "bound", value: (mode) => mode.runs[state.type].bound, text: (mode) => boundName(mode.runs[state.type].bound) },
   { title: "source", value: (mode) => mode.runs[state.type].time_s[3] },
 ];

@@ -55,31 +55,46 @@ function shapePath(shape, x, y, area) {
 
 // ---- scales ----
 
-function logScale(low, high, from, to) {
+// Of numbers at the axis; between lines of text and between columns of it.
+const TICK_ROOM = { x: 62, y: 24 };
+
+// The most steps of a decade whose ticks are far enough apart; whole decades where none are.
+function logTicks(scale, low, high, room) {
+  const values = (steps, decades) => {
+    const found = [];
+    for (let e = Math.floor(Math.log10(low)) - 1; e <= Math.ceil(Math.log10(high)); ++e) {
+      if (e % decades !== 0) continue;
+      for (const step of steps) {
+        const value = Number(`${step}e${e}`);
+        if (value >= low * 0.9999 && value <= high * 1.0001) found.push(value);
+      }
+    }
+    return found;
+  };
+  const isRoomy = (ticks) => ticks.every((tick, i) => i === 0 || Math.abs(scale(tick) - scale(ticks[i - 1])) >= room);
+  const choices = [[[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 1.5, 2, 3, 4, 5, 7], 1], [[1, 1.5, 2, 3, 5, 7], 1], [[1, 2, 5], 1],
+    [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3]];
+  const wide = Math.log10(high / low) > 1.6 ? choices.slice(3) : choices;
+  return wide.map(([steps, decades]) => values(steps, decades)).find(isRoomy) ?? [];
+}
+
+function logScale(low, high, from, to, room) {
   const a = Math.log10(low);
   const b = Math.log10(high);
   const scale = (value) => from + ((Math.log10(value) - a) / (b - a)) * (to - from);
   scale.low = low;
   scale.high = high;
   scale.inverse = (at) => 10 ** (a + ((at - from) / (to - from)) * (b - a));
-  const decades = b - a;
-  const steps = decades > 4.5 ? [1] : decades > 2 ? [1, 3] : decades > 0.9 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8];
-  scale.ticks = [];
-  for (let e = Math.floor(a) - 1; e <= Math.ceil(b); ++e) {
-    for (const step of steps) {
-      const value = Number(`${step}e${e}`);
-      if (value >= low * 0.9999 && value <= high * 1.0001) scale.ticks.push(value);
-    }
-  }
+  scale.ticks = logTicks(scale, low, high, room);
   return scale;
 }
 
-function linearScale(low, high, from, to) {
+function linearScale(low, high, from, to, room) {
   const scale = (value) => from + ((value - low) / (high - low)) * (to - from);
   scale.low = low;
   scale.high = high;
   scale.inverse = (at) => low + ((at - from) / (to - from)) * (high - low);
-  const raw = (high - low) / Math.max(2, Math.abs(to - from) / 90);
+  const raw = (high - low) / Math.max(1, Math.abs(to - from) / (1.3 * room));
   const size = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * size).find((k) => k >= raw);
   scale.ticks = [];
@@ -90,21 +105,22 @@ function linearScale(low, high, from, to) {
 // ---- frames ----
 
 // options: {id, title, description, height, x, y, margin}; x and y: {low, high, log, title, text,
-// hidden}. Returns {svg, marks, x, y, left, right, top, bottom, labels}.
+// hidden}. Returns {svg, marks, names, legend, x, y, left, right, top, bottom} and what labels must
+// keep clear of: taken (boxes of text), segments (of lines) and discs.
 function makePlot(host, options) {
   const width = Math.max(320, Math.floor(host.clientWidth || host.parentElement.clientWidth || 900));
   const { height } = options;
   const margin = { left: 72, right: 18, top: 10, bottom: 46, ...options.margin };
   const svg = svgElement("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, width, height,
-    role: "img", "aria-labelledby": `${options.id}-t ${options.id}-d`, tabindex: "0" });
+    role: "img", "aria-labelledby": `${options.id}-t ${options.id}-d`, tabindex: "0", "data-focus": options.id });
   svg.append(svgElement("title", { id: `${options.id}-t` }, options.title),
     svgElement("desc", { id: `${options.id}-d` }, options.description));
   const [left, right] = [margin.left, width - margin.right];
   const [top, bottom] = [margin.top, height - margin.bottom];
-  const scaleOf = (axis, from, to) =>
-    (axis.log === false ? linearScale : logScale)(axis.low, axis.high, from, to);
-  const x = scaleOf(options.x, left, right);
-  const y = scaleOf(options.y, bottom, top);
+  const scaleOf = (axis, from, to, room) =>
+    (axis.log === false ? linearScale : logScale)(axis.low, axis.high, from, to, room);
+  const x = scaleOf(options.x, left, right, TICK_ROOM.x);
+  const y = scaleOf(options.y, bottom, top, TICK_ROOM.y);
   const clip = `${options.id}-clip`;
   const clipPath = svgElement("clipPath", { id: clip });
   clipPath.append(svgElement("rect", { x: left, y: top, width: right - left, height: bottom - top }));
@@ -133,10 +149,10 @@ function makePlot(host, options) {
     element("figure", {},
       element("figcaption", {}, element("span", {}, options.title),
         element("span", { class: "files" },
-          element("button", { type: "button", class: "file", onclick: () => saveSvg(svg, options.id) }, "SVG"),
-          element("button", { type: "button", class: "file", onclick: () => savePng(svg, options.id) }, "PNG"))),
+          element("button", { type: "button", class: "file", "aria-label": `Save as SVG: ${options.title}`, onclick: () => saveSvg(svg, options.id) }, "SVG"),
+          element("button", { type: "button", class: "file", "aria-label": `Save as PNG: ${options.title}`, onclick: () => savePng(svg, options.id) }, "PNG"))),
       svg, legend));
-  return { svg, marks, names, legend, x, y, left, right, top, bottom, width, height, taken: [] };
+  return { id: options.id, svg, marks, names, legend, x, y, left, right, top, bottom, width, height, taken: [], segments: [], discs: [] };
 }
 
 function line(plot, points, attributes) {
@@ -155,29 +171,105 @@ function polygonOf(plot, points, attributes) {
 
 // ---- labels ----
 
-// A label that finds a free place around its point, or is left out. Returns whether it was drawn.
-function placeLabel(plot, text, px, py, distance, attributes = {}) {
-  const width = 6.4 * [...text].length;
-  const places = [[distance, 4, "start"], [-distance, 4, "end"], [0, -distance - 4, "middle"],
-    [0, distance + 12, "middle"], [distance, -distance, "start"], [-distance, -distance, "end"],
-    [distance, distance + 10, "start"], [-distance, distance + 10, "end"]];
-  for (const [dx, dy, anchor] of places) {
-    const left = px + dx - (anchor === "end" ? width : anchor === "middle" ? width / 2 : 0);
-    const box = [left, py + dy - 10, left + width, py + dy + 3];
-    if (box[0] < plot.left + 2 || box[2] > plot.right - 2 || box[1] < plot.top + 2 || box[3] > plot.bottom - 2) continue;
-    if (plot.taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
-    plot.taken.push(box);
-    plot.names.append(svgElement("text", { x: px + dx, y: py + dy, "text-anchor": anchor, ...attributes }, text));
-    return true;
+const ruler = document.createElement("canvas").getContext("2d");
+
+function textWidth(text, strong = false) {
+  ruler.font = `${strong ? 600 : 400} 12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
+  return ruler.measureText(text).width;
+}
+
+const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
+// Whether the segment [x, y, u, v] enters the box [left, top, right, bottom].
+function enters([x, y, u, v], [left, top, right, bottom]) {
+  let [from, to] = [0, 1];
+  for (const [at, way, low, high] of [[x, u - x, left, right], [y, v - y, top, bottom]]) {
+    if (way === 0) {
+      if (at < low || at > high) return false;
+      continue;
+    }
+    const [a, b] = [(low - at) / way, (high - at) / way];
+    from = Math.max(from, Math.min(a, b));
+    to = Math.min(to, Math.max(a, b));
   }
-  return false;
+  return from <= to;
+}
+
+function cross([x, y, u, v], [a, b, c, d]) {
+  const side = (px, py, qx, qy, rx, ry) => Math.sign((qx - px) * (ry - py) - (qy - py) * (rx - px));
+  return side(x, y, u, v, a, b) !== side(x, y, u, v, c, d) && side(a, b, c, d, x, y) !== side(a, b, c, d, u, v);
+}
+
+const touches = ([x, y, r], box) =>
+  Math.hypot(x - Math.max(box[0], Math.min(x, box[2])), y - Math.max(box[1], Math.min(y, box[3]))) < r;
+
+// How much a label would cover of marks there; Infinity if a text or a line is in its way.
+function coverCost(plot, box, leader) {
+  if (box[0] < plot.left + 2 || box[2] > plot.right - 2 || box[1] < plot.top + 2 || box[3] > plot.bottom - 2) return Infinity;
+  if (plot.taken.some((other) => meet(box, other) || (leader && enters(leader, other)))) return Infinity;
+  if (plot.segments.some((segment) => enters(segment, box))) return Infinity;
+  const crossed = leader ? plot.segments.filter((segment) => cross(segment, leader)).length : 0;
+  return plot.discs.reduce((sum, disc) => sum + (touches(disc, box) ? 60 : 0), 25 * crossed);
+}
+
+// A label near its point: the nearest free place, further away with a leader, or none at all.
+// Returns whether it was drawn.
+function placeLabel(plot, text, px, py, distance, attributes = {}) {
+  const width = textWidth(text, attributes.class === "strong");
+  let best = null;
+  for (const further of [0, 12, 26, 44, 66, 92, 122]) {
+    if (best && best.cost <= further) break;
+    for (let turn = 0; turn < 12; ++turn) {
+      const angle = (turn * Math.PI) / 6;
+      const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
+      const reach = distance + further;
+      const side = Math.abs(dx) < 0.3 ? 0 : Math.sign(dx); // where the text begins or ends
+      const [tx, ty] = [px + dx * reach, py + dy * (reach + 4)];
+      const left = side > 0 ? tx : side < 0 ? tx - width : tx - width / 2;
+      const box = [left - 2, ty - 8, left + width + 2, ty + 7];
+      const leader = further > 0 ? [px + dx * distance, py + dy * distance, tx, ty] : null;
+      const cost = coverCost(plot, box, leader) + further + (dx < -0.3 ? 3 : 0) + (side === 0 ? 2 : 0);
+      if (cost < 150 && (!best || cost < best.cost)) best = { cost, box, leader, left };
+    }
+  }
+  if (!best) return false;
+  plot.taken.push(best.box);
+  if (best.leader) {
+    const [x1, y1, x2, y2] = best.leader;
+    plot.names.append(svgElement("line", { class: "leader", x1, y1, x2, y2 }));
+    plot.segments.push(best.leader);
+  }
+  plot.names.append(svgElement("text", { x: best.left, y: best.box[1] + 12, ...attributes }, text));
+  return true;
+}
+
+// Arrow keys walk through `items` {mark, lines, enter}; Enter acts, Escape shows all layers.
+const walkedTo = new Map();
+
+function walkWithKeys(plot, items) {
+  plot.svg.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") return isolate({ layer: null });
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step && items.length > 0) {
+      event.preventDefault();
+      const at = ((walkedTo.get(plot.id) ?? (step > 0 ? -1 : items.length)) + step + items.length) % items.length;
+      walkedTo.set(plot.id, at);
+      const box = items[at].mark.getBoundingClientRect();
+      showTip(items[at].lines(), box.right, box.top);
+      byId("walked").textContent = items[at].lines().slice(0, 3).join(", ");
+    } else if (event.key === "Enter" && items[walkedTo.get(plot.id)]?.enter) {
+      items[walkedTo.get(plot.id)].enter();
+    }
+    return undefined;
+  });
+  plot.svg.addEventListener("blur", hideTip);
 }
 
 function legendEntry(plot, swatch, text, onclick = null, pressed = false) {
   const icon = svgElement("svg", { width: 22, height: 14, viewBox: "0 0 22 14", "aria-hidden": "true", class: "plot" });
   icon.append(swatch);
   plot.legend.append(onclick
-    ? element("button", { type: "button", class: "entry", "aria-pressed": String(pressed), onclick }, icon, text)
+    ? element("button", { type: "button", class: "entry", "data-focus": `${plot.id} ${text}`, "aria-pressed": String(pressed), onclick }, icon, text)
     : element("span", { class: "entry" }, icon, text));
 }
 

@@ -8,14 +8,14 @@ function zoom(factor, at = 0.5) {
   const centre = view.begin + at * (view.end - view.begin);
   view.begin = Math.max(0, Math.min(1 - width, centre - at * width));
   view.end = view.begin + width;
-  drawTimeline();
+  keepingFocus(drawTimeline);
 }
 
 function move(share) {
   const width = view.end - view.begin;
   view.begin = Math.max(0, Math.min(1 - width, view.begin + share * width));
   view.end = view.begin + width;
-  drawTimeline();
+  keepingFocus(drawTimeline);
 }
 
 function drawTimeline() {
@@ -36,7 +36,7 @@ function drawTimeline() {
   const plot = makePlot(host, { id: "timeline-figure", height: 70 + 44 * lanes.length, margin: { left: 72 },
     title: `Timeline of one step in ${mode.name}: ${seconds(total / 1e9)}`,
     description: "Bars of host work and kernels over time.",
-    x: { log: false, low: view.begin * whole, high: view.end * whole, title: "Time since the step began", text: (v) => (v === 0 ? "0" : seconds(v / 1e9)) },
+    x: { log: false, low: view.begin * whole, high: view.end * whole, title: "Time since the step began", text: (v) => (v === 0 ? "0" : siTick(v / 1e9, "s")) },
     y: { log: false, low: 0, high: lanes.length, hidden: true } });
   const rowHeight = (plot.bottom - plot.top) / lanes.length;
   lanes.forEach((lane, i) => plot.names.append(svgElement("text", { x: plot.left - 8, y: plot.top + (i + 0.5) * rowHeight + 4, "text-anchor": "end" }, lane)));
@@ -48,9 +48,9 @@ function drawTimeline() {
     withTip(node, () => lines);
     if (layer) node.addEventListener("click", () => isolate({ layer: state.layer === layer.index ? null : layer.index }));
     plot.marks.append(node);
-    const room = Math.floor((Math.min(end, plot.right) - Math.max(x, plot.left) - 8) / 6.6);
-    if (layer && room >= 6 && lane > 0) {
-      plot.names.append(svgElement("text", { class: "inside", x: Math.max(x, plot.left) + 4, y: plot.top + (lane + 0.5) * rowHeight + 4 }, elide(layer.name, room)));
+    const room = Math.floor((Math.min(end, plot.right) - Math.max(x, plot.left) - 8) / 6.8);
+    if (layer && room >= Math.min(9, [...layer.name].length) && lane > 0) {
+      plot.names.append(svgElement("text", { class: `inside ${css}`, x: Math.max(x, plot.left) + 4, y: plot.top + (lane + 0.5) * rowHeight + 4 }, elideFront(layer.name, room)));
     }
   };
   bar(0, 0, spans.setup_ns, "host", ["begin of the step", seconds(spans.setup_ns / 1e9)], null);
@@ -66,7 +66,7 @@ function drawTimeline() {
   bar(0, spans.tail_begin_ns, spans.tail_ns, "host", ["end of the step", seconds(spans.tail_ns / 1e9)], null);
   bar(0, total - spans.waiting_ns, spans.waiting_ns, "overhead", ["host and device waiting for each other", seconds(spans.waiting_ns / 1e9)], null);
   for (const [text, act] of [["Zoom in", () => zoom(0.5)], ["Zoom out", () => zoom(2)], ["Earlier", () => move(-0.5)], ["Later", () => move(0.5)]]) {
-    plot.legend.append(element("button", { type: "button", onclick: act }, text));
+    plot.legend.append(element("button", { type: "button", "data-focus": `timeline ${text}`, onclick: act }, text));
   }
   plot.legend.append(element("p", { class: "caption" }, "Predicted at the means of the parameters. 'ridgeline explain --trace FILE' writes the same for Perfetto."));
   plot.svg.addEventListener("wheel", (event) => {
@@ -77,7 +77,10 @@ function drawTimeline() {
   }, { passive: false });
   plot.svg.addEventListener("keydown", (event) => {
     const act = { "+": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25) }[event.key];
-    if (act) { event.preventDefault(); act(); byId("timeline-plot").querySelector("svg").focus(); }
+    if (act) {
+      event.preventDefault();
+      act();
+    }
   });
 }
 
