@@ -25,8 +25,8 @@ class LabelLayout {
  public:
   LabelLayout(const Panel& panel, const Viewport& view, const LabelMetrics& metrics)
       : panel_(panel), view_(view), metrics_(metrics) {
-    if (metrics.ranked) return;
     for (const Series& series : panel.series) add_obstacles(series);
+    if (metrics.ranked) markers_.clear();  // their labels stand at their corners
   }
 
   // Greedy placement depends on the order: several are tried, and the fullest picture with the
@@ -327,14 +327,16 @@ class LabelLayout {
              0}};
   }
 
+  // Over the end of a line; under it where another line runs there.
   std::vector<Candidate> above_end(const Label& label, double width) const {
     const XY end = view_.screen(label.anchor);
-    return {{snapped({{end.x - 1.25 * metrics_.gap - width / 2,
-                       end.y - 0.75 * metrics_.gap - metrics_.line_height / 2},
+    const auto at = [&](double side) {
+      return snapped({{end.x - 1.25 * metrics_.gap - width / 2,
+                       end.y + side * (0.75 * metrics_.gap + metrics_.line_height / 2)},
                       width,
-                      metrics_.line_height}),
-             {},
-             0}};
+                      metrics_.line_height});
+    };
+    return {{at(-1), {}, 0}, {at(+1), {}, 1}};
   }
 
   // Off a corner of a point, or over it.

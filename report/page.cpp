@@ -191,7 +191,16 @@ Json knobs_json(const OperatingPoint& point) {
           nullable(point.cpu_cores), nullable(point.gpu_units)};
 }
 
-// Full digits: the page must choose what a plan chooses.
+// The fields of a row of choosable_json.
+const Json& choosable_fields() {
+  static const Json fields = {"mode",     "stock",    "reach",   "command",   "knobs",
+                              "batch",    "dtype",    "variant", "latency_s", "goal_s",
+                              "sample_s", "energy_j", "power_w", "kept"};
+  return fields;
+}
+
+// Full digits where modes are compared, since the page must choose what a plan chooses; seven for
+// the limits, which are typed with fewer.
 Json choosable_json(const PageRun& run, const ChoosableRow& row) {
   const PlanProblem& problem = run.problem;
   const Sweep& sweep = run.result.sweep;
@@ -199,23 +208,23 @@ Json choosable_json(const PageRun& run, const ChoosableRow& row) {
   const PlanVariant& variant = variant_at(problem, sweep, row.row);
   Json kept = Json::array();
   for (const KeptLimits& limits : row.kept) {
-    kept.push_back(drawn_number(limits.latency_s, 8));
-    kept.push_back(drawn_number(limits.power_w, 8));
+    kept.push_back(drawn_number(limits.latency_s, 7));
+    kept.push_back(drawn_number(limits.power_w, 7));
   }
-  return {{"mode", mode_name(mode.point)},
-          {"stock", mode.stock},
-          {"reach", to_string(mode.reach)},
-          {"command", enter_command(problem.candidates, mode)},
-          {"knobs", knobs_json(mode.point)},
-          {"batch", variant.batch},
-          {"dtype", to_string(variant.dtype)},
-          {"variant", sweep.variant_of(row.row)},
-          {"latency_s", nullable(finite(row.service.latency_s))},
-          {"goal_s", nullable(finite(row.service.goal_s))},
-          {"sample_s", nullable(finite(row.service.sample_s))},
-          {"energy_j", nullable(finite(row.service.energy_j))},
-          {"power_w", nullable(finite(row.service.mean_power_w))},
-          {"kept", std::move(kept)}};
+  return {mode_name(mode.point),
+          mode.stock,
+          to_string(mode.reach),
+          enter_command(problem.candidates, mode),
+          knobs_json(mode.point),
+          variant.batch,
+          to_string(variant.dtype),
+          sweep.variant_of(row.row),
+          nullable(finite(row.service.latency_s)),
+          nullable(finite(row.service.goal_s)),
+          nullable(finite(row.service.sample_s)),
+          nullable(finite(row.service.energy_j)),
+          nullable(finite(row.service.mean_power_w)),
+          std::move(kept)};
 }
 
 // One mode per spot of the picture: latency, energy, power, knobs.
@@ -283,6 +292,7 @@ Json plan_view_json(const PageRun& run) {
           {"chosen", name_of(plan.chosen)},
           {"chosen_batch", plan.chosen.batch},
           {"chosen_dtype", to_string(plan.chosen.dtype)},
+          {"row_fields", choosable_fields()},
           {"rows", std::move(rows)},
           {"shown", shown_modes(run)}};
 }

@@ -19,14 +19,26 @@ struct DeviceFront {
   const Plan* plan;
   std::vector<XY> points;  // latency, energy
   XY choice;
+  Interval x, y;  // 90 % intervals of the choice
 };
+
+// Draws of the time of a batch and of its energy; what is shown is in proportion to them.
+Interval around(double shown, const Estimate& estimate) {
+  if (!(estimate.value > 0)) return {shown, shown};
+  return {shown * estimate.low / estimate.value, shown * estimate.high / estimate.value};
+}
 
 std::vector<DeviceFront> fronts_of(const std::vector<DevicePlan>& devices) {
   std::vector<DeviceFront> fronts;
   for (const DevicePlan& device : devices) {
     const Plan& plan = device.result.plan;
     if (!plan.chosen.service.energy_j) continue;
-    DeviceFront front{&plan, {}, {plan.chosen.service.latency_s, *plan.chosen.service.energy_j}};
+    DeviceFront front{
+        &plan, {}, {plan.chosen.service.latency_s, *plan.chosen.service.energy_j}, {}, {}};
+    front.x = around(front.choice.x, plan.rated ? plan.rated->latency_s : plan.chosen.time_s);
+    front.y = around(front.choice.y, plan.rated && plan.rated->sample_energy_j
+                                         ? *plan.rated->sample_energy_j
+                                         : *plan.chosen.energy_j);
     for (const std::size_t row :
          energy_front(device.problem, device.result.sweep, plan.run.objective)) {
       const Service service =
@@ -53,6 +65,8 @@ Figure device_fronts_figure(const std::vector<DevicePlan>& devices) {
   };
   for (const DeviceFront& front : fronts) {
     include(front.choice);
+    include({front.x.low, front.y.low});
+    include({front.x.high, front.y.high});
     for (const XY& at : front.points) include(at);
   }
   Figure figure;
@@ -86,7 +100,9 @@ Figure device_fronts_figure(const std::vector<DevicePlan>& devices) {
     panel.series.push_back({"choice for " + front.plan->run.machine,
                             {front.choice},
                             {ink, Dash::solid, 0, Marker::star},
-                            {}});
+                            {front.y},
+                            {},
+                            {front.x}});
     panel.labels.push_back({"\u00a0\u00a0" + name_of(front.plan->chosen),
                             "",
                             LabelPlace::beside,
@@ -99,11 +115,13 @@ Figure device_fronts_figure(const std::vector<DevicePlan>& devices) {
                            name_of(front.plan->chosen), format_seconds(front.choice.x),
                            format_si(front.choice.y, "J"));
   }
-  figure.legend.push_back({"choice", {Ink::black, Dash::solid, 0, Marker::star}});
+  figure.legend.push_back(
+      {"choice, with 90\u00a0% intervals", {Ink::black, Dash::solid, 0, Marker::star}});
   figure.title = fmt::format("Modes for {} on {} devices, {}", first.run.network, fronts.size(),
                              to_string(first.run.runtime));
   figure.caption = "Lines: the modes that no other mode beats in both. Choices: " + choices +
-                   ". Predicted; nothing was measured.";
+                   ". A stock mode that meets the limits is chosen before clocks of one's own. "
+                   "Predicted; nothing was measured.";
   figure.description =
       fmt::format("Pareto fronts of {} devices in latency and energy.", fronts.size());
   figure.panels.push_back(std::move(panel));

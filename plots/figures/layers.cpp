@@ -24,7 +24,9 @@ namespace {
 constexpr std::size_t most_layer_labels = 6;
 constexpr double least_labelled_share = 0.01;
 constexpr double room_above = 4;        // the highest roof, for labels
+constexpr double room_right = 8;        // of the layers, for labels
 constexpr int longest_layer_name = 28;  // columns
+constexpr int short_layer_name = 22;
 
 bool has_place(const ExplainedLayer& layer) {
   return layer.time_s > 0 && layer.operations > 0 && layer.intensity && *layer.intensity > 0;
@@ -136,13 +138,46 @@ void without_colours(Panel& panel) {
     label.ink = plain(label.ink, label.emphasis || label.place != LabelPlace::right_margin);
 }
 
+// Everything that ended at the right end ends at the new one.
+void extend_right(Panel& panel, double high) {
+  const double end = panel.x.high;
+  const auto extend = [&](XY& at) {
+    if (at.x >= end * (1 - 1e-9)) at.x = high;
+  };
+  for (Series& series : panel.series)
+    for (XY& at : series.points) extend(at);
+  for (Zone& zone : panel.zones)
+    for (XY& at : zone.outline) extend(at);
+  for (Label& label : panel.labels)
+    if (label.place == LabelPlace::right_margin) extend(label.anchor);
+  panel.x.high = high;
+}
+
 // Layers that are alike, as one label.
 struct LabelledLayers {
   const ExplainedLayer* longest = nullptr;
   int count = 0;
   double time_share = 0;
 
-  std::string name() const { return count > 1 ? without_numbers(longest->name) : longest->name; }
+  // "layer4.*.conv2 + bn2"; but "features.7.block.0 + 1", whose numbers are most of the name.
+  std::string name() const {
+    const std::string common = without_numbers(longest->name);
+    return count > 1 && is_common() ? common : longest->name;
+  }
+
+  bool is_common() const {
+    const std::string common = without_numbers(longest->name);
+    return std::count(common.begin(), common.end(), '*') <= 2;
+  }
+
+  std::string text(int columns) const {
+    const std::string percent = format_percent(time_share);
+    if (count == 1) return fmt::format("{}: {}", elide_front(name(), columns), percent);
+    return is_common()
+               ? fmt::format("{}, {} layers: {}", elide_front(name(), columns), count, percent)
+               : fmt::format("{} and {} like it: {}", elide_front(name(), columns), count - 1,
+                             percent);
+  }
 };
 
 // The most time first.
@@ -180,6 +215,7 @@ class LayersPicture {
     figure_.title = fmt::format("Layers of {}, batch {}, {}, {} on {}", run.network, run.batch,
                                 to_string(run.dtype), to_string(explanation_.runtime), run.machine);
     figure_.panels.front().y.high *= room_above;
+    make_room_at_the_right();
     without_colours(figure_.panels.front());
     add_bubbles();
     add_labels();
@@ -191,6 +227,15 @@ class LayersPicture {
   }
 
  private:
+  // Labels that stand right of their layers need no leader across the roofs.
+  void make_room_at_the_right() {
+    double highest = 0;
+    for (const ExplainedLayer& layer : explanation_.layers)
+      if (has_place(layer)) highest = std::max(highest, *layer.intensity);
+    Panel& panel = figure_.panels.front();
+    if (highest > 0) extend_right(panel, std::max(panel.x.high, highest * room_right));
+  }
+
   // One series per bound; large bubbles first, so that small ones lie on top.
   void add_bubbles() {
     const auto layers = longest_layers(explanation_);
@@ -204,6 +249,8 @@ class LayersPicture {
         series.areas.push_back(layer->time_share);
       }
       if (series.points.empty()) continue;
+      if (figure_.legend.back().style.marker == Marker::ring)
+        figure_.legend.push_back({"other roofs", {Ink::grey, Dash::solid, 1.4, Marker::none}});
       figure_.legend.push_back({"bound by " + bound_words(bound), series.style});
       figure_.panels.front().series.push_back(std::move(series));
     }
@@ -214,12 +261,10 @@ class LayersPicture {
     for (const LabelledLayers& group : labelled_layers(explanation_)) {
       if (++labels > most_layer_labels) return;
       if (labels > 1 && group.time_share < least_labelled_share) return;
-      const std::string name = elide_front(group.name(), longest_layer_name);
       figure_.panels.front().labels.push_back(
-          {group.count > 1 ? fmt::format("{}, {} layers: {}", name, group.count,
-                                         format_percent(group.time_share))
-                           : fmt::format("{}: {}", name, format_percent(group.time_share)),
-           fmt::format("{}: {}", elide_front(group.name(), 16), format_percent(group.time_share)),
+          {group.text(longest_layer_name),
+           fmt::format("{}: {}", elide_front(group.name(), short_layer_name),
+                       format_percent(group.time_share)),
            LabelPlace::beside,
            place_of(*group.longest),
            {},

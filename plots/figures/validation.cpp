@@ -84,6 +84,13 @@ Style series_style(std::size_t index, std::size_t rows) {
 
 constexpr Style diagonal{Ink::black, Dash::solid, 1, Marker::none};
 
+std::size_t count_of(const std::vector<ValidationPoint>& points,
+                     const ValidatedQuantity& quantity) {
+  return static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(),
+                    [&](const ValidationPoint& point) { return !!quantity.pair_of(point); }));
+}
+
 Panel panel_of(const std::vector<ValidationPoint>& points, const ValidatedQuantity& quantity) {
   const Interval range = range_of(points, quantity);
   Panel panel;
@@ -94,13 +101,14 @@ Panel panel_of(const std::vector<ValidationPoint>& points, const ValidatedQuanti
   panel.zones.push_back({"within 20 %", band_of(range), Ink::grey});
   panel.series.push_back({"equal", line_of(1, range), diagonal, {}});
   const std::vector<std::string> names = series_names(points);
+  const std::size_t count = count_of(points, quantity);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    Series series{names[i], {}, series_style(i, points.size()), {}};
+    Series series{names[i], {}, series_style(i, count), {}};
     for (const ValidationPoint& point : points) {
       const auto pair = quantity.pair_of(point);
       if (point.series != names[i] || !pair) continue;
       series.points.push_back({pair->measured, pair->predicted.value});
-      if (points.size() <= most_intervals)
+      if (count <= most_intervals)
         series.y_intervals.push_back(shown_interval(pair->predicted, range));
     }
     if (!series.points.empty()) panel.series.push_back(std::move(series));
@@ -113,9 +121,10 @@ Panel panel_of(const std::vector<ValidationPoint>& points, const ValidatedQuanti
 Figure validation_figure(const std::vector<ValidationPoint>& points, double mape,
                          const std::string& caption) {
   Figure figure;
+  bool has_bars = false, lacks_bars = false;
   for (const ValidatedQuantity& quantity : quantities)
-    if (std::any_of(points.begin(), points.end(),
-                    [&](const ValidationPoint& point) { return !!quantity.pair_of(point); })) {
+    if (const std::size_t count = count_of(points, quantity); count > 0) {
+      (count <= most_intervals ? has_bars : lacks_bars) = true;
       Panel panel = panel_of(points, quantity);
       panel.title = fmt::format("{} [{}]", quantity.title, panel.x.unit);
       figure.panels.push_back(std::move(panel));
@@ -145,8 +154,9 @@ Figure validation_figure(const std::vector<ValidationPoint>& points, double mape
     figure.legend.push_back({names[i], series_style(i, points.size())});
   figure.legend.push_back({"equal; band: ±20 %", diagonal});
   figure.caption = caption;
-  if (points.size() <= most_intervals)
-    figure.caption += ". Bars: 90 % intervals of the predictions";
+  if (has_bars) figure.caption += ". Bars: 90 % intervals of the predictions";
+  if (has_bars && lacks_bars)
+    figure.caption += fmt::format(", where there are at most {} runs", most_intervals);
   return figure;
 }
 

@@ -27,7 +27,8 @@ function svgElement(tag, attributes = {}, text = null) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  if (text !== null) node.textContent = text;
+  // Control characters have no place in XML: the saved file could not be read.
+  if (text !== null) node.textContent = String(text).replace(/[\u0000-\u001f\u007f\ufffe\uffff]/g, "\ufffd");
   return node;
 }
 
@@ -90,6 +91,11 @@ function elide(name, most) {
   if (letters.length <= most) return name;
   const head = Math.ceil((most - 1) / 2);
   return letters.slice(0, head).join("") + "…" + letters.slice(letters.length - (most - 1 - head)).join("");
+}
+
+// A number and its unit stay on one line.
+function unbroken(text) {
+  return text.replace(/(\d) (%|[pnµmkMGT]?(s|J|W|Hz|B|FLOP)\b)/g, "$1\u00a0$2");
 }
 
 // The end of a name says most: "…conv2 + bn2 + relu".
@@ -157,6 +163,7 @@ function keepingFocus(draw) {
 }
 
 function drawAll() {
+  hideTip(); // of a mark that is about to go
   keepingFocus(() => {
     for (const part of parts) part();
   });

@@ -5,6 +5,12 @@ const TIE_WIDTH = 1e-6; // of the logarithm of a score, as in planner/choice.cpp
 const SAME_ENERGY = 0.01;
 const SAME_TIME = 0.005;
 
+// The rows of a plan as objects; in the data their field names stand once.
+function rowsOf(plan) {
+  plan.objects ??= plan.rows.map((row) => Object.fromEntries(plan.row_fields.map((field, i) => [field, row[i]])));
+  return plan.objects;
+}
+
 function scoreOf(row, goal) {
   if (goal === "time") return row.goal_s;
   if (goal === "power") return row.power_w;

@@ -9,7 +9,8 @@ function drawKinds() {
   for (const [name, time] of currentTimes().overheads) kinds.push({ name, layers: [], time });
   kinds.sort((a, b) => b.time - a.time);
   const longest = kinds[0].time;
-  const width = Math.max(...kinds.map((kind) => textWidth(elide(kind.name, 28))));
+  const most = byId("kinds-plot").clientWidth < 600 ? 18 : 44;
+  const width = Math.max(...kinds.map((kind) => textWidth(elide(kind.name, most))));
   const plot = makePlot(byId("kinds-plot"), { id: "kinds-figure", height: 64 + 26 * kinds.length,
     margin: { left: Math.ceil(width) + 18 }, title: "Time by kind of operation, coloured by bound",
     description: kinds.map((kind) => `${kind.name} ${percent(kind.time / total)}`).join(", "),
@@ -30,7 +31,7 @@ function drawKinds() {
       plot.marks.append(bar);
       begin += time;
     }
-    plot.names.append(svgElement("text", { x: plot.left - 8, y: top + height / 2 + 4, "text-anchor": "end" }, elide(kind.name, 28)));
+    plot.names.append(svgElement("text", { x: plot.left - 8, y: top + height / 2 + 4, "text-anchor": "end" }, elide(kind.name, most)));
     plot.names.append(svgElement("text", { x: plot.x(kind.time) + 6, y: top + height / 2 + 4 }, percent(kind.time / total)));
   });
 }
@@ -66,15 +67,20 @@ function drawBars() {
   }
 }
 
+// With its unit in each row of the page, and in the title of the file.
+function quantity(title, unit, value) {
+  return { title, numeric: true, value, text: (row) => si(value(row), unit), csv: [{ title: `${title} (${unit})`, value }] };
+}
+
 const layerColumns = [
   { title: "layer", value: (row) => row.name },
   { title: "#", numeric: true, value: (row) => row.index + 1 },
   { title: "op", value: (row) => row.op },
   { title: "bound", value: (row) => row.bound, text: (row) => boundName(row.bound) },
-  { title: "time (s, predicted)", numeric: true, value: (row) => row.time, text: (row) => seconds(row.time) },
-  { title: "share of time", numeric: true, value: (row) => row.share, text: (row) => percent(row.share) },
-  { title: "measured (s)", numeric: true, value: (row) => row.measured, text: (row) => seconds(row.measured) },
-  { title: "energy (J, predicted)", numeric: true, value: (row) => row.energy, text: (row) => joules(row.energy) },
+  quantity("time", "s", (row) => row.time),
+  { title: "share", numeric: true, value: (row) => row.share, text: (row) => percent(row.share) },
+  quantity("measured", "s", (row) => row.measured),
+  quantity("energy", "J", (row) => row.energy),
   { title: "FLOP", numeric: true, value: (row) => row.operations, text: (row) => si(row.operations, "") },
   { title: "bytes", numeric: true, value: (row) => row.bytes, text: (row) => si(row.bytes, "B") },
   { title: "FLOP/B", numeric: true, value: (row) => row.intensity, text: (row) => (row.intensity === null ? NONE : significant(row.intensity)) },
@@ -88,7 +94,7 @@ function drawLayers() {
   const measured = shownLayers().some((layer) => layer.measured !== null);
   if (fillsMeasured !== measured) {
     fillsMeasured = measured;
-    fillLayers = makeTable(byId("layers-table"), layerColumns.filter((column) => measured || column.title !== "measured (s)"),
+    fillLayers = makeTable(byId("layers-table"), layerColumns.filter((column) => measured || column.title !== "measured"),
       { id: "layer-rows", caption: "Layers: operations and bytes counted, times and energies predicted", most: 25,
         isFound, isChosen: (row) => row.index === state.layer, sort: { column: 4, up: false },
         onRow: (row) => isolate({ layer: state.layer === row.index ? null : row.index }) });

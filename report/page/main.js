@@ -27,7 +27,7 @@ function selectRun(index) {
 
 function drawSummary() {
   const run = currentRun();
-  byId("summary").replaceChildren(...run.summary.map((text) => element("li", {}, text)));
+  byId("summary").replaceChildren(...run.summary.map((text) => element("li", {}, unbroken(text))));
   const times = currentTimes();
   const tile = (title, estimate, format) => element("div", { class: "tile" }, element("span", {}, title),
     element("strong", {}, estimate ? format(estimate[0]) : "unknown"),

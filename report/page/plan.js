@@ -10,7 +10,7 @@ function extent(values) {
 }
 
 function planRows() {
-  return currentRun().plan.rows.filter((row) => row.latency_s !== null);
+  return rowsOf(currentRun().plan).filter((row) => row.latency_s !== null);
 }
 
 function limitRange(kind) {

@@ -35,8 +35,6 @@ function movedApart(places, room, lowest) {
 function drawRoofs(plot, times, range) {
   const main = mainRoof(times);
   const fastest = times.slopes[0];
-  const beside = roofMargin() > 100;
-  const named = [];
   for (const roof of times.roofs) {
     const ridge = roof.flops_per_s[0] / fastest.bytes_per_s[0];
     const begin = Math.max(ridge, range.low);
@@ -44,23 +42,6 @@ function drawRoofs(plot, times, range) {
     withTip(node, () => [`${roof.name} ${si(roof.flops_per_s[0], "FLOP/s")}`, `${roof.flops_per_s[3]}; ridge with ${fastest.name} at ${significant(ridge)} FLOP/B`]);
     const at = plot.y(roof.flops_per_s[0]);
     plot.segments.push([plot.x(begin), at, plot.right, at]);
-    named.push({ text: roofText(roof), at, isMain: roof === main });
-  }
-  named.sort((a, b) => a.at - b.at);
-  if (beside) {
-    const places = movedApart(named.map((name) => name.at), 15, plot.bottom - 4);
-    named.forEach((name, i) => {
-      plot.names.append(svgElement("line", { class: "leader", x1: plot.right, y1: name.at, x2: plot.right + 10, y2: places[i] }));
-      plot.names.append(svgElement("text", { class: name.isMain ? "strong" : "faint", x: plot.right + 13, y: places[i] + 4 }, name.text));
-    });
-  } else {
-    // Over the right ends: of two that would touch, the main one or the faster.
-    for (const name of [...named].sort((a, b) => b.isMain - a.isMain)) {
-      const box = [plot.right - textWidth(name.text, name.isMain) - 6, name.at - 16, plot.right - 3, name.at - 1];
-      if (box[1] < plot.top || plot.taken.some((other) => meet(box, other))) continue;
-      plot.taken.push(box);
-      plot.names.append(svgElement("text", { class: name.isMain ? "strong" : "faint", x: plot.right - 5, y: name.at - 4, "text-anchor": "end" }, name.text));
-    }
   }
   const highest = Math.max(...times.roofs.map((roof) => roof.flops_per_s[0]));
   times.slopes.forEach((slope, i) => {
@@ -71,6 +52,26 @@ function drawRoofs(plot, times, range) {
     withTip(node, () => [`${slope.name} ${si(rate, "B/s")}`, slope.bytes_per_s[3]]);
     plot.segments.push([plot.x(begin), plot.y(rate * begin), plot.x(end), plot.y(rate * end)]);
   });
+}
+
+function nameRoofs(plot, times) {
+  const named = times.roofs.map((roof) => ({ text: roofText(roof), at: plot.y(roof.flops_per_s[0]), isMain: roof === mainRoof(times) }))
+    .sort((a, b) => a.at - b.at);
+  if (roofMargin() > 100) {
+    const places = movedApart(named.map((name) => name.at), 15, plot.bottom - 4);
+    named.forEach((name, i) => {
+      plot.names.append(svgElement("line", { class: "leader", x1: plot.right, y1: name.at, x2: plot.right + 10, y2: places[i] }));
+      plot.names.append(svgElement("text", { class: name.isMain ? "strong" : "faint", x: plot.right + 13, y: places[i] + 4 }, name.text));
+    });
+  } else {
+    // Over the right ends, on no bubble; of two that would touch, the main one or the faster.
+    for (const name of [...named].sort((a, b) => b.isMain - a.isMain)) {
+      const box = [plot.right - textWidth(name.text, name.isMain) - 6, name.at - 16, plot.right - 3, name.at - 1];
+      if (box[1] < plot.top || plot.taken.some((other) => meet(box, other)) || plot.discs.some((disc) => touches(disc, box))) continue;
+      plot.taken.push(box);
+      plot.names.append(svgElement("text", { class: name.isMain ? "strong" : "faint", x: plot.right - 5, y: name.at - 4, "text-anchor": "end" }, name.text));
+    }
+  }
 }
 
 // Along the slopes, where no bubble and no other name is in the way: above the first, below others.
@@ -168,7 +169,7 @@ function nameLayers(plot, drawn) {
   const most = plot.width < 600 ? 3 : 7;
   const sorted = [...groups.values()].sort((a, b) => b.share - a.share).filter((group, i) => i === 0 || group.share >= 0.01);
   for (const group of sorted.slice(0, most)) {
-    const name = elideFront(group.count > 1 ? withoutNumbers(group.layer.name) : group.layer.name, plot.width < 600 ? 18 : 28);
+    const name = elideFront(group.count > 1 ? withoutNumbers(group.layer.name) : group.layer.name, plot.width < 600 ? 18 : 34);
     const text = `${name}${group.count > 1 ? `, ${group.count} layers` : ""}: ${percent(group.share)}`;
     placeLabel(plot, text, plot.x(group.layer.intensity), plot.y(group.layer.operations / group.layer.time), group.radius + 3);
   }
@@ -198,8 +199,8 @@ function drawRoofline() {
   const layers = shownLayers();
   const times = currentTimes();
   const mode = currentMode().name;
-  byId("verdict").textContent = `${times.mode_text.startsWith(mode) ? "" : `${mode}: `}${times.mode_text}. ` +
-    `${seconds(times.time_s[0])} in ${currentLayers().dtype}; ${times.verdict}.`;
+  byId("verdict").textContent = unbroken(`${times.mode_text.startsWith(mode) ? "" : `${mode}: `}${times.mode_text}. ` +
+    `${seconds(times.time_s[0])} in ${currentLayers().dtype}; ${times.verdict}.`);
   const range = intensityRange(layers, times);
   const rates = layers.filter((layer) => layer.operations > 0 && layer.time > 0).flatMap((layer) =>
     [layer.operations / layer.time, ...(layer.measured > 0 ? [layer.operations / layer.measured] : [])]);
@@ -216,6 +217,7 @@ function drawRoofline() {
     [ridge, mainRoof(times).flops_per_s[0]]], { class: "zone compute" });
   drawRoofs(plot, times, range);
   const drawn = drawBubbles(plot, layers);
+  nameRoofs(plot, times);
   nameZones(plot, ridge);
   nameSlopes(plot, times, range);
   nameLayers(plot, drawn);
@@ -278,7 +280,7 @@ function drawEnergy(layers, times, range) {
   const powers = placed.map((layer) => layer.energy / layer.time).concat(curve.map(([, e, t]) => e / t));
   const power = makePlot(byId("power-plot"), { id: "power-figure", height: 230, margin: { right: roofMargin() },
     title: "Power at each intensity", description: "Watts while a kernel runs at full rate at each intensity, and those of each layer.",
-    x: range, y: { log: false, low: 0, high: Math.max(...powers) * 1.12, title: "Power (W)", text: (v) => significant(v, 3) } });
+    x: range, y: { log: false, low: 0, high: Math.max(...powers) * 1.12, title: "Power (W)", text: String } });
   line(power, curve.map(([x, e, t]) => [x, e / t]), { class: "roof main" });
   walkThroughLayers(power, placed.map((layer) => mark(power, layer, layer.energy / layer.time)));
   for (const plot of [energy, power]) legendEntry(plot, svgElement("path", { class: "roof main", d: "M1,7H21" }), "the machine at full rate");

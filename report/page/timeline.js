@@ -49,8 +49,8 @@ function drawTimeline() {
     if (layer) node.addEventListener("click", () => isolate({ layer: state.layer === layer.index ? null : layer.index }));
     plot.marks.append(node);
     const room = Math.floor((Math.min(end, plot.right) - Math.max(x, plot.left) - 8) / 6.8);
-    if (layer && room >= Math.min(9, [...layer.name].length) && lane > 0) {
-      plot.names.append(svgElement("text", { class: `inside ${css}`, x: Math.max(x, plot.left) + 4, y: plot.top + (lane + 0.5) * rowHeight + 4 }, elideFront(layer.name, room)));
+    if (layer && room >= Math.min(14, [...layer.name].length) && lane > 0) {
+      plot.names.append(svgElement("text", { class: `inside ${css}`, x: Math.max(x, plot.left) + 4, y: plot.top + (lane + 0.5) * rowHeight + 4 }, elide(layer.name, room)));
     }
   };
   bar(0, 0, spans.setup_ns, "host", ["begin of the step", seconds(spans.setup_ns / 1e9)], null);
