@@ -261,7 +261,7 @@ class LabelLayout {
     if (!candidate.leader) return cost;
     const Box leader = candidate.leader->box;
     for (const Box& line : lines_)
-      if (overlap(leader, line)) cost += 12;
+      if (overlap(leader, line)) cost += 40;
     for (const Box& marker : markers_)
       if (overlap(leader, marker)) cost += 10;
     for (const PlacedLabel& other : placed_)

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_layer_labels = 6;
 constexpr double least_labelled_share = 0.01;
 constexpr double room_above = 4;        // the highest roof, for labels
-constexpr double room_right = 8;        // of the layers, for labels
+constexpr double room_right = 30;       // of the layers, for labels
 constexpr int longest_layer_name = 28;  // columns
 constexpr int short_layer_name = 22;
 
