@@ -54,6 +54,9 @@ Character next_character(std::string_view text) {
     if ((byte & 0xc0) != 0x80) return {text.substr(0, 1), 1};
     code = code << 6 | (byte & 0x3fu);
   }
+  const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (is_overlong || is_surrogate || code > 0x10ffff) return {text.substr(0, 1), 1};
   return {text.substr(0, length), code_point_width(code)};
 }
 
@@ -76,7 +79,8 @@ bool is_printable_ascii(std::string_view text) {
 bool is_control(const Character& character) {
   const auto first = static_cast<unsigned char>(character.bytes.front());
   return (character.bytes.size() == 1 && (first < 0x20 || first >= 0x7f)) ||
-         (first == 0xc2 && static_cast<unsigned char>(character.bytes[1]) < 0xa0);
+         (first == 0xc2 && static_cast<unsigned char>(character.bytes[1]) < 0xa0) ||
+         character.bytes == "\xef\xbf\xbe" || character.bytes == "\xef\xbf\xbf";
 }
 
 // Names from a file must not move the cursor or colour the terminal.

@@ -22,8 +22,7 @@ using namespace svg_page;
 
 std::string quoted(std::string_view text) {
   std::string out = "'";
-  for (const char c : printable(text)) {
-    if (c == '\n') continue;
+  for (const char c : gnuplot_text(text)) {
     out += c;
     if (c == '\'') out += c;
   }
@@ -310,6 +309,17 @@ class Script {
 };
 
 }  // namespace
+
+std::string gnuplot_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '\n') continue;
+    if (c == '>' && out.ends_with("]]"))
+      out += ' ';  // gnuplot does not escape it, and XML forbids it
+    out += c;
+  }
+  return out;
+}
 
 std::string gnuplot_script(const Figure& figure) { return Script(figure).run(); }
 

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "plots/figure.h"
 
 namespace ridgeline {
+
+// A name in one line that gnuplot can write into an SVG; not yet quoted.
+std::string gnuplot_text(std::string_view text);
 
 std::string gnuplot_script(const Figure& figure);
 

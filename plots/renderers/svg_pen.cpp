@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text_table.h"
 #include "plots/renderers/svg_layout.h"
 
 namespace ridgeline {
@@ -27,10 +28,11 @@ std::string_view dash_array(Dash dash) {
   return "";
 }
 
-// Escaped for XML; control characters, which XML forbids, become U+FFFD.
+// Escaped for XML, which forbids control characters and bytes that are not UTF-8: names come from
+// files.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -45,10 +47,7 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 32)
-          out += "\xEF\xBF\xBD";
-        else
-          out += c;
+        out += c == '\n' ? ' ' : c;
     }
   }
   return out;

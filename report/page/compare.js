@@ -77,36 +77,60 @@ function drawAccuracy() {
   const lines = [];
   if (calibrated.length) lines.push(`The model of this machine was fitted to ${calibrated.length} measured runs.`);
   if (check) {
-    lines.push(`${check.rows} measured runs of ${check.file} were predicted: mean error of time ${percent(check.time_mape)}, ` +
+    lines.push(`${check.rows} measured runs of ${check.file.split("/").pop()} were predicted: mean error of time ${percent(check.time_mape)}, ` +
       `of power ${percent(check.power_mape)}, of energy ${percent(check.energy_mape)}; ` +
       `${percent(check.coverage)} of the times lie in their 90 % intervals.`);
   }
   byId("accuracy-text").replaceChildren(...lines.map((text) => element("p", {}, text)));
-  if (check && check.scored.length) drawScored(check.scored);
+  byId("accuracy-plot").replaceChildren();
+  if (check) for (const quantity of SCORED) drawScored(check.scored, quantity);
+  const scored = check ? check.scored : [];
+  const rows = [...calibrated.map((row) => ({ ...row, role: "fitted to", device: currentRun().machine, model: row.network, mode: row.point.label || "custom",
+    measured_time_s: row.time_s, time_s: null, measured_power_w: row.power_w, power_w: null })), ...scored.map((row) => ({ ...row, role: "predicted" }))];
   makeTable(byId("accuracy-table"), [
-    { title: "network", value: (row) => row.network ?? row.model },
-    { title: "mode", value: (row) => row.mode ?? row.point.label },
+    { title: "network", value: (row) => row.model },
+    { title: "device", value: (row) => row.device },
+    { title: "mode", value: (row) => row.mode },
     { title: "batch", numeric: true, value: (row) => row.batch },
     { title: "type", value: (row) => row.dtype },
-    { title: "measured (s)", numeric: true, value: (row) => row.measured_time_s ?? row.time_s, text: (row) => seconds(row.measured_time_s ?? row.time_s) },
-    { title: "predicted (s)", numeric: true, value: (row) => row.time_s.value ?? null, text: (row) => seconds(row.time_s.value) },
-  ], { id: "accuracy-rows", caption: "Measured runs", most: 25 })([...calibrated, ...(check ? check.scored : [])]);
+    { title: "role", value: (row) => row.role },
+    quantity("measured time", "s", (row) => row.measured_time_s),
+    estimateColumn("predicted time", "s", (row) => triple(row.time_s)),
+    quantity("measured power", "W", (row) => row.measured_power_w),
+    estimateColumn("predicted power", "W", (row) => triple(row.power_w)),
+  ], { id: "accuracy-rows", caption: "Measured runs", most: 25 })(rows);
 }
 
-function drawScored(rows) {
-  const values = rows.flatMap((row) => [row.measured_time_s, row.time_s.value]);
-  const axis = { low: Math.min(...values) / 1.3, high: Math.max(...values) * 1.3, text: seconds };
-  const plot = makePlot(byId("accuracy-plot"), { id: "accuracy-figure", height: 380, title: "Predicted against measured time",
-    description: `${rows.length} runs; on the line both are equal.`,
+const triple = (estimate) => (estimate ? [estimate.value, estimate.low, estimate.high] : null);
+
+const SCORED = [["time", "s", "time_s"], ["power", "W", "power_w"], ["energy", "J", "energy_j"]];
+
+function drawScored(rows, [title, unit, key]) {
+  const pairs = rows.map((row) => ({ row, measured: row[`measured_${key}`], predicted: triple(row[key]) }))
+    .filter((pair) => pair.measured > 0 && pair.predicted && pair.predicted[1] > 0);
+  if (pairs.length === 0) return;
+  const [low, high] = extent(pairs.flatMap((pair) => [pair.measured, ...pair.predicted]));
+  const axis = { low: low / 1.15, high: high * 1.15, text: (v) => siTick(v, unit) };
+  const host = element("div");
+  byId("accuracy-plot").append(host);
+  const plot = makePlot(host, { id: `accuracy-${title}`, height: 380, title: `Predicted against measured ${title}`,
+    description: `${pairs.length} runs; on the line both are equal.`,
     x: { ...axis, title: "Measured" }, y: { ...axis, title: "Predicted" } });
   line(plot, [[axis.low, axis.low], [axis.high, axis.high]], { class: "roof dashed" });
-  for (const row of rows) {
-    const x = plot.x(row.measured_time_s);
-    plot.marks.append(svgElement("line", { class: "whisker", x1: x, x2: x, y1: plot.y(row.time_s.low), y2: plot.y(row.time_s.high) }));
-    const dot = svgElement("circle", { class: "measured", cx: x, cy: plot.y(row.time_s.value), r: 3 });
-    withTip(dot, () => [`${row.model}, ${row.mode}`, `${seconds(row.measured_time_s)} measured, ${seconds(row.time_s.value)} predicted`]);
+  const walked = [];
+  for (const { row, measured, predicted } of pairs) {
+    const x = plot.x(measured);
+    plot.marks.append(svgElement("line", { class: "whisker faded", x1: x, x2: x, y1: plot.y(predicted[1]), y2: plot.y(predicted[2]) }));
+    const dot = svgElement("circle", { class: "measured", cx: x, cy: plot.y(predicted[0]), r: 3 });
+    const lines = () => [`${row.model}, ${row.device}, ${row.mode}`, `${si(measured, unit)} measured, ${withInterval(predicted, unit)} predicted`];
+    withTip(dot, lines);
     plot.marks.append(dot);
+    walked.push({ mark: dot, lines });
   }
+  walkWithKeys(plot, walked);
+  legendEntry(plot, svgElement("circle", { class: "measured", cx: 11, cy: 7, r: 3.5 }), "a run");
+  legendEntry(plot, svgElement("path", { class: "whisker", d: "M11,1V13" }), "90 % interval of the prediction");
+  legendEntry(plot, svgElement("path", { class: "roof dashed", d: "M1,7H21" }), "equal");
 }
 
 parts.push(drawCompare, drawAccuracy);

@@ -73,6 +73,13 @@ function start() {
     clearTimeout(waiting);
     waiting = setTimeout(drawAll, 120);
   });
+  // Paper is narrower than the page: plots are drawn for it, so that their text stays readable.
+  const drawFor = (width) => {
+    document.body.style.width = width;
+    drawAll();
+  };
+  window.addEventListener("beforeprint", () => drawFor("700px"));
+  window.addEventListener("afterprint", () => drawFor(""));
   selectRun(0);
 }
 

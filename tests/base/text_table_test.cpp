@@ -154,6 +154,7 @@ TEST(Csv, Fields) {
 
 TEST(Printable, NothingSteersTheTerminal) {
   EXPECT_EQ(printable("a\x1b[2Jb\rc\td\x7f\ne"), "a?[2Jb?c?d?\ne");
+  EXPECT_EQ(printable("\xe0\x80\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xef\xbf\xbf"), "??? ??? ???? ?");
   EXPECT_EQ(printable("caf\xc3\xa9 \xc2\x9b"
                       "1m \xe2\x80\xa6"),
             "caf\xc3\xa9 ?1m \xe2\x80\xa6");

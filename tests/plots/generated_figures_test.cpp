@@ -13,10 +13,12 @@
 #include "plots/figures/layer_bars.h"
 #include "plots/figures/layers.h"
 #include "plots/figures/overlay.h"
+#include "plots/figures/plan.h"
 #include "plots/figures/roofline.h"
 #include "plots/figures/roofline_panels.h"
 #include "plots/renderers/svg.h"
 #include "plots/renderers/svg_layout.h"
+#include "tests/planner/planned.h"
 #include "tests/roofline/explained_network.h"
 #include "tests/roofline/made_up_board.h"
 #include "tests/roofline/made_up_mode.h"
@@ -109,12 +111,35 @@ class Generator {
                           count(0, 2) ? std::optional<double>() : between(30, 60));
   }
 
+  // A catalog device under a limit of latency, with names of ours.
+  Figure plan() {
+    static const std::vector<std::string> devices{"jetson-orin-nano-8gb", "jetson-agx-orin-64gb",
+                                                  "jetson-xavier-nx", "a100-80gb-sxm"};
+    Planned planned(devices[static_cast<std::size_t>(count(0, 3))],
+                    count(0, 1) ? "resnet18" : "bert_base", Runtime::tensorrt);
+    planned.problem.machine = name();
+    planned.problem.network = name();
+    for (CandidateMode& mode : planned.problem.candidates.modes)
+      if (mode.stock && count(0, 3) == 0) mode.point.label = name();
+    Objective objective = count(0, 1) ? at_rate(between(1, 20)) : least(Goal::energy);
+    objective.limits.push_back({LimitKind::latency, between(0.1, 2), 0, "--latency " + name()});
+    return plan_figure(planned.problem, planned.plan(objective),
+                       count(0, 1) ? ColourKnob::gpu : ColourKnob::memory);
+  }
+
   Figure figure(int kind) {
-    switch (kind % 10) {
+    switch (kind % 14) {
       case 0:
       case 1:
       case 2:
         return roofline_figure(roofline());
+      case 10:
+        return roofline_panels({roofline(), roofline(), roofline()});
+      case 11:
+        return roofline_overlay({roofline(), roofline(), roofline(), roofline()});
+      case 12:
+      case 13:
+        return plan();
       case 3:
       case 4:
       case 5: {

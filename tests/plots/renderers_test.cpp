@@ -13,6 +13,7 @@
 
 #include "base/child_process.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text_table.h"
 #include "plots/figures/energy.h"
 #include "plots/figures/roofline.h"
@@ -68,7 +69,29 @@ Figure hostile_figure() {
   Figure figure = roofline_figure(hostile_roofline());
   figure.title = "it's \"quoted\" `touch pwned` \\ \n$(x) @plot {/a_b^c}";
   figure.panels.front().labels.front().text = "a'b\nplot sin(x)";
+  figure.panels.front().labels.back().text = std::string(10000, 'W');
+  figure.legend.front().text = "<script>alert(1)</script> & ]]> <!-- \x01";
+  // No UTF-8: a stray byte, an overlong slash, half a surrogate pair, a letter cut short.
+  figure.caption = "caf\xc3\xa9 \xff \xe0\x80\xaf \xed\xa0\x80 \xef\xbf\xbf 層 \xe5\xb1";
   return figure;
+}
+
+// UTF-8 whose every '&' begins an entity and whose every '<' a tag that the renderer knows.
+void expect_xml(const std::string& picture) {
+  EXPECT_NO_THROW(Json(picture).dump()) << "not UTF-8";
+  for (std::size_t at = picture.find('&'); at != std::string::npos; at = picture.find('&', at + 1))
+    EXPECT_LT(picture.find(';', at) - at, 7U) << picture.substr(at, 40);
+  for (const char* harm : {"<script", "]]>", "\x01"})
+    EXPECT_EQ(picture.find(harm), std::string::npos) << harm;
+}
+
+TEST(Renderers, NamesCannotBreakASvg) {
+  const std::string picture = svg(hostile_figure());
+  expect_xml(picture);
+  EXPECT_EQ(picture.find("<!--"), std::string::npos);
+  EXPECT_NE(picture.find("caf\xc3\xa9"), std::string::npos);  // what is right stays
+  if (!find_in_path("rsvg-convert")) GTEST_SKIP() << "rsvg-convert is not installed";
+  EXPECT_EQ(png(hostile_figure()).substr(0, 4), "\x89PNG");
 }
 
 // Child programs take a few hundredths of a second each: one figure through each of them.
@@ -115,6 +138,7 @@ TEST(Renderers, GnuplotRunsTheScripts) {
     const ChildResult result = run_child(request);
     EXPECT_EQ(result.exit_code, 0) << result.output.substr(0, 400);
     EXPECT_NE(result.output.find("</svg>"), std::string::npos) << result.output.substr(0, 400);
+    expect_xml(result.output);
     EXPECT_EQ(result.output.find("warning"), std::string::npos);
   }
 }
@@ -124,7 +148,9 @@ TEST(Renderers, MatplotDrawsEveryKindOfFigure) {
   if (!find_in_path("gnuplot")) GTEST_SKIP() << "gnuplot is not installed";
   for (const Figure& figure : kinds_of_figures())
     EXPECT_NE(matplot_svg(figure).find("</svg>"), std::string::npos) << figure.title;
-  EXPECT_NE(matplot_svg(hostile_figure()).find("</svg>"), std::string::npos);
+  const std::string picture = matplot_svg(hostile_figure());
+  EXPECT_NE(picture.find("</svg>"), std::string::npos);
+  expect_xml(picture);
 }
 
 TEST(Renderers, MatplotSaysWhatIsMissing) {

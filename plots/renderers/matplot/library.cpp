@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "base/text_file.h"
-#include "base/text_table.h"
+#include "plots/renderers/gnuplot.h"
 #include "plots/renderers/matplot/matplot.h"
 #include "plots/renderers/svg_layout.h"
 #include "plots/renderers/svg_pen.h"
@@ -48,10 +48,8 @@ class WithoutSigpipe {
 // escaped, and quotes and backquotes, which would end the string or run a program, are replaced.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : printable(text)) {
+  for (const char c : gnuplot_text(text)) {
     switch (c) {
-      case '\n':
-        break;
       case '"':
       case '`':
         out += '\'';
@@ -59,12 +57,14 @@ std::string escaped(std::string_view text) {
       case '\\':
         out += '/';
         break;
+      case '&':  // escaped, gnuplot 5.4 writes it into the SVG as it is, which is no XML
+        out += "\uff06";
+        break;
       case '_':
       case '^':
       case '{':
       case '}':
       case '@':
-      case '&':
       case '~':
         out += "\\\\";
         out += c;
@@ -181,14 +181,18 @@ class Drawing {
          static_cast<float>(view.width / layout_.width),
          static_cast<float>(view.height / layout_.height)});
     axes->hold(true);
-    axis(axes->x_axis(), view.x, ticks_of(view.x, view.width, 46));
-    axis(axes->y_axis(), view.y, ticks_of(view.y, view.height, 26));
-    if (!panel.title.empty()) axes->title(escaped(panel.title));
+    // Shared axes are labelled in the lowest panel of a column and in the first of a row.
+    const auto columns = static_cast<std::size_t>(figure_.columns);
+    axis(axes->x_axis(), view.x, ticks_of(view.x, view.width, 46),
+         index + columns >= figure_.panels.size());
+    axis(axes->y_axis(), view.y, ticks_of(view.y, view.height, 26),
+         !figure_.shared_y || index % columns == 0);
     for (const Zone& zone : panel.zones) fill(axes, zone);
     for (const Series& series : panel.series) draw(axes, series);
   }
 
-  static void axis(matplot::axis_type& axis, const Axis& from, const std::vector<Tick>& ticks) {
+  static void axis(matplot::axis_type& axis, const Axis& from, const std::vector<Tick>& ticks,
+                   bool is_labelled) {
     axis.limits({from.low, from.high});
     axis.scale(from.scale == Scale::log ? matplot::axis_type::axis_scale::log
                                         : matplot::axis_type::axis_scale::linear);
@@ -197,12 +201,13 @@ class Drawing {
     for (const Tick& tick : ticks) {
       if (tick.label.empty()) continue;
       values.push_back(tick.value);
-      labels.push_back(escaped(tick.label));
+      labels.push_back(is_labelled ? escaped(tick.label) : " ");
     }
     axis.tick_values(values);
     axis.ticklabels(labels);
-    axis.label(
-        escaped(from.unit.empty() ? from.title : fmt::format("{} [{}]", from.title, from.unit)));
+    const std::string title =
+        from.unit.empty() ? from.title : fmt::format("{} [{}]", from.title, from.unit);
+    axis.label(is_labelled ? escaped(title) : "");
   }
 
   static void fill(const matplot::axes_handle& axes, const Zone& zone) {
@@ -259,6 +264,19 @@ class Drawing {
     line->marker_face_color(ink);
   }
 
+  // The library turns no text: what would stand along a slope stands left of it if it were above,
+  // else right of it.
+  static XY beside_slope(const Label& label, const PlacedLabel& placed, const Viewport& view) {
+    const XY from = view.screen(label.anchor), to = view.screen(label.end), at = placed.box.center;
+    const auto slope_y = [&](double x) {
+      return from.y + (to.y - from.y) * (x - from.x) / (to.x - from.x);
+    };
+    if (at.y >= slope_y(at.x)) return {at.x + 14, at.y + 16};
+    const double left = at.x - placed.box.width - 14, least = view.left + 6;
+    if (left >= least) return {left, at.y - 6};
+    return {least, slope_y(least + placed.box.width + 14)};  // further up there is room
+  }
+
   // Title, legend and caption on axes of their own that cover the page and show no frame.
   void page_text() {
     matplot::axes_handle page = handle_->add_axes({0, 0, 1, 1});
@@ -273,16 +291,24 @@ class Drawing {
       label->font_size(size);
       label->color(color(hex));
     };
-    for (std::size_t i = 0; i < figure_.panels.size(); ++i)
+    for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
+      const Viewport& view = layout_.panels[i].view;
+      if (figure_.size == PanelSize::small) {
+        text(view.left, view.top - 22, figure_.panels[i].title, 11, "#1a1a1a");
+        text(view.left, view.top - 9, figure_.panels[i].note, 9, "#5e5e5e");
+      }
       for (const PlacedLabel& placed : layout_.panels[i].labels) {
-        // The library turns no text: what would stand along a slope stands right of it.
-        const bool is_turned = placed.box.along.y != 0;
-        const XY at = is_turned
-                          ? XY{placed.box.center.x + 14, placed.box.center.y + 16}
+        const std::string_view ink = color_of(figure_.panels[i].labels[placed.label].ink).line;
+        if (placed.leader && placed.box.along.y == 0)
+          bar(page, ink, {placed.leader->from.x, layout_.height - placed.leader->from.y},
+              {placed.leader->to.x, layout_.height - placed.leader->to.y});
+        const XY at = placed.box.along.y != 0
+                          ? beside_slope(figure_.panels[i].labels[placed.label], placed, view)
                           : XY{placed.box.center.x - placed.box.width / 2, placed.box.center.y};
         text(at.x, at.y, placed.text, 10,
              color_of(figure_.panels[i].labels[placed.label].ink).text);
       }
+    }
     double y = 20;
     for (const std::string& line : layout_.title_lines) {
       text(margin, y, line, 14, "#1a1a1a");
