@@ -62,6 +62,8 @@ std::optional<std::size_t> used_roof(const Explanation& explanation, const Roofl
   std::vector<double> times(roofline.roofs.size());
   for (const ExplainedLayer& layer : explanation.layers)
     for (const RoofShare& share : layer.roofs) {  // the nearest first
+      constexpr double above = 1.02;              // such as the scalar roof of a vectorised layer
+      if (share.share > above) continue;
       const auto roof =
           std::find_if(roofline.roofs.begin(), roofline.roofs.end(), [&](const Roof& each) {
             return each.chosen && !each.sustained && share.roof == share_name(each);

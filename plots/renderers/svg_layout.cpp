@@ -41,7 +41,7 @@ constexpr SvgPanelSizes small_panel{.head = 40,
                                     .below_legend = 6,
                                     .right_room = 0};
 
-constexpr double bold_width = 1.1;     // of the width of regular text
+constexpr double bold_width = 1.16;    // of the width of regular text, DejaVu Sans
 constexpr std::size_t title_rows = 3;  // at most
 constexpr double grid_left = 72;       // room for the y axis
 constexpr double title_room = 32;

@@ -32,10 +32,10 @@ function drawSummary() {
   const tile = (title, estimate, format) => element("div", { class: "tile" }, element("span", {}, title),
     element("strong", {}, estimate ? format(estimate[0]) : "unknown"),
     element("small", {}, estimate ? `${format(estimate[1])} to ${format(estimate[2])}, ${estimate[3]}` : ""));
-  byId("tiles").replaceChildren(tile(`Time in ${elide(currentMode().name, 24)}`, times.time_s, seconds),
+  byId("tiles").replaceChildren(tile(`Time, ${elide(currentMode().name, 24)}`, times.time_s, seconds),
     tile("Energy of a batch", times.energy_j, joules), tile("Power", times.power_w, watts),
     element("div", { class: "tile" }, element("span", {}, "Bound by"), element("strong", {}, boundName(times.bound)),
-      element("small", {}, times.bound_shares.map(([name, share]) => `${boundName(name)} ${percent(share)}`).join(", "))));
+      element("small", {}, unbroken(times.bound_shares.map(([name, share]) => `${boundName(name)} ${percent(share)}`).join(", ")))));
   byId("advice").replaceChildren(element("h3", {}, "What would help (predicted)"),
     element("ul", {}, ...run.advice.map(([change, time, energy]) => element("li", {},
       `${change}: ${lessOrMore(time, "time")}${energy === null ? "" : `, ${lessOrMore(energy, "energy")}`} per sample`))));

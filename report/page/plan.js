@@ -98,10 +98,14 @@ function answerText(choice) {
     return `No mode meets these limits with a probability of ${percent(plan.risk)}. The tightest that some mode meets alone: ` +
       `latency ${seconds(least((row) => row.kept[0]))}, mean power ${watts(least((row) => row.kept.at(-1)))}.`;
   }
-  const how = choice.command ? `${choice.command}${choice.reach === "reboot" ? " (needs a reboot)" : ""}`
-    : `ridgeline plan … --nvpmodel FILE writes it${choice.reach === "reboot" ? "; it needs a reboot" : ""}`;
+  const reboot = choice.reach === "reboot" ? " (needs a reboot)" : "";
+  const isSettable = plan.modes > 1 && choice.knobs[0] !== null;
+  const how = choice.command ? ` To enter it: ${choice.command}${reboot}.`
+    : isSettable ? ` To enter it: 'ridgeline plan … --nvpmodel FILE' writes it for nvpmodel${reboot}.` : "";
+  const costs = [seconds(choice.latency_s), ...(choice.power_w === null ? [] : [watts(choice.power_w)]),
+    ...(choice.energy_j === null ? [] : [`${joules(choice.energy_j)} per sample`])].join(", ");
   const holds = limits.latency !== null || limits.power !== null ? ` The limits hold with a probability of at least ${percent(plan.risk)}.` : "";
-  return `${rowName(choice)}: ${seconds(choice.latency_s)}, ${watts(choice.power_w)}, ${joules(choice.energy_j)} per sample, predicted.${holds} To enter it: ${how}.`;
+  return `${rowName(choice)}: ${costs}, predicted.${holds}${how}`;
 }
 
 function energyFront(rows) {
