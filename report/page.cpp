@@ -71,8 +71,7 @@ Json layer_facts(const Explanation& explanation) {
 }
 
 // The roofs that the layers use, as in the picture of `explain`.
-Json roofs_json(const Explanation& explanation) {
-  const Roofline roofline = roofline_under(explanation, explanation.ceilings);
+Json roofs_json(const Roofline& roofline) {
   Json roofs = Json::array(), slopes = Json::array();
   std::size_t main = 0;
   for (std::size_t i = 0; i < roofline.roofs.size(); ++i) {
@@ -89,14 +88,19 @@ Json roofs_json(const Explanation& explanation) {
   return {{"roofs", std::move(roofs)}, {"main_roof", main}, {"slopes", std::move(slopes)}};
 }
 
-// The terms of the arch; null if no power is known.
-Json energy_terms_json(const Explanation& explanation) {
+// The terms of the arch of the roof that the layers use; null if no power is known.
+Json energy_terms_json(const Explanation& explanation, const Roofline& roofline) {
   try {
     EnergyRooflineOptions options;
     options.machine = explanation.run.machine;
     options.dtype = explanation.run.dtype;
     const EnergyRoofline energy = energy_roofline_of(explanation.ceilings, {}, options);
-    const EnergyRoof& roof = energy.main_roof();
+    const Roof* used = roofline.main_roof ? &roofline.roofs[*roofline.main_roof] : nullptr;
+    const auto found =
+        std::find_if(energy.roofs.begin(), energy.roofs.end(), [&](const EnergyRoof& each) {
+          return used && each.dtype == used->dtype && each.unit == used->unit;
+        });
+    const EnergyRoof& roof = found == energy.roofs.end() ? energy.main_roof() : *found;
     return {{"roof", roof.name},
             {"flops_per_s", drawn_number(roof.terms.flops_per_s)},
             {"bytes_per_s", drawn_number(roof.terms.bytes_per_s)},
@@ -143,8 +147,9 @@ Json mode_run_json(const Explanation& explanation) {
                {"layer_nj", std::move(energies)},
                {"layer_bound", std::move(bounds)},
                {"roof_share", std::move(shares)}};
-  json.update(roofs_json(explanation));
-  json["energy"] = energy_terms_json(explanation);
+  const Roofline roofline = roofline_under(explanation, explanation.ceilings);
+  json.update(roofs_json(roofline));
+  json["energy"] = energy_terms_json(explanation, roofline);
   json["measured_ns"] = is_measured ? std::move(measured) : Json();
   return json;
 }
