@@ -27,6 +27,9 @@ function resetLimits() {
   Object.assign(limits, { goal: plan.minimize, latency: plan.latency_s, power: plan.power_w, stock: true });
 }
 
+// A limit as a reader would type it.
+const typed = (limit, scale) => (limit === null ? "" : String(Number((limit * scale).toPrecision(4))));
+
 function makePlanControls() {
   resetLimits();
   const slider = (kind, title, unit, scale) => {
@@ -34,11 +37,11 @@ function makePlanControls() {
     const place = () => (limits[kind] === null ? STEPS : Math.round(STEPS * Math.log(limits[kind] / low) / Math.log(high / low)));
     const range = element("input", { type: "range", id: `${kind}-range`, min: 0, max: STEPS, step: 1, value: place(), "aria-label": title });
     const number = element("input", { type: "number", id: `${kind}-number`, min: 0, step: "any", size: 7,
-      value: limits[kind] === null ? "" : significant(limits[kind] * scale, 4), placeholder: "none", "aria-label": `${title} in ${unit}` });
+      value: typed(limits[kind], scale), placeholder: "none", "aria-label": `${title} in ${unit}` });
     range.addEventListener("input", () => {
       const at = Number(range.value);
       limits[kind] = at >= STEPS ? null : Number((low * (high / low) ** (at / STEPS)).toPrecision(4));
-      number.value = limits[kind] === null ? "" : significant(limits[kind] * scale, 4);
+      number.value = typed(limits[kind], scale);
       drawPlan();
     });
     number.addEventListener("input", () => {
