@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/atomic_file.h"
 #include "base/file_kind.h"
 #include "base/json.h"
@@ -76,6 +78,86 @@ std::optional<GpuConditions> gpu_conditions_from_json(const JsonCursor& conditio
   return gpu;
 }
 
+Json knob_to_json(const KnobCondition& knob) {
+  return {{"knob", knob.knob},
+          {"asked", number_or_null(knob.asked)},
+          {"lowest", number_or_null(knob.lowest)},
+          {"highest", number_or_null(knob.highest)},
+          {"governor", knob.governor},
+          {"held", knob.held}};
+}
+
+KnobCondition knob_from_json(const JsonCursor& cursor) {
+  KnobCondition knob;
+  knob.knob = cursor.at("knob").text();
+  knob.asked = optional_bounded(cursor, "asked", max_clock_hz);
+  knob.lowest = optional_bounded(cursor, "lowest", max_clock_hz);
+  knob.highest = optional_bounded(cursor, "highest", max_clock_hz);
+  knob.governor = cursor.at("governor").text();
+  knob.held = cursor.at("held").boolean();
+  return knob;
+}
+
+Json system_to_json(const std::optional<SystemConditions>& system) {
+  if (!system) return nullptr;
+  Json throttling = Json::object();
+  for (const ThrottleCount& each : system->throttling) throttling[each.kind] = each.count;
+  return {{"knobs", array_of(system->knobs, knob_to_json)},
+          {"fan_lowest", number_or_null(system->fan_lowest)},
+          {"fan_highest", number_or_null(system->fan_highest)},
+          {"fan_rpm", number_or_null(system->fan_rpm)},
+          {"coolest_c", number_or_null(system->coolest_c)},
+          {"hottest_c", number_or_null(system->hottest_c)},
+          {"trip_c", number_or_null(system->trip_c)},
+          {"throttling", std::move(throttling)},
+          {"busiest_process", system->busiest_process}};
+}
+
+// Below zero outdoors.
+std::optional<double> optional_celsius(const JsonCursor& cursor, std::string_view key) {
+  const auto found = cursor.find(key);
+  if (!found) return std::nullopt;
+  const double celsius = found->number();
+  if (!(std::abs(celsius) <= max_temperature_c)) found->fail("is no temperature");
+  return celsius;
+}
+
+std::optional<SystemConditions> system_from_json(const JsonCursor& conditions) {
+  const auto cursor = conditions.find("system");
+  if (!cursor) return std::nullopt;
+  constexpr double max_rpm = 1e6;
+  SystemConditions system;
+  system.knobs = vector_of(cursor->at("knobs"), knob_from_json);
+  system.fan_lowest = optional_bounded(*cursor, "fan_lowest", 1);
+  system.fan_highest = optional_bounded(*cursor, "fan_highest", 1);
+  system.fan_rpm = optional_bounded(*cursor, "fan_rpm", max_rpm);
+  system.coolest_c = optional_celsius(*cursor, "coolest_c");
+  system.hottest_c = optional_celsius(*cursor, "hottest_c");
+  system.trip_c = optional_celsius(*cursor, "trip_c");
+  for (const auto& [kind, count] : cursor->at("throttling").members())
+    system.throttling.push_back({kind, count.size()});
+  system.busiest_process = cursor->at("busiest_process").text();
+  return system;
+}
+
+Json idle_to_json(const IdleRow& row) {
+  return {{"state", to_string(row.state)},
+          {"power_w", to_json(row.power_w)},
+          {"gpu_hz", number_or_null(row.gpu_hz)},
+          {"memory_hz", number_or_null(row.memory_hz)}};
+}
+
+IdleRow idle_from_json(const JsonCursor& cursor) {
+  IdleRow row;
+  row.state = cursor.at("state").token<IdleState>();
+  const auto power_w = optional_estimate(cursor, "power_w", max_power_w);
+  if (!power_w) cursor.fail("power_w is missing");
+  row.power_w = *power_w;
+  row.gpu_hz = optional_bounded(cursor, "gpu_hz", max_clock_hz);
+  row.memory_hz = optional_bounded(cursor, "memory_hz", max_clock_hz);
+  return row;
+}
+
 Json compute_to_json(const ComputeRow& row) {
   return {{"processor", to_string(row.processor)},
           {"kernel", row.kernel},
@@ -91,7 +173,8 @@ Json compute_to_json(const ComputeRow& row) {
           {"theory_flops_per_s", nullable(row.theory_flops_per_s)},
           {"clock_hz", nullable(row.clock_hz)},
           {"roof", row.roof},
-          {"sustained", sustained_to_json(row.sustained)}};
+          {"sustained", sustained_to_json(row.sustained)},
+          {"power_w", nullable(row.power_w)}};
 }
 
 ComputeRow compute_from_json(const JsonCursor& cursor) {
@@ -112,6 +195,7 @@ ComputeRow compute_from_json(const JsonCursor& cursor) {
   if (const auto roof = cursor.find("roof")) row.roof = roof->boolean();
   row.sustained = sustained_from_json(cursor);
   check_rate(cursor, row.status, "flops_per_s", row.flops_per_s);
+  row.power_w = optional_estimate(cursor, "power_w", max_power_w);
   return row;
 }
 
@@ -377,7 +461,8 @@ Json conditions_to_json(const MeasuringConditions& conditions) {
           {"warnings", std::move(warnings)},
           {"rows", rows_to_json(conditions.rows)},
           {"verdict", verdict_to_json(conditions.verdict)},
-          {"gpu", gpu_conditions_to_json(conditions.gpu)}};
+          {"gpu", gpu_conditions_to_json(conditions.gpu)},
+          {"system", system_to_json(conditions.system)}};
 }
 
 MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
@@ -398,6 +483,7 @@ MeasuringConditions conditions_from_json(const JsonCursor& cursor) {
     conditions.verdict = RunVerdict{verdict->at("state").token<RunState>(),
                                     verdict->at("reason").text(), verdict->at("fix").text()};
   conditions.gpu = gpu_conditions_from_json(cursor);
+  conditions.system = system_from_json(cursor);
   return conditions;
 }
 
@@ -413,6 +499,7 @@ Json mode_to_json(const ProfileMode& mode) {
           {"storage", array_of(mode.storage, storage_to_json)},
           {"decode", array_of(mode.decode, decode_to_json)},
           {"idle_power_w", nullable(mode.idle_power_w)},
+          {"idle", array_of(mode.idle, idle_to_json)},
           {"energy", energies_to_json(mode.energy)}};
 }
 
@@ -438,6 +525,7 @@ ProfileMode mode_from_json(const JsonCursor& cursor) {
   if (const auto energy = cursor.find("energy"))
     if (const auto fits = energy->find("fits")) mode.energy = vector_of(*fits, energy_from_json);
   mode.idle_power_w = optional_estimate(cursor, "idle_power_w", max_power_w);
+  if (const auto idle = cursor.find("idle")) mode.idle = vector_of(*idle, idle_from_json);
   return mode;
 }
 

@@ -48,6 +48,7 @@ struct ComputeRow {
   // False: another instruction of this processor is faster, so this rate is no ceiling of it.
   bool roof = true;
   std::optional<Sustained> sustained{};  // absent where it was not held
+  std::optional<Estimate> power_w{};     // of the machine at this rate, where it was measured
 
   friend bool operator==(const ComputeRow&, const ComputeRow&) = default;
 };
@@ -222,6 +223,38 @@ struct GpuConditions {
   friend bool operator==(const GpuConditions&, const GpuConditions&) = default;
 };
 
+// A knob of the mode: what was asked for, and what the system showed while the kernels ran.
+struct KnobCondition {
+  std::string knob;                       // "gpu", "emc", "cpu", "cores": as a mode names it
+  std::optional<double> asked{};          // hertz, or a number of cores; absent: as found
+  std::optional<double> lowest, highest;  // read back, over the run
+  std::string governor{};                 // of a clock; empty where the system names none
+  bool held = false;                      // its lower limit equals its upper one
+
+  friend bool operator==(const KnobCondition&, const KnobCondition&) = default;
+};
+
+// Something that slows a machine down, and how often it was seen; 0 is a statement, too.
+struct ThrottleCount {
+  std::string kind;  // counters "oc1" to "oc3"; looks with "trip_point" reached or "clock_fell"
+  std::uint64_t count = 0;
+
+  friend bool operator==(const ThrottleCount&, const ThrottleCount&) = default;
+};
+
+// What the system showed around the kernels; what it does not show is absent.
+struct SystemConditions {
+  std::vector<KnobCondition> knobs;
+  std::optional<double> fan_lowest{}, fan_highest{};  // share of full duty
+  std::optional<double> fan_rpm{};                    // highest
+  std::optional<double> coolest_c{}, hottest_c{};     // of the hottest zone, over the run
+  std::optional<double> trip_c{};                     // where the kernel starts to slow it down
+  std::vector<ThrottleCount> throttling{};
+  std::string busiest_process{};  // of others: "'stress' (pid 4711)"; empty if none was noticed
+
+  friend bool operator==(const SystemConditions&, const SystemConditions&) = default;
+};
+
 struct MeasuringConditions {
   std::string started;  // ISO 8601, UTC
   double duration_s = 0;
@@ -234,10 +267,36 @@ struct MeasuringConditions {
   double other_fraction = 0;  // of the measured cores' time, used by other processes
   std::vector<Warning> warnings;
   RowTally rows{};
-  std::optional<RunVerdict> verdict{};  // absent in profiles of older versions
-  std::optional<GpuConditions> gpu{};   // absent for CPUs and without instruments
+  std::optional<RunVerdict> verdict{};       // absent in profiles of older versions
+  std::optional<GpuConditions> gpu{};        // absent for CPUs and without instruments
+  std::optional<SystemConditions> system{};  // absent in profiles of older versions
 
   friend bool operator==(const MeasuringConditions&, const MeasuringConditions&) = default;
+};
+
+// How a machine is idle.
+enum class IdleState {
+  locked,    // clocks held as for the kernels
+  governor,  // clocks capped by the mode, and the governors lower them
+  suspended  // the GPU's rail is cut: no program has it open
+};
+
+template <>
+struct TokenTable<IdleState> {
+  static constexpr std::string_view noun = "idle state";
+  static constexpr std::array<std::pair<IdleState, std::string_view>, 3> rows{
+      {{IdleState::locked, "locked"},
+       {IdleState::governor, "governor"},
+       {IdleState::suspended, "suspended"}}};
+};
+
+// Power of the machine in a mode while nothing runs.
+struct IdleRow {
+  IdleState state = IdleState::locked;
+  Estimate power_w;
+  std::optional<double> gpu_hz{}, memory_hz{};  // that the system showed then
+
+  friend bool operator==(const IdleRow&, const IdleRow&) = default;
 };
 
 struct ProfileMode {
@@ -251,8 +310,9 @@ struct ProfileMode {
   std::vector<TransferRow> transfer;
   std::vector<StorageRow> storage;
   std::vector<DecodeRow> decode;
-  std::vector<EnergyFitRow> energy;  // empty without a power sensor
-  std::optional<Estimate> idle_power_w;
+  std::vector<EnergyFitRow> energy;      // empty without a power sensor
+  std::optional<Estimate> idle_power_w;  // between the kernels, clocks as they were for them
+  std::vector<IdleRow> idle{};           // by state; of a sweep over modes with a power sensor
 
   friend bool operator==(const ProfileMode&, const ProfileMode&) = default;
 };

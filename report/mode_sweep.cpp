@@ -41,6 +41,11 @@ std::string estimate_text(const std::optional<Estimate>& value, const char* unit
   return value ? format_si(value->value, unit) : "";
 }
 
+std::optional<Estimate> idle_power(const ProfileMode& mode, IdleState state) {
+  const auto row = std::ranges::find(mode.idle, state, &IdleRow::state);
+  return row == mode.idle.end() ? std::nullopt : std::optional(row->power_w);
+}
+
 // A CPU has no GPU clock, and not every machine shows its clocks.
 void drop_empty_columns(TextTable& table) {
   for (std::size_t column = table.columns.size(); column-- > 0;) {
@@ -81,7 +86,7 @@ std::string mode_sweep_text(const ModeSweep& sweep, int width) {
                    {"DRAM", Align::right}},
                   {}};
   if (has_power)
-    for (const char* title : {"per FLOP", "per byte", "constant", "idle"})
+    for (const char* title : {"per FLOP", "per byte", "constant", "idle", "governor", "suspended"})
       table.columns.push_back({title, Align::right});
   table.columns.push_back({""});
   for (const ProfileMode& mode : sweep.profile.modes) {
@@ -98,6 +103,8 @@ std::string mode_sweep_text(const ModeSweep& sweep, int width) {
       cells.push_back(estimate_text(fit.joule_per_byte, "J"));
       cells.push_back(estimate_text(fit.constant_power_w, "W"));
       cells.push_back(estimate_text(mode.idle_power_w, "W"));
+      for (const IdleState state : {IdleState::governor, IdleState::suspended})
+        cells.push_back(estimate_text(idle_power(mode, state), "W"));
     }
     cells.push_back(state_word(mode));
     table.rows.push_back(std::move(cells));
@@ -107,6 +114,12 @@ std::string mode_sweep_text(const ModeSweep& sweep, int width) {
       fmt::format("{}: {} mode{} measured\n\n", sweep.profile.machine.name,
                   sweep.profile.modes.size(), sweep.profile.modes.size() == 1 ? "" : "s") +
       render_text(table, width);
+  if (std::ranges::any_of(sweep.profile.modes,
+                          [](const ProfileMode& mode) { return !mode.idle.empty(); }))
+    text += paragraph(
+        "idle: clocks held as for the kernels; governor: clocks only capped; suspended: no program "
+        "has the GPU open and its rail is cut",
+        width);
   if (!sweep.errors.empty()) {
     text += "\none model of all modes; modes left out of its fit are predicted with an error of\n";
     for (const LeftOutError& error : sweep.errors)

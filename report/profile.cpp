@@ -155,6 +155,13 @@ NotedTable energy_table(const ProfileMode& mode) {
     add(row, "DRAM", row.joule_per_byte, "J/B");
     add(row, "constant while it runs", row.constant_power_w, "W");
   }
+  for (const IdleRow& row : mode.idle)
+    if (row.state != IdleState::locked)
+      result.add({std::string("at rest, ") +
+                      (row.state == IdleState::suspended ? "GPU suspended" : "governors at work") +
+                      " (measured)",
+                  rate_text(row.power_w, "W"), interval_text(row.power_w)},
+                 Status::ok, "");
   if (mode.idle_power_w)
     result.add(
         {"at rest (measured)", rate_text(mode.idle_power_w, "W"), interval_text(mode.idle_power_w)},
@@ -342,6 +349,56 @@ std::string verdict_text(const MeasuringConditions& conditions, int width) {
          "\n";
 }
 
+namespace {
+
+// "612 MHz", "306 MHz … 1.3 GHz".
+template <class Format>
+std::string span_text(const std::optional<double>& low, const std::optional<double>& high,
+                      const Format& format) {
+  if (!low || !high) return "";
+  const std::string from = format(*low), to = format(*high);
+  return from == to ? to : from + " … " + to;
+}
+
+std::string knob_text(const KnobCondition& knob) {
+  const auto value = [&](double number) {
+    return knob.knob == "cores" ? fmt::format("{:.0f}", number) : format_hz(number);
+  };
+  std::string text = knob.knob;
+  if (knob.asked) text += " " + value(*knob.asked) + " asked,";
+  text += " " + span_text(knob.lowest, knob.highest, value);
+  if (knob.asked) text += " read back";
+  if (knob.held) return text + " (held)";
+  return knob.governor.empty() ? text : text + " (" + knob.governor + ")";
+}
+
+// "clocks: …; fan 50 %; 38 °C … 52 °C, trip point 84 °C; throttling: none seen".
+std::string system_text(const SystemConditions& system) {
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  };
+  for (const KnobCondition& knob : system.knobs)
+    if (knob.highest) add(knob_text(knob));
+  if (system.fan_highest)
+    add("fan " + span_text(system.fan_lowest, system.fan_highest,
+                           [](double share) { return format_percent(share); }));
+  if (system.fan_rpm) add(fmt::format("fan {:.0f} rpm", *system.fan_rpm));
+  const auto celsius = [](double value) { return fmt::format("{:.0f} °C", value); };
+  if (system.hottest_c)
+    add(span_text(system.coolest_c, system.hottest_c, celsius) +
+        (system.trip_c ? ", trip point " + celsius(*system.trip_c) : ""));
+  std::string events;
+  for (const ThrottleCount& each : system.throttling)
+    if (each.count > 0)
+      events += (events.empty() ? "" : ", ") + fmt::format("{} {} times", each.kind, each.count);
+  if (!system.throttling.empty()) add("throttling: " + (events.empty() ? "none seen" : events));
+  if (!system.busiest_process.empty()) add("busiest other process: " + system.busiest_process);
+  return text;
+}
+
+}  // namespace
+
 std::string conditions_text(const MeasuringConditions& conditions, int width) {
   std::string text =
       fmt::format("{} rounds in {}", conditions.rounds, format_seconds(conditions.duration_s));
@@ -350,6 +407,9 @@ std::string conditions_text(const MeasuringConditions& conditions, int width) {
   text += fmt::format("; steal {}, other load {}", format_percent(conditions.steal_fraction, 1),
                       format_percent(conditions.other_fraction, 1));
   text = wrap(text, width, 2);
+  if (conditions.system)
+    if (const std::string around = system_text(*conditions.system); !around.empty())
+      text += "\n" + wrap(around, width, 2);
   if (!conditions.complete) text += "\n" + wrap("incomplete: interrupted before the end", width, 2);
   for (const Warning& warning : conditions.warnings)
     text += "\n" +
@@ -413,6 +473,10 @@ std::string profile_csv(const Profile& profile) {
       line("sweep", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
            row.status, "bytes_per_s", row.bytes_per_s, std::nullopt, std::nullopt,
            row.working_set_bytes, csv_number(row.flop_per_byte), row.note);
+    for (const ComputeRow& row : mode.compute)
+      if (row.power_w)
+        line("compute", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
+             row.status, "power_w", row.power_w, std::nullopt, row.clock_hz, 0, "", row.note);
     for (const SweepRow& row : mode.sweep)
       if (row.power_w)
         line("sweep", row.processor, row.kernel, std::string(to_string(row.dtype)), row.threads,
@@ -428,6 +492,10 @@ std::string profile_csv(const Profile& profile) {
       fitted("joule_per_byte", row.joule_per_byte);
       fitted("constant_power_w", row.constant_power_w);
     }
+    for (const IdleRow& row : mode.idle)
+      line("energy", mode.compute.empty() ? Processor::cpu : mode.compute.front().processor,
+           "at rest, " + std::string(to_string(row.state)), "at rest", 1, Status::ok,
+           "idle_power_w", row.power_w, std::nullopt, std::nullopt, 0, "", "");
     if (mode.idle_power_w)
       line("energy", mode.sweep.empty() ? Processor::cpu : mode.sweep.front().processor, "",
            "at rest", 1, Status::ok, "idle_power_w", mode.idle_power_w, std::nullopt, std::nullopt,

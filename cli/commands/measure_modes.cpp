@@ -24,7 +24,10 @@
 #include "devices/machine/identification.h"
 #include "devices/machine/this_machine.h"
 #include "devices/modes/clock_table.h"
+#include "devices/sensors/nvml.h"
+#include "devices/sensors/sensors.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/power_meter.h"
 #include "report/mode_sweep.h"
 #include "report/profile.h"
 #include "roofline/model/priors.h"
@@ -116,6 +119,75 @@ void list_modes_to_measure(const control::SweepPlan& plan, const Options& option
   write_answer(answer, options, console);
 }
 
+// Beside what was read back stands what was asked for.
+void note_wanted(const control::Wanted& wanted, std::optional<SystemConditions>& seen) {
+  if (!seen) return;
+  const auto note = [&](const char* name, const std::optional<double>& asked) {
+    const auto knob = std::ranges::find(seen->knobs, name, &KnobCondition::knob);
+    if (asked && knob != seen->knobs.end()) knob->asked = asked;
+  };
+  note("gpu", wanted.gpu_hz);
+  note("emc", wanted.memory_hz);
+  note("cpu", wanted.cpu_hz);
+  if (!wanted.cpus_on.empty()) note("cores", static_cast<double>(wanted.cpus_on.size()));
+}
+
+constexpr double idle_count_s = 4, suspend_limit_s = 5;
+
+// Power at rest with clocks as they are now; nothing without a sensor.
+std::optional<IdleRow> idle_row(IdleState state, Processor processor,
+                                const control::World& control) {
+  const MeasureWorld& machine = measure_world();
+  SensorPlace place;
+  if (processor == Processor::gpu) place.nvml = Nvml::open({}, place.no_nvml);
+  const FoundSensor found = find_power_sensor(processor, place);
+  if (!found.sensor) return std::nullopt;
+  PowerMeter meter(*found.sensor, {machine.now_s, machine.wait, InterruptGuard::interrupted});
+  try {
+    const auto power_w = meter.measure_idle(idle_count_s);
+    if (!power_w) return std::nullopt;
+    const OperatingPoint clocks = control::present_clocks(control, control::find_knobs(control));
+    return IdleRow{state, *power_w, clocks.gpu_hz, clocks.memory_hz};
+  } catch (const SensorError&) {  // the kernels' own power says so
+    return std::nullopt;
+  }
+}
+
+// The machine at rest in a mode that was measured: clocks held as for the kernels, then with its
+// governors at work below the same caps, then with the GPU suspended if the system can say so.
+std::vector<IdleRow> idle_rows(const ProfileMode& measured, control::Session& session,
+                               const control::Wanted& unlocked, control::World& control,
+                               bool has_gpu) {
+  std::vector<IdleRow> rows;
+  if (!measured.idle_power_w || InterruptGuard::interrupted()) return rows;
+  rows.push_back(
+      {IdleState::locked, *measured.idle_power_w, measured.mode.gpu_hz, measured.mode.memory_hz});
+  const Processor processor = has_gpu ? Processor::gpu : Processor::cpu;
+  try {
+    session.restore();  // of what was held nothing stays
+    session.set(unlocked, measured.mode.label);
+  } catch (const Error&) {  // a clock that this system can hold, but not cap
+    return rows;
+  }
+  {
+    const auto gpu = has_gpu ? measure_world().open_gpu() : nullptr;  // awake, and nothing to do
+    if (const auto row = idle_row(IdleState::governor, processor, control)) rows.push_back(*row);
+  }
+  if (!has_gpu) return rows;
+  const MeasureWorld& machine = measure_world();
+  const double begin_s = machine.now_s();
+  const auto is_suspended = [&] {
+    return control::is_gpu_suspended(control, control::find_knobs(control)).value_or(false);
+  };
+  while (!is_suspended()) {
+    if (machine.now_s() - begin_s > suspend_limit_s || InterruptGuard::interrupted()) return rows;
+    machine.wait(settle_step_s);
+  }
+  const auto row = idle_row(IdleState::suspended, processor, control);
+  if (row && is_suspended()) rows.push_back(*row);
+  return rows;
+}
+
 // How the modes that a fit did not see are predicted; only for a GPU that the catalog knows.
 std::vector<LeftOutError> errors_of_left_out(const Profile& profile, const Identity& identity) {
   if (identity.catalog_id.empty() || !has_gpu_rates(profile)) return {};
@@ -161,9 +233,9 @@ ExitCode measure_modes(const MeasureRequest& asked, const Options& options, Cons
   if (asked.resume && std::filesystem::exists(path, fault))
     profile.modes = resumed(path, profile.machine).modes;
 
-  const auto wanted_of = [&](const control::SweepMode& mode) {
+  const auto wanted_of = [&](const control::SweepMode& mode, bool locked = true) {
     return control::wanted_mode(control::find_knobs(control), device, configuration, mode.request,
-                                true, "--modes");
+                                locked, "--modes");
   };
   // Rights are missing before the first mode or not at all.
   bool changes = false;
@@ -199,10 +271,13 @@ ExitCode measure_modes(const MeasureRequest& asked, const Options& options, Cons
     MeasureRequest request = asked;
     const Topology part = mode.threads ? first_cores(topology, *mode.threads) : topology;
     if (mode.threads) request.threads = {*mode.threads};
-    const Backend backend = measure_backend(request, part);
-    profile.machine.gpus = backend.gpus;
     const std::string title = fmt::format("mode {} of {}", done, plan.modes.size());
-    ProfileMode measured = measured_mode(backend, part, title.c_str(), console, {});
+    ProfileMode measured;
+    {
+      const Backend backend = measure_backend(request, part);
+      profile.machine.gpus = backend.gpus;
+      measured = measured_mode(backend, part, title.c_str(), console, {});
+    }
     measured.mode.label = mode.label;
     if (mode.threads) measured.mode.cpu_cores = mode.threads;
     if (wanted.memory_hz && !measured.mode.memory_hz) measured.mode.memory_hz = wanted.memory_hz;
@@ -220,6 +295,10 @@ ExitCode measure_modes(const MeasureRequest& asked, const Options& options, Cons
                          control::value_text(each.change.node, each.got),
                          control::value_text(each.change.node, each.change.to)),
              ""});
+    note_wanted(wanted, measured.conditions.system);
+    if (session)
+      measured.idle = idle_rows(measured, *session, wanted_of(mode, false), control,
+                                !profile.machine.gpus.empty());
     disturbed = disturbed || !disturbance(measured.conditions).empty();
     complete = complete && measured.conditions.complete;
     console.talk(mode_line(measured, done, plan.modes.size()));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "base/text.h"
 #include "devices/modes/clock_table.h"
@@ -26,6 +27,33 @@ std::map<std::string, double> over_current_events(const SystemRoot& root) {
         events[counter] += *count;
   }
   return events;
+}
+
+// Duty and speed of the fans: hwmon's, or the folder of JetPack 4.
+struct Fan {
+  std::optional<double> share, rpm;
+};
+
+Fan read_fan(const SystemRoot& root) {
+  constexpr double full = 255;
+  Fan fan;
+  const auto add = [](std::optional<double>& slot, const std::optional<double>& value,
+                      double unit) {
+    if (value && *value >= 0) slot = std::max(slot.value_or(0), *value / unit);
+  };
+  for (const std::string& name : names_in(root, "sys/class/hwmon")) {
+    const std::string folder = "sys/class/hwmon/" + name + '/';
+    add(fan.share, number(root, folder + "pwm1"), full);
+    add(fan.rpm, number(root, folder + "fan1_input"), 1);
+  }
+  add(fan.share, number(root, "sys/devices/pwm-fan/cur_pwm"), full);
+  if (fan.share) fan.share = std::min(*fan.share, 1.0);
+  return fan;
+}
+
+void widen(std::optional<double>& lowest, std::optional<double>& highest, double value) {
+  lowest = std::min(lowest.value_or(value), value);
+  highest = std::max(highest.value_or(value), value);
 }
 
 }  // namespace
@@ -68,48 +96,106 @@ OperatingPoint present_clocks(const World& world, const Knobs& knobs) {
   return point;
 }
 
+std::optional<bool> is_gpu_suspended(const World& world, const Knobs& knobs) {
+  std::vector<std::string> folders{"sys/devices/platform/gpu.0/", "sys/devices/gpu.0/"};
+  if (knobs.gpu) folders.insert(folders.begin(), knobs.gpu->folder + "device/");
+  for (const std::string& folder : folders)
+    if (const auto word = first_line(world.root(), folder + "power/runtime_status")) {
+      const std::string_view state = trimmed(*word);
+      if (state == "suspended" || state == "active") return state == "suspended";
+    }
+  return std::nullopt;
+}
+
+bool is_gpu_clock_held(const World& world, const Knobs& knobs) {
+  if (!knobs.gpu) return false;
+  const auto low = read_hz(world, knobs.gpu->min), high = read_hz(world, knobs.gpu->max);
+  return low && high && same_clock(*low, *high);
+}
+
 MachineWatch::MachineWatch(const World& world, const Knobs& knobs)
-    : world_(world),
-      knobs_(knobs),
-      events_(over_current_events(world.root())),
-      trip_c_(passive_trip_c(world.root())) {
+    : world_(world), knobs_(knobs), events_(over_current_events(world.root())) {
+  seen_.trip_c = passive_trip_c(world.root());
   look();
 }
 
+KnobCondition& MachineWatch::knob(const std::string& name) {
+  const auto found = std::ranges::find(seen_.knobs, name, &KnobCondition::knob);
+  if (found != seen_.knobs.end()) return *found;
+  seen_.knobs.push_back({.knob = name, .lowest = {}, .highest = {}});
+  return seen_.knobs.back();
+}
+
+void MachineWatch::see(const std::string& name, std::optional<double> value) {
+  if (!value) return;
+  KnobCondition& seen = knob(name);
+  widen(seen.lowest, seen.highest, *value);
+}
+
 void MachineWatch::look() {
-  if (const auto now = hottest_zone_c(world_.root())) {
-    coolest_c_ = std::min(coolest_c_.value_or(*now), *now);
-    hottest_c_ = std::max(hottest_c_.value_or(*now), *now);
+  const SystemRoot& root = world_.root();
+  if (const auto now = hottest_zone_c(root)) {
+    widen(seen_.coolest_c, seen_.hottest_c, *now);
+    hot_looks_ += seen_.trip_c && *now >= *seen_.trip_c;
   }
-  if (!knobs_.gpu) return;
-  if (const auto hz = read_hz(world_, knobs_.gpu->now))
-    lowest_gpu_hz_ = std::min(lowest_gpu_hz_.value_or(*hz), *hz);
+  const Fan fan = read_fan(root);
+  if (fan.share) widen(seen_.fan_lowest, seen_.fan_highest, *fan.share);
+  if (fan.rpm) seen_.fan_rpm = std::max(seen_.fan_rpm.value_or(0), *fan.rpm);
+  const OperatingPoint now = present_clocks(world_, knobs_);
+  see("gpu", now.gpu_hz);
+  see("emc", now.memory_hz);
+  for (const double hz : now.cpu_hz) see("cpu", hz);
+  if (now.cpu_cores) see("cores", *now.cpu_cores);
+  // Only a held clock says something: a governor lowers a free one at every pause.
+  if (!now.gpu_hz || !is_gpu_clock_held(world_, knobs_)) return;
+  const auto high = read_hz(world_, knobs_.gpu->max);
+  fallen_looks_ += *now.gpu_hz < fallen_share * *high;
 }
 
 std::vector<Warning> MachineWatch::finish() {
   look();
   std::vector<Warning> warnings;
   const char* const cool = "cool the machine, or measure a mode that draws less power";
+  seen_.throttling.clear();
   for (const auto& [counter, count] : over_current_events(world_.root())) {
     const auto before = events_.find(counter);
-    const double more = count - (before == events_.end() ? 0 : before->second);
+    const double more = std::max(0.0, count - (before == events_.end() ? 0 : before->second));
+    seen_.throttling.push_back({counter, static_cast<std::uint64_t>(more)});
     if (more > 0)
       warnings.push_back({fmt::format("the board throttled: {} counted {:.0f} over-current event{}",
                                       counter, more, more == 1 ? "" : "s"),
                           "measure a mode that draws less power"});
   }
-  if (trip_c_ && hottest_c_ && *hottest_c_ >= *trip_c_)
+  if (seen_.trip_c && seen_.hottest_c) seen_.throttling.push_back({"trip_point", hot_looks_});
+  if (hot_looks_ > 0)
     warnings.push_back({fmt::format("{:.0f} °C reached the trip point of {:.0f} °C: the kernel "
                                     "slows the machine down",
-                                    *hottest_c_, *trip_c_),
+                                    *seen_.hottest_c, *seen_.trip_c),
                         cool});
-  // Only a held clock says something: a governor lowers a free one at every pause.
-  if (knobs_.gpu && lowest_gpu_hz_) {
-    const auto low = read_hz(world_, knobs_.gpu->min), high = read_hz(world_, knobs_.gpu->max);
-    if (low && high && same_clock(*low, *high) && *lowest_gpu_hz_ < fallen_share * *high)
+  const bool gpu_held = is_gpu_clock_held(world_, knobs_);
+  if (gpu_held) {
+    seen_.throttling.push_back({"clock_fell", fallen_looks_});
+    if (fallen_looks_ > 0)
       warnings.push_back({fmt::format("the GPU clock fell to {} of {} although it was held",
-                                      clock_text(*lowest_gpu_hz_), clock_text(*high)),
+                                      clock_text(*knob("gpu").lowest),
+                                      clock_text(*read_hz(world_, knobs_.gpu->max))),
                           cool});
+  }
+  if (knobs_.gpu) {
+    knob("gpu").governor = knobs_.gpu->governor;
+    knob("gpu").held = gpu_held;
+  }
+  if (knobs_.memory_clock) knob("emc").governor = knobs_.memory_clock->governor;
+  if (knobs_.memory_lock && number(world_.root(), knobs_.memory_lock->lock) == 1)
+    knob("emc").held = true;
+  if (!knobs_.cpu_clocks.empty()) {
+    KnobCondition& cpu = knob("cpu");
+    cpu.governor = knobs_.cpu_clocks.front().governor;
+    cpu.held = std::ranges::all_of(knobs_.cpu_clocks, [&](const ClockKnob& clock) {
+      const auto low = read_hz(world_, clock.min, clock.unit_hz);
+      const auto high = read_hz(world_, clock.max, clock.unit_hz);
+      return low && high && same_clock(*low, *high);
+    });
   }
   return warnings;
 }

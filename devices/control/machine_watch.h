@@ -2,6 +2,7 @@
 // throttling. Files only, and nothing is set.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,21 +22,34 @@ std::optional<double> passive_trip_c(const SystemRoot& root);
 // The clocks that the system shows now; cores are those online.
 OperatingPoint present_clocks(const World& world, const Knobs& knobs);
 
+// Whether the kernel has cut the power of the GPU; nothing where the system does not say.
+std::optional<bool> is_gpu_suspended(const World& world, const Knobs& knobs);
+
+// Whether the GPU's clock cannot move.
+bool is_gpu_clock_held(const World& world, const Knobs& knobs);
+
 class MachineWatch {
  public:
   MachineWatch(const World& world, const Knobs& knobs);
 
-  // Reads temperatures and clocks once more; call it while the machine is busy.
+  // Reads temperatures, fan and clocks once more; call it while the machine is busy.
   void look();
 
   // What slowed the machine down since the construction, as warnings; empty if nothing did.
   std::vector<Warning> finish();
 
+  // All that was seen, after finish().
+  const SystemConditions& seen() const { return seen_; }
+
  private:
+  KnobCondition& knob(const std::string& name);
+  void see(const std::string& name, std::optional<double> value);
+
   const World& world_;
   Knobs knobs_;
   std::map<std::string, double> events_;  // counters of over-current, by name
-  std::optional<double> trip_c_, coolest_c_, hottest_c_, lowest_gpu_hz_;
+  std::uint64_t hot_looks_ = 0, fallen_looks_ = 0;
+  SystemConditions seen_;
 };
 
 }  // namespace ridgeline::control

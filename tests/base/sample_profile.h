@@ -69,7 +69,20 @@ inline Profile sample_profile() {
       Sustained{5, Estimate{1.5e11, 1.4e11, 1.6e11, Source::measured}, 2.9e9, 2.4e9, 51, 84, 45};
   mode.compute[1].roof = false;
   mode.memory[0].sustained = Sustained{4.5, rate};
+  mode.compute[0].power_w = Estimate{38, 37, 39, Source::measured};
   mode.conditions.gpu = GpuConditions{0.12, 45, 84, 2, 17, "power cap"};
+  mode.conditions.system = SystemConditions{{{"gpu", 612e6, 611e6, 612e6, "nvhost_podgov", true},
+                                             {"cores", std::nullopt, 4, 4, "", false}},
+                                            0.3,
+                                            0.5,
+                                            2100,
+                                            -4.5,
+                                            62,
+                                            84,
+                                            {{"clock_fell", 3}, {"oc3", 0}},
+                                            "'stress' (pid 4711)"};
+  mode.idle = {{IdleState::locked, {6.6, 6.5, 6.8, Source::measured}, 612e6, 3199e6},
+               {IdleState::suspended, {4.1, 4, 4.2, Source::measured}}};
   profile.modes = {mode, mode};
   profile.modes[1].mode = OperatingPoint{};
   profile.modes[1].mode.label = "as found";

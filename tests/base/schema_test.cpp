@@ -46,6 +46,7 @@ TEST(Schema, EnumWordsAreTheTokenTables) {
   expect_same_words<OpClass>("op_class");
   expect_same_words<BoundBy>("bound_by");
   EXPECT_EQ(schema_enum("profile.schema.json#/$defs/run_state"), token_words<RunState>());
+  EXPECT_EQ(schema_enum("profile.schema.json#/$defs/idle_state"), token_words<IdleState>());
 }
 
 TEST(Schema, EveryFileUsesKnownKeywordsAndItsReferencesResolve) {

@@ -121,8 +121,14 @@ TEST(MachineWatch, ThrottlingIsNoticed) {
   const std::string gpu = "sys/class/devfreq/17000000.gpu/";
   for (const char* file : {"min_freq", "max_freq", "cur_freq"})
     system.write(gpu + file, "612000000\n");
+  system.write("sys/class/hwmon/hwmon7/pwm1", "51\n");
+  system.write("sys/class/hwmon/hwmon7/fan1_input", "1800\n");
   const control::Knobs knobs = control::find_knobs(world);
-  EXPECT_TRUE(control::MachineWatch(world, knobs).finish().empty());
+  control::MachineWatch quiet(world, knobs);
+  EXPECT_TRUE(quiet.finish().empty());
+  EXPECT_THAT(quiet.seen().throttling,
+              ::testing::ElementsAre(ThrottleCount{"oc3", 0}, ThrottleCount{"trip_point", 0},
+                                     ThrottleCount{"clock_fell", 0}));
   control::MachineWatch watch(world, knobs);
   system.write(zone + "temp", "86000\n");
   system.write("sys/class/hwmon/hwmon9/oc3_event_cnt", "12\n");
@@ -134,6 +140,36 @@ TEST(MachineWatch, ThrottlingIsNoticed) {
   EXPECT_THAT(warnings[0].text, HasSubstr("oc3 counted 7 over-current events"));
   EXPECT_THAT(warnings[1].text, HasSubstr("86 °C reached the trip point of 85 °C"));
   EXPECT_THAT(warnings[2].text, HasSubstr("fell to 510 MHz of 612 MHz although it was held"));
+  const SystemConditions& seen = watch.seen();
+  EXPECT_THAT(seen.throttling,
+              ::testing::ElementsAre(ThrottleCount{"oc3", 7}, ThrottleCount{"trip_point", 2},
+                                     ThrottleCount{"clock_fell", 1}));
+  EXPECT_EQ(seen.coolest_c, 50);
+  EXPECT_EQ(seen.hottest_c, 86);
+  EXPECT_EQ(seen.trip_c, 85);
+  EXPECT_DOUBLE_EQ(seen.fan_highest.value_or(0), 0.2);
+  EXPECT_EQ(seen.fan_rpm, 1800);
+  const auto knob = std::ranges::find(seen.knobs, "gpu", &KnobCondition::knob);
+  ASSERT_NE(knob, seen.knobs.end());
+  EXPECT_EQ(knob->lowest, 510e6);
+  EXPECT_EQ(knob->highest, 612e6);
+  EXPECT_TRUE(knob->held);
+  EXPECT_EQ(knob->governor, "nvhost_podgov");
+}
+
+TEST(MachineWatch, TheKernelSaysWhetherTheGpuIsSuspended) {
+  FakeSystem system;
+  make_board(system, board_tree("agx_orin_jp6"));
+  const control::World world(system.root());
+  const control::Knobs knobs = control::find_knobs(world);
+  EXPECT_FALSE(control::is_gpu_suspended(world, knobs).has_value());
+  const std::string node = "sys/devices/platform/gpu.0/power/runtime_status";
+  system.write(node, "active\n");
+  EXPECT_EQ(control::is_gpu_suspended(world, knobs), false);
+  system.write(node, "suspended\n");
+  EXPECT_EQ(control::is_gpu_suspended(world, knobs), true);
+  system.write(node, "unsupported\n");
+  EXPECT_FALSE(control::is_gpu_suspended(world, knobs).has_value());
 }
 
 }  // namespace

@@ -71,5 +71,33 @@ TEST(ProfileTable, TheVerdictOnTheRunIsTheFirstLine) {
   EXPECT_THAT(profile_text(profile, 100), ::testing::StartsWith("quiet: nothing else ran\n"));
 }
 
+TEST(ProfileTable, ConditionsOfTheSystemAreSaid) {
+  Profile profile = gpu_profile();
+  ProfileMode& mode = profile.modes[0];
+  SystemConditions seen;
+  seen.knobs = {{"gpu", 612e6, 510e6, 612e6, "nvhost_podgov", true},
+                {"cpu", std::nullopt, 1.2e9, 1.2e9, "schedutil", false}};
+  seen.fan_lowest = 0.2;
+  seen.fan_highest = 0.5;
+  seen.coolest_c = 38;
+  seen.hottest_c = 86;
+  seen.trip_c = 84;
+  seen.throttling = {{"oc3", 7}, {"trip_point", 0}};
+  mode.conditions.system = seen;
+  mode.idle_power_w = Estimate{6, 5.9, 6.1, Source::measured};
+  mode.idle = {{IdleState::governor, {4.5, 4.4, 4.6, Source::measured}},
+               {IdleState::suspended, {3.5, 3.4, 3.6, Source::measured}}};
+  const std::string text = profile_text(profile, 200);
+  EXPECT_THAT(text, HasSubstr("gpu 612 MHz asked, 510 MHz … 612 MHz read back (held); cpu 1.20 GHz "
+                              "(schedutil); fan 20 % … 50 %; 38 °C … 86 °C, trip point 84 °C; "
+                              "throttling: oc3 7 times"));
+  EXPECT_THAT(text, HasSubstr("at rest, governors at work (measured)"));
+  EXPECT_THAT(text, HasSubstr("at rest, GPU suspended (measured)"));
+  const std::string csv = profile_csv(profile);
+  EXPECT_THAT(csv, HasSubstr("\"at rest, suspended\",at rest,1,ok,idle_power_w,3.5"));
+  mode.conditions.system->throttling = {{"oc3", 0}};
+  EXPECT_THAT(profile_text(profile, 200), HasSubstr("throttling: none seen"));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
