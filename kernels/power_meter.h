@@ -28,12 +28,16 @@ class PowerMeter {
   // Works for some tens of milliseconds, calls `look` once meanwhile, and says how much it did.
   using Burst = std::function<double(const std::function<void()>& look)>;
   struct Metered {
-    Estimate power_w;
-    double work_per_s = 0;  // while it was counted
+    Estimate power_w;       // while the bursts ran
+    double work_per_s = 0;  // in the same time
   };
-  // Bursts without a pause for settle_s() and then `count_s`; nothing after an interruption.
-  // Errors of the sensor (SensorError) and of the burst pass through.
-  std::optional<Metered> measure(const Burst& burst, double count_s);
+  // Bursts for settle_s() and then `count_s`; nothing after an interruption. Errors of the sensor
+  // (SensorError) and of the burst pass through. With `idle_w`, the power of the machine between
+  // bursts, the bursts have pauses that grow and shrink once in `count_s`: a load that moves over
+  // a sensor's steps can be read between them. The pauses' power is taken out again. Only where
+  // clocks are held: a governor would lower them in the pauses.
+  std::optional<Metered> measure(const Burst& burst, double count_s,
+                                 std::optional<double> idle_w = std::nullopt);
 
   // The same while nothing runs.
   std::optional<Estimate> measure_idle(double count_s);

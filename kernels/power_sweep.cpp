@@ -18,12 +18,13 @@ constexpr double share_of_budget = 0.4;                    // at most
 constexpr int idles = 2;                                   // before and after
 constexpr double lasting_share = 0.97;                     // of a rate that lasts
 constexpr double idle_moved = 0.1;
+constexpr double least_average_s = 0.2;  // of a sensor that averages over bursts and their pauses
 
 }  // namespace
 
 PowerSweep::PowerSweep(PowerMeter* meter, int points, bool quick, double budget_s,
-                       MeasuringConditions& conditions)
-    : meter_(points > 0 ? meter : nullptr), points_(points) {
+                       MeasuringConditions& conditions, bool clocks_held)
+    : meter_(points > 0 ? meter : nullptr), points_(points), clocks_held_(clocks_held) {
   if (!meter_) return;
   const double point_s = quick ? quick_point_s : full_point_s;
   const auto count_s =
@@ -74,15 +75,22 @@ void PowerSweep::measure_idle(ProfileMode& mode) {
   });
 }
 
-void PowerSweep::measure_row(SweepRow& row, const PowerMeter::Burst& burst,
-                             MeasuringConditions& conditions) {
-  attempt(conditions, [&] {
-    const auto metered = meter_->measure(burst, count_s_);
-    if (!metered) return;
-    row.power_w = metered->power_w;
-    const double share = metered->work_per_s / row.bytes_per_s->value;
+std::optional<PowerMeter::Metered> PowerSweep::metered(const PowerMeter::Burst& burst,
+                                                       const ProfileMode& mode) {
+  std::optional<double> idle_w;
+  if (clocks_held_ && mode.idle_power_w && meter_->facts().lag_s >= least_average_s)
+    idle_w = mode.idle_power_w->value;
+  return meter_->measure(burst, count_s_, idle_w);
+}
+
+void PowerSweep::measure_row(SweepRow& row, const PowerMeter::Burst& burst, ProfileMode& mode) {
+  attempt(mode.conditions, [&] {
+    const auto metered_row = metered(burst, mode);
+    if (!metered_row) return;
+    row.power_w = metered_row->power_w;
+    const double share = metered_row->work_per_s / row.bytes_per_s->value;
     if (share >= lasting_share) return;
-    row.bytes_per_s = exact(metered->work_per_s, Source::measured);
+    row.bytes_per_s = exact(metered_row->work_per_s, Source::measured);
     row.flops_per_s = scaled(row.bytes_per_s, row.flop_per_byte);
     row.status = Status::throttled;
     row.note += fmt::format(
@@ -90,6 +98,15 @@ void PowerSweep::measure_row(SweepRow& row, const PowerMeter::Burst& burst,
         "during which its power was read",
         row.note.empty() ? "" : "; ", format_percent(share),
         format_seconds(meter_->settle_s() + count_s_));
+  });
+}
+
+void PowerSweep::measure_row(ComputeRow& row, const PowerMeter::Burst& burst, ProfileMode& mode) {
+  attempt(mode.conditions, [&] {
+    const auto metered_row = metered(burst, mode);
+    // Power belongs to the rate; a peak that does not last has no power of its own.
+    if (metered_row && metered_row->work_per_s >= lasting_share * row.flops_per_s->value)
+      row.power_w = metered_row->power_w;
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "base/profile.h"
 #include "kernels/power_meter.h"
@@ -12,9 +13,10 @@ namespace ridgeline {
 class PowerSweep {
  public:
   // Without a meter, without `points` of a sweep, or where `budget_s`, of the whole run, leaves no
-  // time for it, nothing is measured; the last case is said in a warning.
+  // time for it, nothing is measured; the last case is said in a warning. `clocks_held`: pauses
+  // between bursts do not lower them (see PowerMeter::measure).
   PowerSweep(PowerMeter* meter, int points, bool quick, double budget_s,
-             MeasuringConditions& conditions);
+             MeasuringConditions& conditions, bool clocks_held = false);
 
   double seconds() const;  // that it takes in all
 
@@ -23,15 +25,20 @@ class PowerSweep {
   // `burst` runs the row's kernel and says how many bytes it moved. A rate that does not last is
   // replaced by the one that does, since that is what draws the power. Errors of the
   // burst pass; one of the sensor is a warning, and nothing is measured any more.
-  void measure_row(SweepRow& row, const PowerMeter::Burst& burst, MeasuringConditions& conditions);
+  void measure_row(SweepRow& row, const PowerMeter::Burst& burst, ProfileMode& mode);
+  // A peak of arithmetic without traffic; the burst says how much of the row's work it did.
+  void measure_row(ComputeRow& row, const PowerMeter::Burst& burst, ProfileMode& mode);
 
  private:
   // Does it where there is a meter.
   void attempt(MeasuringConditions& conditions, const std::function<void()>& action);
+  std::optional<PowerMeter::Metered> metered(const PowerMeter::Burst& burst,
+                                             const ProfileMode& mode);
 
   PowerMeter* meter_;
   int points_ = 0;
   double count_s_ = 0;
+  bool clocks_held_ = false;
 };
 
 }  // namespace ridgeline

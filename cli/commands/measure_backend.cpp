@@ -67,7 +67,10 @@ Backend gpu_backend(const MeasureRequest& request) {
   backend.measure = [=](const SamplerWorld& world) {
     MeasureInstruments instruments(world, gpu->facts(), gpu_cap_hz(gpu->facts()),
                                    {measure_world().wait, measure_world().host_clock_hz});
-    ProfileMode mode = cuda::measure(*gpu, plan, wanted, instruments.gpu(), world);
+    cuda::Instruments read = instruments.gpu();
+    const auto control = measure_world().open_control();
+    read.clocks_held = control::is_gpu_clock_held(*control, control::find_knobs(*control));
+    ProfileMode mode = cuda::measure(*gpu, plan, wanted, read, world);
     conclude(instruments, mode);
     for (Warning& warning : cuda::sharing_warnings(gpu->facts(), std::getenv))
       mode.conditions.warnings.push_back(std::move(warning));
@@ -111,6 +114,8 @@ ProfileMode measured_mode(const Backend& backend, const Topology& topology, cons
   mode.mode = present_mode({});
   if (!backend.gpus.empty()) mode.mode.gpu_units = backend.gpus.front().multiprocessors;
   for (Warning& warning : around.finish()) mode.conditions.warnings.push_back(std::move(warning));
+  mode.conditions.system = around.seen();
+  mode.conditions.system->busiest_process = watch.busiest_process();
   warn_of_surroundings(watch.busiest_process(), cpu_quota(), topology.cores, mode.conditions);
   mode.conditions.verdict = judge_run(mode);
   return mode;

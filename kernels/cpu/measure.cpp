@@ -222,7 +222,7 @@ void measure_power(ProfileMode& mode, const std::vector<PlannedTrial>& plan, con
     if (!has_power(plan[i])) continue;
     const auto row = std::ranges::find(mode.sweep, plan[i].name(), &SweepRow::kernel);
     if (row != mode.sweep.end() && row->bytes_per_s)
-      power.measure_row(*row, long_run(phase.trials[i], world.now_s), mode.conditions);
+      power.measure_row(*row, long_run(phase.trials[i], world.now_s), mode);
   }
   power.measure_idle(mode);
 }

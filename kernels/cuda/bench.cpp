@@ -41,7 +41,7 @@ constexpr std::uint64_t whole_copy = 64 * mebibyte;  // between host and device
 constexpr double trial_window_s = 1e-3;              // while tuning
 constexpr double scouting_share = 0.6;               // of tuning; the rest confirms
 // Others on the GPU can only slow a launch down: the best of several counts.
-constexpr std::size_t scouting_rounds = 2, confirmed_shapes = 3;
+constexpr std::size_t scouting_rounds = 2, confirmed_shapes = 3, confirmed_near_shapes = 8;
 constexpr int confirming_rounds = 3, near_tries = 3;
 // Governors look at the load every 10 to 20 ms and raise the clocks in steps: a rate that has not
 // grown for three of these times has settled. (tegra30-devfreq: ACTMON_SAMPLING_PERIOD 12 ms)
@@ -471,7 +471,9 @@ void Bench::scout(std::size_t index, double until_s) {
   }
   tuning.tried = all.size();
   std::ranges::stable_sort(all, std::ranges::greater{}, &Tuning::Shape::merit);
-  all.resize(std::min(all.size(), confirmed_shapes));
+  // On the chip many shapes are within the noise of a brief launch, and a launch is short.
+  const bool near = !all.empty() && !all.front().setup.dram();
+  all.resize(std::min(all.size(), near ? confirmed_near_shapes : confirmed_shapes));
   tuning.best = std::move(all);
 }
 
@@ -480,15 +482,20 @@ void Bench::confirm(std::size_t index, double until_s) {
   Tuning& tuning = tunings_[index];
   const bool first = !tuning.confirmed;
   std::vector<Tuning::Shape> best = tuning.best;
-  for (Tuning::Shape& shape : best) {
-    if (world_.interrupted() || world_.now_s() > until_s) return;
+  for (std::size_t k = 0; k < best.size(); ++k) {
+    if (world_.interrupted() || world_.now_s() > until_s) {
+      if (k < std::min(best.size(), confirmed_shapes)) return;
+      if (first) best.resize(k);  // the likeliest of them are confirmed
+      break;
+    }
+    Tuning::Shape& shape = best[k];
     Setup& setup = shape.setup;
     prepare(setup);
     if (first) {
       setup.repeats = setup.walks() ? 1 : 2;
       if (gpu_.facts().watchdog) cut(setup);
     }
-    if (&shape == best.data()) settle(setup, until_s);
+    if (k == 0) settle(setup, until_s);
     const Timed timed = first ? calibrate(setup, options_.window_s)
                               : run_once(gpu_, setup, data_of(setup), stamps_);
     const double merit = merit_of(setup, timed);
@@ -505,7 +512,18 @@ void Bench::confirm(std::size_t index, double until_s) {
 void Bench::choose(std::size_t index) {
   const auto& best = tunings_[index].best;
   if (best.empty()) return;
-  Setup& winner = setups_[index] = std::ranges::max_element(best, {}, &Tuning::Shape::merit)->setup;
+  // Of arithmetic, the fewest threads that reach the best rate within its noise: more of them only
+  // get in each other's way, by more than a brief launch shows.
+  constexpr double as_good = 0.998;
+  const auto threads = [](const Tuning::Shape& shape) {
+    return std::uint64_t{shape.setup.grid.blocks} * shape.setup.grid.threads;
+  };
+  auto chosen = std::ranges::max_element(best, {}, &Tuning::Shape::merit);
+  const double least = as_good * chosen->merit;
+  if (chosen->setup.kernel->role == Role::compute)
+    for (auto shape = best.begin(); shape != best.end(); ++shape)
+      if (shape->merit >= least && threads(*shape) < threads(*chosen)) chosen = shape;
+  Setup& winner = setups_[index] = chosen->setup;
   prepare(winner);
   if (winner.kernel->role == Role::compute) {
     const std::string wrong = wrong_result(gpu_, winner, data_of(winner), stamps_);
@@ -652,9 +670,13 @@ Reading Bench::read(const Setup& setup) {
 }
 
 Timed Bench::run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile) {
-  current_ = index;
   Setup setup = setups_[index];
   setup.repeats = repeats;
+  return run(index, setup, meanwhile);
+}
+
+Timed Bench::run(std::size_t index, const Setup& setup, const std::function<void()>& meanwhile) {
+  current_ = index;
   return run_once(gpu_, setup, data_of(setup), stamps_, meanwhile);
 }
 

@@ -88,6 +88,8 @@ class Bench {
 
   // Runs a trial's kernel once, as it was tuned, with other repeats.
   Timed run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile);
+  // The same with another setup of its kernel: repeats, and a part of its set.
+  Timed run(std::size_t index, const Setup& setup, const std::function<void()>& meanwhile);
   // Keeps what goes wrong with a trial on the device as its failure instead of ending the run.
   void guard(std::size_t index, const std::function<void()>& action);
 

@@ -296,32 +296,65 @@ double time_to_sustain(const std::vector<PlannedTrial>& plan, const MeasureOptio
 // lengths differ at random, so that they do not fall in step with a period of the sensor.
 constexpr double burst_s = 0.04, shortest = 0.7, longest = 1.3;
 
-// Bursts of a trial that return how many bytes they moved. The bench must outlive them.
-PowerMeter::Burst long_run(Bench& bench, std::size_t index) {
-  const std::uint32_t tuned = bench.setup(index).repeats;
+// Bursts of a trial that return their work: bytes, or FLOP of arithmetic. The bench must outlive
+// them.
+PowerMeter::Burst long_run(Bench& bench, std::size_t index, std::uint64_t l2_bytes) {
+  constexpr std::uint64_t least_l2 = 16, least_part = std::uint64_t{16} << 20;
+  Setup tuned = bench.setup(index);
   const double once_s = bench.run(index, tuned, {}).seconds;
-  const double repeats = tuned * burst_s / std::max(once_s, 1e-6);
-  return [&bench, index, repeats, random = Random{5}](const std::function<void()>& look) mutable {
+  double repeats = tuned.repeats * burst_s / std::max(once_s, 1e-6);
+  if (tuned.walks() && repeats < 1) {
+    // A pass takes longer than a burst: a part of the set, still far beyond L2, is enough.
+    const auto whole = static_cast<double>(tuned.set_bytes);
+    const auto part = static_cast<std::uint64_t>(repeats * whole);
+    tuned.set_bytes = std::min(
+        tuned.set_bytes, std::max({part, least_l2 * l2_bytes, least_part, tuned.least_bytes()}));
+    repeats *= whole / static_cast<double>(tuned.set_bytes);
+  }
+  return [&bench, index, tuned, repeats,
+          random = Random{5}](const std::function<void()>& look) mutable {
     const double length = shortest + (longest - shortest) * random.unit();
-    Setup setup = bench.setup(index);
+    Setup setup = tuned;
     setup.repeats = static_cast<std::uint32_t>(std::clamp(length * repeats, 1.0, 1e9));
-    bench.run(index, setup.repeats, look);
-    return setup.bytes();
+    bench.run(index, setup, look);
+    return setup.work();
   };
+}
+
+// Arithmetic alone beside the sweep of the same data type: where memory is so slow that it limits
+// every point of the sweep, only this tells constant power from that of traffic.
+bool is_power_peak(const PlannedTrial& trial) {
+  return trial.role == Role::compute && trial.missing.empty() && trial.instruction.empty() &&
+         trial.kernel().unit == Unit::vector && trial.kernel().dtype == DType::fp32 &&
+         trial.kernel().accumulate == DType::fp32;
 }
 
 bool has_power(const PlannedTrial& trial) {
   return trial.role == Role::sweep && trial.missing.empty();
 }
 
+int power_points(const std::vector<PlannedTrial>& plan) {
+  const auto points = std::ranges::count_if(plan, has_power);
+  if (points == 0) return 0;
+  return static_cast<int>(points + std::ranges::count_if(plan, is_power_peak));
+}
+
 void measure_power(ProfileMode& mode, const std::vector<PlannedTrial>& plan, Bench& bench,
-                   PowerSweep& power) {
+                   PowerSweep& power, std::uint64_t l2_bytes) {
   if (power.seconds() == 0) return;
   for (std::size_t i = 0; i < plan.size() && !bench.lost(); ++i) {
     if (!has_power(plan[i])) continue;
     const auto row = std::ranges::find(mode.sweep, plan[i].name(), &SweepRow::kernel);
     if (row == mode.sweep.end() || !row->bytes_per_s) continue;
-    bench.guard(i, [&] { power.measure_row(*row, long_run(bench, i), mode.conditions); });
+    bench.guard(i, [&] { power.measure_row(*row, long_run(bench, i, l2_bytes), mode); });
+  }
+  // After the sweep, whose last point draws nearly as much: little is left of a change in between.
+  for (std::size_t i = 0; i < plan.size() && !bench.lost(); ++i) {
+    if (!is_power_peak(plan[i]) || !bench.setup(i).kernel) continue;
+    const auto row =
+        std::ranges::find(mode.compute, bench.setup(i).kernel->name, &ComputeRow::kernel);
+    if (row == mode.compute.end() || !row->flops_per_s) continue;
+    bench.guard(i, [&] { power.measure_row(*row, long_run(bench, i, l2_bytes), mode); });
   }
   if (!bench.lost()) power.measure_idle(mode);
 }
@@ -353,9 +386,8 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
   Surroundings surroundings(instruments.look);
   world.progress(0, total_s);  // before the first kernel: tuning takes a while
   warn_of_code(gpu, plan, mode.conditions);
-  const auto points = std::ranges::count_if(plan, has_power);
-  PowerSweep power(instruments.power, static_cast<int>(points), options.quick, total_s,
-                   mode.conditions);
+  PowerSweep power(instruments.power, power_points(plan), options.quick, total_s, mode.conditions,
+                   instruments.clocks_held);
   const double budget_s = total_s - power.seconds() - sustain_s;
   power.measure_idle(mode);
 
@@ -431,7 +463,7 @@ ProfileMode measure(Gpu& gpu, const std::vector<PlannedTrial>& plan, const Measu
             surroundings, part);
   }
   lost = lost || bench.lost();
-  if (!lost) measure_power(mode, plan, bench, power);
+  if (!lost) measure_power(mode, plan, bench, power, gpu.facts().l2_bytes);
   lost = lost || bench.lost();
   if (lost) {
     mode.conditions.complete = false;

@@ -23,6 +23,7 @@ struct Instruments {
   std::function<double()> host_clock_hz = {};            // of the core that launches
   std::function<GpuState()> look = {};                   // at temperature, clocks, load
   PowerMeter* power = nullptr;
+  bool clocks_held = false;  // pauses do not lower the clocks
 };
 
 // The mode itself is left to the caller, and so is the fit of energies. Where the device is lost or

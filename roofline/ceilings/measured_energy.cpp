@@ -1,5 +1,6 @@
-// Groups the sweep rows by processor, data type and thread count and fits each group.
-// A row is fitted as one second of work: W = FLOP/s, Q = B/s, E = power.
+// Groups the sweep rows by processor, data type and thread count and fits each group, together with
+// the peaks of arithmetic whose power was measured. A row is fitted as one second of work:
+// W = FLOP/s, Q = B/s, E = power.
 #include "roofline/ceilings/measured_energy.h"
 
 #include <algorithm>
@@ -38,8 +39,15 @@ double noise_of(const std::vector<SweepRow>& rows) {
 }
 
 // Rows of one processor, data type and thread count, all with power; `where` is for messages.
-EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::string& where) {
+EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::vector<ComputeRow>& peaks,
+                    const std::string& where) {
   std::vector<EnergyRow> energies;
+  const SweepRow& like = rows.front();
+  for (const ComputeRow& peak : peaks)
+    if (peak.power_w && peak.power_w->value > 0 && peak.flops_per_s &&
+        peak.processor == like.processor && peak.dtype == like.dtype &&
+        peak.threads == like.threads)
+      energies.push_back({peak.flops_per_s->value, 0, 1, peak.power_w->value});
   for (const SweepRow& row : rows)
     energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
                         row.power_w->value});
@@ -51,7 +59,8 @@ std::string kernel_family(const std::string& kernel) {
   return kernel.substr(0, kernel.find_last_of('_'));
 }
 
-EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::string& sensor) {
+EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::vector<ComputeRow>& peaks,
+                    const std::string& sensor) {
   const SweepRow& first = rows.front();
   EnergyFitRow row;
   row.processor = first.processor;
@@ -59,7 +68,7 @@ EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::string& sensor
   row.dtype = first.dtype;
   row.sensor = sensor;
   try {
-    const EnergyFit fit = fit_sweep(rows, "sweep");
+    const EnergyFit fit = fit_sweep(rows, peaks, "sweep");
     row.joule_per_flop = fit.joule_per_flop;
     row.joule_per_byte = fit.joule_per_byte;
     row.constant_power_w = fit.constant_power_w;
@@ -162,7 +171,7 @@ std::vector<EnergyFitRow> fitted_energy(const ProfileMode& mode, const std::stri
   for (const SweepRow& row : mode.sweep)
     if (has_power(row)) groups[{row.processor, row.dtype, row.threads}].push_back(row);
   std::vector<EnergyFitRow> fits;
-  for (const auto& [key, rows] : groups) fits.push_back(fit_of(rows, sensor));
+  for (const auto& [key, rows] : groups) fits.push_back(fit_of(rows, mode.compute, sensor));
   return fits;
 }
 
@@ -188,7 +197,7 @@ MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
                 "run 'ridgeline measure' without --only", ExitCode::incomplete);
 
   MeasuredEnergy result;
-  result.fit = fit_sweep(rows, options.profile);
+  result.fit = fit_sweep(rows, mode.compute, options.profile);
 
   Ceilings& ceilings = result.ceilings;
   ceilings.device = roofline.machine;

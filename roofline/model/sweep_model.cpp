@@ -166,33 +166,48 @@ bool is_of_power(std::string_view name) {
          family_words(families::voltage_at_clock, name).has_value();
 }
 
-// A second of a sweep's kernel as a network of one kernel.
-NetworkLoad load_of(const SweepRow& row) {
+// A kernel with its power: a point of a sweep, or a peak of arithmetic.
+struct PowerRow {
+  std::string kernel;
+  double flops_per_s = 0, bytes_per_s = 0, power_w = 0;
+};
+
+std::vector<PowerRow> power_rows(const ProfileMode& mode) {
+  std::vector<PowerRow> rows;
+  if (!mode.mode.gpu_units || !mode.mode.gpu_hz || !mode.mode.memory_hz) return rows;
+  const auto add = [&](const auto& row, double bytes_per_s) {
+    if (row.processor == Processor::gpu && row.dtype == DType::fp32 && is_usable(row.status) &&
+        row.power_w && row.power_w->value > 0)
+      rows.push_back({row.kernel, row.flops_per_s ? row.flops_per_s->value : 0, bytes_per_s,
+                      row.power_w->value});
+  };
+  for (const SweepRow& row : mode.sweep)
+    if (row.bytes_per_s) add(row, row.bytes_per_s->value);
+  for (const ComputeRow& row : mode.compute) add(row, 0);
+  return rows;
+}
+
+// A second of such a kernel as a network of one kernel.
+NetworkLoad load_of(const PowerRow& row) {
   NetworkLoad load;
   KernelLoad kernel;
   kernel.name = row.kernel;
   kernel.kind = KernelKind::linear;
-  kernel.dtype = row.dtype;
-  kernel.matrix_ops = row.flops_per_s ? row.flops_per_s->value : 0;
-  kernel.weight_bytes = row.bytes_per_s->value;
+  kernel.dtype = DType::fp32;
+  kernel.matrix_ops = row.flops_per_s;
+  kernel.weight_bytes = row.bytes_per_s;
   load.kernels.push_back(std::move(kernel));
   return load;
 }
 
-bool tells_power(const ProfileMode& mode, const SweepRow& row) {
-  return row.processor == Processor::gpu && row.dtype == DType::fp32 && is_usable(row.status) &&
-         row.bytes_per_s && row.power_w && row.power_w->value > 0 && mode.mode.gpu_units &&
-         mode.mode.gpu_hz && mode.mode.memory_hz;
-}
-
-Observation observation_of(const ProfileMode& mode, const SweepRow& row) {
+Observation observation_of(const ProfileMode& mode, const PowerRow& row) {
   Observation observation;
   observation.network = row.kernel;
-  observation.dtype = row.dtype;
+  observation.dtype = DType::fp32;
   observation.conditions.point = mode.mode;
   observation.conditions.point.cap_w.reset();
   observation.time_s = 1;
-  observation.power_w = row.power_w->value;
+  observation.power_w = row.power_w;
   return observation;
 }
 
@@ -202,10 +217,8 @@ MachineModel with_voltages(MachineModel model, const Profile& profile,
                            const std::vector<bool>& left_out) {
   std::set<double> mhz;
   for (std::size_t i = 0; i < profile.modes.size(); ++i)
-    if (is_used(left_out, i))
-      for (const SweepRow& row : profile.modes[i].sweep)
-        if (tells_power(profile.modes[i], row))
-          mhz.insert(std::round(1e-6 * *profile.modes[i].mode.gpu_hz));
+    if (is_used(left_out, i) && !power_rows(profile.modes[i]).empty())
+      mhz.insert(std::round(1e-6 * *profile.modes[i].mode.gpu_hz));
   constexpr std::size_t least_clocks = 3;
   if (mhz.size() < least_clocks) return model;
   const Power power = coefficients(model, Runtime::ideal).power;
@@ -228,8 +241,7 @@ MachineModel fit_power(const MachineModel& known, const Profile& profile,
   std::vector<NetworkLoad> loads;
   for (std::size_t i = 0; i < profile.modes.size(); ++i) {
     if (!is_used(left_out, i)) continue;
-    for (const SweepRow& row : profile.modes[i].sweep) {
-      if (!tells_power(profile.modes[i], row)) continue;
+    for (const PowerRow& row : power_rows(profile.modes[i])) {
       observations.push_back(observation_of(profile.modes[i], row));
       loads.push_back(load_of(row));
     }
@@ -320,11 +332,10 @@ std::vector<LeftOutError> left_out_errors(const MachineModel& prior, const Profi
       if (const auto clocks = launch_clocks(mode))
         add("launch", mean_of(model, "gpu_launch_cpu_clocks"), *clocks);
       if (!means.power.known) continue;
-      for (const SweepRow& row : mode.sweep) {
-        if (!tells_power(mode, row)) continue;
+      for (const PowerRow& row : power_rows(mode)) {
         const NetworkLoad load = load_of(row);
         const Step step = StepModel(load, means).at(observation_of(mode, row).conditions, false);
-        if (step.power_w) add("power", *step.power_w, row.power_w->value);
+        if (step.power_w) add("power", *step.power_w, row.power_w);
       }
     }
   }

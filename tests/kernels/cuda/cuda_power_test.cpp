@@ -18,7 +18,7 @@ using Lag = TestRailSettings::Lag;
 class CudaPower : public ::testing::Test {
  protected:
   ProfileMode measure(const TestGpuSettings& settings, const TestRailSettings& rail_settings,
-                      const cuda::MeasureOptions& options) {
+                      const cuda::MeasureOptions& options, bool clocks_held = false) {
     TestGpu gpu(settings);
     TestRail rail(gpu, rail_settings);
     PowerMeter meter(rail, {[&] { return gpu.now_s(); }, [&](double s) { gpu.wait(s); },
@@ -26,7 +26,7 @@ class CudaPower : public ::testing::Test {
                               on_and_on_ = !gpu.drawn().empty();
                               return false;
                             }});
-    ProfileMode mode = measured(gpu, options, {.power = &meter});
+    ProfileMode mode = measured(gpu, options, {.power = &meter, .clocks_held = clocks_held});
     mode.energy = fitted_energy(mode, rail.facts().name);
     taken_s_ = gpu.now_s();
     return mode;
@@ -67,7 +67,8 @@ TEST_F(CudaPower, ALateAndCoarseRailTellsTheEnergies) {
 }
 
 // In a slow mode, the power of all the arithmetic is nine steps of the rail. A perfectly steady
-// load then gives wider intervals; a ripple of one step, as real loads have, restores the accuracy.
+// load then gives wider intervals; a ripple of one step, as real loads have, restores the accuracy,
+// and so do pauses between the bursts where clocks are held.
 TEST_F(CudaPower, StepsMatterInASlowMode) {
   TestGpuSettings truth = test_orin();
   truth.clock_hz = 0.41e9;
@@ -83,8 +84,34 @@ TEST_F(CudaPower, StepsMatterInASlowMode) {
   EXPECT_TRUE(holds(*steady.energy[0].joule_per_flop, truth.joule_per_flop));
   EXPECT_TRUE(holds(*steady.energy[0].joule_per_byte, truth.joule_per_byte));
   EXPECT_TRUE(holds(*steady.energy[0].constant_power_w, truth.constant_w));
+  const ProfileMode paused = measure(truth, {.lag = Lag::first_order}, {.only = {"sweep"}}, true);
+  ASSERT_EQ(paused.energy.size(), 1u);
+  EXPECT_NEAR(paused.energy[0].joule_per_flop->value / truth.joule_per_flop, 1, 0.03);
+  EXPECT_NEAR(paused.energy[0].joule_per_byte->value / truth.joule_per_byte, 1, 0.03);
+  EXPECT_NEAR(paused.energy[0].constant_power_w->value / truth.constant_w, 1, 0.03);
   truth.ripple_w = 0.4;
   expect_energies(measure(truth, {.lag = Lag::delay}, {.only = {"sweep"}}), truth, five_percent);
+}
+
+// Memory so slow that it limits the whole sweep: the peak of arithmetic tells constant power from
+// that of traffic.
+TEST_F(CudaPower, APeakTellsConstantPowerWhereMemoryLimitsEveryPoint) {
+  TestGpuSettings truth = test_orin();
+  truth.set_dram(12e9);
+  const TestRailSettings rail{.lag = Lag::first_order};
+  const ProfileMode sweep = measure(truth, rail, {.only = {"sweep"}}, true);
+  ASSERT_EQ(sweep.energy.size(), 1u);
+  EXPECT_EQ(sweep.energy[0].status, Status::unsupported);
+  EXPECT_THAT(sweep.energy[0].note, HasSubstr("cannot be told apart"));
+  const ProfileMode both = measure(truth, rail, {.only = {"sweep", "fp32"}}, true);
+  const auto peak = std::ranges::find_if(
+      both.compute, [](const ComputeRow& row) { return row.power_w.has_value(); });
+  ASSERT_NE(peak, both.compute.end());
+  EXPECT_NEAR(peak->power_w->value,
+              truth.constant_w + truth.joule_per_flop * peak->flops_per_s->value, 0.3);
+  ASSERT_EQ(both.energy[0].status, Status::ok) << both.energy[0].note;
+  EXPECT_NEAR(both.energy[0].joule_per_flop->value / truth.joule_per_flop, 1, 0.03);
+  EXPECT_NEAR(both.energy[0].constant_power_w->value / truth.constant_w, 1, 0.03);
 }
 
 TEST_F(CudaPower, ACounterOfJoulesNeedsLessTime) {
