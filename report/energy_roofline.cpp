@@ -59,6 +59,38 @@ std::string main_table(const EnergyRoofline& roofline, int width) {
   return render_text(table, width) + "\n";
 }
 
+// "1.25 (1.29)": measured, and what the catalog had expected.
+std::string beside(double measured, double expected) {
+  return fmt::format("{} ({})", format_number(measured), format_number(expected));
+}
+
+// Measured numbers of each mode with the catalog's beside them; empty where it has none.
+std::string expected_table(const std::vector<EnergyRoofline>& rooflines, int width) {
+  TextTable table;
+  table.columns = {{"mode", Align::left, true}, {"TFLOP/s", Align::right},
+                   {"GB/s", Align::right},      {"pJ/op", Align::right},
+                   {"pJ/B", Align::right},      {"const W", Align::right},
+                   {"idle W", Align::right}};
+  for (const EnergyRoofline& roofline : rooflines) {
+    if (!roofline.expected) continue;
+    const ExpectedEnergy& expected = *roofline.expected;
+    const EnergyRoof& roof = roofline.main_roof();
+    table.rows.push_back(
+        {roofline.mode.label, beside(1e-12 * roof.flops_per_s.value, 1e-12 * expected.flops_per_s),
+         beside(1e-9 * roofline.bytes_per_s.value, 1e-9 * expected.bytes_per_s),
+         beside(1e12 * roof.joule_per_flop.value, 1e12 * expected.joule_per_flop),
+         beside(1e12 * roofline.joule_per_byte.value, 1e12 * expected.joule_per_byte),
+         beside(roofline.constant_power_w.value, expected.constant_power_w),
+         roofline.idle_power_w && expected.idle_power_w
+             ? beside(roofline.idle_power_w->value, *expected.idle_power_w)
+             : ""});
+  }
+  if (table.rows.empty()) return "";
+  drop_columns(table, width, {"idle W", "GB/s", "TFLOP/s"});
+  return "\n" + render_text(table, width) +
+         paragraph("measured, and in brackets what the catalog's model expects of the mode", width);
+}
+
 std::string race_text(const std::optional<Estimate>& ratio) {
   if (!ratio) return "yes";
   return fmt::format("{} {}×", ratio->value > 1 ? "yes" : "no", format_number(ratio->value, 2));
@@ -139,7 +171,7 @@ std::string energy_tables(const EnergyRoofline& roofline, int width) {
   std::string text = main_table(roofline, width) + roofs_table(roofline, width) +
                      paragraph(race_sentence(roofline), width);
   if (const std::string cap = cap_sentence(roofline); !cap.empty()) text += paragraph(cap, width);
-  return printable(text);
+  return printable(text + expected_table({roofline}, width));
 }
 
 std::string energy_modes_table(const std::vector<EnergyRoofline>& rooflines, int width) {
@@ -183,7 +215,8 @@ std::string energy_modes_table(const std::vector<EnergyRoofline>& rooflines, int
                          to_string(first.bytes_per_s.source), to_string(roof.joule_per_flop.source),
                          to_string(first.joule_per_byte.source),
                          to_string(first.constant_power_w.source)),
-             width);
+             width) +
+         expected_table(rooflines, width);
 }
 
 }  // namespace ridgeline

@@ -129,6 +129,18 @@ std::vector<Ceilings> drawn_ceilings(const MachineModel& model, const OperatingP
   return ceilings;
 }
 
+// What the catalog's model expects of a measured mode; nothing where it lacks an input.
+std::optional<EnergyRoofline> expected_roofline(const MachineModel& model, OperatingPoint point,
+                                                DType dtype) {
+  point.cap_w.reset();
+  try {
+    return energy_roofline_of(model_ceilings(model, point, Runtime::ideal), {},
+                              {model.device, "", dtype});
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 RooflineOptions roofline_options(const Options& options) {
   RooflineOptions chosen;
   if (options.has("threads")) chosen.threads = options.integer("threads");
@@ -231,11 +243,18 @@ std::vector<EnergyRoofline> energy_rooflines_for(RooflineRequest request, const 
     return rooflines;
   }
   const AskedProfile asked = asked_profile(profile_path(request), request, console);
+  std::optional<MachineModel> known;
+  if (catalog::find(asked.profile.machine.device))
+    known = with_priors(catalog::machine_model(catalog::load(asked.profile.machine.device)));
   for (const ProfileMode* mode : asked.modes) {
     const MeasuredEnergy energy = measured_energy(*mode, asked.profile.machine, chosen);
     rooflines.push_back(energy_roofline_of(
         energy.ceilings, energy.draws,
         {energy.ceilings.device, chosen.profile, chosen.dtype, disturbance(mode->conditions)}));
+    EnergyRoofline& measured = rooflines.back();
+    if (!known || measured.processor != Processor::gpu) continue;
+    if (const auto expected = expected_roofline(*known, mode->mode, measured.main_roof().dtype))
+      measured.expected = expected_beside(measured, *expected);
   }
   return rooflines;
 }

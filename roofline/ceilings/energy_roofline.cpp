@@ -227,6 +227,20 @@ EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceil
   return roofline;
 }
 
+std::optional<ExpectedEnergy> expected_beside(const EnergyRoofline& measured,
+                                              const EnergyRoofline& expected) {
+  const EnergyRoof& like = measured.main_roof();
+  for (const EnergyRoof& roof : expected.roofs) {
+    if (roof.unit != like.unit || roof.dtype != like.dtype) continue;
+    ExpectedEnergy beside{roof.flops_per_s.value,          expected.bytes_per_s.value,
+                          roof.joule_per_flop.value,       expected.joule_per_byte.value,
+                          expected.constant_power_w.value, std::nullopt};
+    if (expected.idle_power_w) beside.idle_power_w = expected.idle_power_w->value;
+    return beside;
+  }
+  return std::nullopt;
+}
+
 std::vector<EnergySample> energy_curve(const EnergyTerms& terms, double low_flop_per_byte,
                                        double high_flop_per_byte) {
   constexpr double per_decade = 16;

@@ -37,6 +37,14 @@ struct EnergyRoof {
   std::optional<Estimate> race_to_halt;    // ratio; above 1 the fastest run takes the least energy
 };
 
+// What the catalog's model had expected of a mode that was measured, for the main roof.
+struct ExpectedEnergy {
+  double flops_per_s = 0, bytes_per_s = 0;
+  double joule_per_flop = 0, joule_per_byte = 0;
+  double constant_power_w = 0;
+  std::optional<double> idle_power_w;
+};
+
 struct EnergyRoofline {
   static constexpr std::string_view schema = "ridgeline.energy_roofline/1";
   std::string machine;
@@ -48,8 +56,9 @@ struct EnergyRoofline {
   Estimate joule_per_byte;
   Estimate constant_power_w;  // while a kernel runs: π₀
   std::optional<Estimate> idle_power_w;
-  std::vector<EnergyRoof> roofs;  // fastest first, at least one
-  std::size_t main = 0;           // index of the roof of the requested dtype
+  std::vector<EnergyRoof> roofs;                // fastest first, at least one
+  std::size_t main = 0;                         // index of the roof of the requested dtype
+  std::optional<ExpectedEnergy> expected = {};  // of a profile of a device that the catalog knows
 
   const EnergyRoof& main_roof() const { return roofs[main]; }
 };
@@ -66,6 +75,11 @@ struct EnergyRooflineOptions {
 // are none. Throws an Error that names missing inputs.
 EnergyRoofline energy_roofline_of(const Ceilings& ceilings, std::span<const Ceilings> draws,
                                   const EnergyRooflineOptions& options);
+
+// The numbers of another roofline of the same machine that stand beside those of `measured`; none
+// if it lacks the roof.
+std::optional<ExpectedEnergy> expected_beside(const EnergyRoofline& measured,
+                                              const EnergyRoofline& expected);
 
 // A point of a curve. Intensities are spaced logarithmically and include the corners.
 struct EnergySample {

@@ -63,6 +63,16 @@ std::string sample_row(const std::string& roof, const char* name, const char* un
                   std::string(to_string(Source::predicted))});
 }
 
+Json expected_json(const std::optional<ExpectedEnergy>& expected) {
+  if (!expected) return nullptr;
+  return {{"flops_per_s", expected->flops_per_s},
+          {"bytes_per_s", expected->bytes_per_s},
+          {"joule_per_flop", expected->joule_per_flop},
+          {"joule_per_byte", expected->joule_per_byte},
+          {"constant_power_w", expected->constant_power_w},
+          {"idle_power_w", expected->idle_power_w ? Json(*expected->idle_power_w) : Json()}};
+}
+
 }  // namespace
 
 Json to_json(const EnergyRoofline& roofline) {
@@ -80,6 +90,7 @@ Json to_json(const EnergyRoofline& roofline) {
   json["roofs"] =
       array_of(roofline.roofs, [&](const EnergyRoof& roof) { return roof_json(roof, roofline); });
   json["main"] = roofline.roofs[roofline.main].name;
+  json["expected"] = expected_json(roofline.expected);
   return json;
 }
 
@@ -91,6 +102,18 @@ std::string to_csv(const EnergyRoofline& roofline) {
                                    Quantity{"constant_power_w", "W", roofline.constant_power_w},
                                    Quantity{"idle_power_w", "W", roofline.idle_power_w}})
     csv += quantity_row("", quantity);
+  if (const auto& expected = roofline.expected) {
+    const auto row = [&](const char* name, const char* unit, double value) {
+      csv += csv_row({roofline.main_roof().name, std::string("expected_") + name, unit, "",
+                      csv_number(value), "", "", std::string(to_string(Source::predicted))});
+    };
+    row("flops_per_s", "FLOP/s", expected->flops_per_s);
+    row("bytes_per_s", "B/s", expected->bytes_per_s);
+    row("joule_per_flop", "J/FLOP", expected->joule_per_flop);
+    row("joule_per_byte", "J/B", expected->joule_per_byte);
+    row("constant_power_w", "W", expected->constant_power_w);
+    if (expected->idle_power_w) row("idle_power_w", "W", *expected->idle_power_w);
+  }
   for (const EnergyRoof& roof : roofline.roofs) {
     for (const Quantity& quantity :
          {Quantity{"flops_per_s", "FLOP/s", roof.flops_per_s},
