@@ -139,12 +139,15 @@ TEST_F(ModesSet, RefusalsAreOneLineWithTheirExitCode) {
 
 TEST_F(ModesSet, AnOrdinaryUserMayLookAndIsToldToUseSudo) {
   make("agx_orin_jp6");
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
+  ::chmod(system_.root().path.c_str(), 0755);
   ::chmod(system_.root().at("sys/class/devfreq/17000000.gpu/max_freq").c_str(), 0444);
+  const OrdinaryUser user;
   EXPECT_EQ(run({"modes", "set", "gpu=612MHz"}).exit_code, 0);
   const ProcessResult result = run({"modes", "set", "gpu=612MHz", "--apply"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("run ridgeline with sudo"));
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  expect_untouched();
 }
 
 TEST_F(ModesSet, AContainerWithoutSysIsOneClearLine) {

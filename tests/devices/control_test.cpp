@@ -1,8 +1,10 @@
 // Setting and restoring power modes on trees of every generation, and in a world that fails:
 // refused, rounded and ignored writes, death before and after every single one, a full disk, other
 // processes, other users.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "devices/machine/identification.h"
 #include "devices/sensors/nvml.h"
 #include "tests/support/board_trees.h"
+#include "tests/support/paths.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -30,15 +33,15 @@ using control::Wanted;
 using control::Written;
 using ::testing::HasSubstr;
 
-// The kernel of a fake tree: keeps minimum below maximum, rounds clocks down to the table, and does
-// what a test tells it to.
+// The kernel of a fake tree: keeps minimum below maximum, and does what a test tells it to.
 class TestWorld final : public control::World {
  public:
   explicit TestWorld(const FakeSystem& system) : World(system.root()) {}
 
   std::map<std::string, int> faults = {};  // errno, by the end of a node's name
   std::map<std::string, int> fault_once = {};
-  std::vector<std::string> ignored = {};  // nodes that take a value and do nothing
+  std::vector<std::string> ignored = {};            // nodes that take a value and do nothing
+  std::map<std::string, std::string> rounded = {};  // what a node makes of every value
   bool disk_full = false;
   int die_before = 0, die_after = 0;  // the n-th step; 0 = never
   ChildResult nvpmodel;
@@ -77,6 +80,8 @@ class TestWorld final : public control::World {
       const double asked = std::stod(value);
       if (is_min ? asked > bound : asked < bound) return EINVAL;
     }
+    for (const auto& [end, made] : rounded)
+      if (node.ends_with(end)) kept = made;
     written.push_back(node);
     return World::write_file(node, kept);
   }
@@ -397,6 +402,21 @@ TEST_F(Control, AWriteThatIsIgnoredIsAnError) {
   expect_untouched();
 }
 
+TEST_F(Control, AValueThatTheKernelRoundsIsReadBackAndRestored) {
+  make("agx_orin_jp6");
+  TestWorld world(system_);
+  world.rounded["gpu/max_freq"] = "510000000";  // a table without 612 MHz
+  Session session(world, control::user_journal);
+  const auto written = session.set(wanted("gpu=612MHz"), "x");
+  ASSERT_EQ(written.size(), 1u);
+  EXPECT_TRUE(written[0].rounded);
+  EXPECT_EQ(written[0].change.to, "612000000");
+  EXPECT_EQ(written[0].got, "510000000");
+  world.rounded.clear();
+  session.restore();
+  expect_untouched();
+}
+
 TEST_F(Control, ANodeThatVanishesIsAnErrorAndTheRestIsPutBack) {
   make("agx_orin_jp6");
   TestWorld world(system_);
@@ -416,6 +436,54 @@ TEST_F(Control, AFullDiskStopsBeforeTheFirstWrite) {
               HasSubstr("the disk is full"));
   EXPECT_TRUE(world.written.empty());
   expect_untouched();
+}
+
+// A journal that cannot be written for real: the child may not make any file longer.
+TEST_F(Control, ADiskWithoutRoomLeavesNoHalfWrittenJournal) {
+  make("agx_orin_jp6");
+  const Wanted mode = wanted("gpu=612MHz", true);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+    try {
+      control::World world(system_.root());
+      Session session(world, control::user_journal);
+      session.set(mode, "x");
+    } catch (const Error&) {
+      ::_exit(7);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  expect_untouched();
+  EXPECT_FALSE(has_journal());
+}
+
+TEST_F(Control, AnotherProcessFindsTheLockToo) {
+  make("agx_orin_jp6");
+  TestWorld world(system_);
+  const Session session(world, control::sweep_journal);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    TestWorld second(system_);
+    try {
+      const Session other(second, control::user_journal);
+    } catch (const Error&) {
+      ::_exit(second.written.empty() ? 7 : 8);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST_F(Control, ASecondProcessFindsTheLock) {
@@ -680,6 +748,40 @@ TEST_F(Control, ACardsLimitsGoThroughItsDriver) {
   card->refusal = "no permission";
   Session session(world, control::sweep_journal);
   EXPECT_THAT(error_of([&] { session.set(mode, "x"); }).what(), HasSubstr("no permission"));
+}
+
+// The same through a library in place of the driver's.
+TEST_F(Control, ACardsLimitsGoThroughTheLibrary) {
+  make_pc_card(system_);
+  const std::string library = build_file("tests/libridgeline_test_nvml.so");
+  std::string why;
+  const std::shared_ptr<Nvml> card = Nvml::open("0000:01:00.0", why, library);
+  ASSERT_TRUE(card) << why;
+  void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr);
+  const auto locked_mhz =
+      reinterpret_cast<unsigned (*)()>(::dlsym(handle, "ridgeline_test_nvml_locked_mhz"));
+  ASSERT_NE(locked_mhz, nullptr);
+  control::World world(system_.root(), card);
+  Wanted mode;
+  mode.gpu_hz = 1.2e9;
+  mode.cap_w = 62;
+  {
+    Session session(world, control::sweep_journal);
+    session.set(mode, "gpu=1.2GHz,cap=62W");
+    EXPECT_EQ(locked_mhz(), 1200u);
+    EXPECT_DOUBLE_EQ(card->power_limit_w().value.value_or(0), 62);
+  }
+  EXPECT_EQ(locked_mhz(), 0u);
+  EXPECT_DOUBLE_EQ(card->power_limit_w().value.value_or(0), 70);
+  // No permission: nothing stays half set.
+  ::setenv("RIDGELINE_TEST_NVML", "nvmlDeviceSetGpuLockedClocks=4", 1);
+  Session session(world, control::sweep_journal);
+  EXPECT_THROW(session.set(mode, "x"), Error);
+  ::unsetenv("RIDGELINE_TEST_NVML");
+  EXPECT_EQ(locked_mhz(), 0u);
+  EXPECT_DOUBLE_EQ(card->power_limit_w().value.value_or(0), 70);
+  ::dlclose(handle);
 }
 
 }  // namespace

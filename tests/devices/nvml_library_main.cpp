@@ -10,6 +10,7 @@ namespace {
 int started = 0, ended = 0;
 unsigned long long energy_mj = 5'000'000;
 int gpu;  // its address is the handle
+unsigned limit_mw = 70'000, locked_mhz = 0;
 
 int code_of(const char* function) {
   const char* const variable = std::getenv("RIDGELINE_TEST_NVML");
@@ -71,9 +72,26 @@ int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, void* li
   return enough ? 0 : 7;
 }
 int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned* milliwatt) {
-  *milliwatt = 70'000;
+  *milliwatt = limit_mw;
   return device == &gpu ? checked("nvmlDeviceGetEnforcedPowerLimit") : 2;
 }
+int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatt) {
+  const int code = device == &gpu ? checked("nvmlDeviceSetPowerManagementLimit") : 2;
+  if (code == 0) limit_mw = milliwatt;
+  return code;
+}
+int nvmlDeviceSetGpuLockedClocks(void* device, unsigned low_mhz, unsigned high_mhz) {
+  const int code =
+      device == &gpu && low_mhz == high_mhz ? checked("nvmlDeviceSetGpuLockedClocks") : 2;
+  if (code == 0) locked_mhz = high_mhz;
+  return code;
+}
+int nvmlDeviceResetGpuLockedClocks(void* device) {
+  const int code = device == &gpu ? checked("nvmlDeviceResetGpuLockedClocks") : 2;
+  if (code == 0) locked_mhz = 0;
+  return code;
+}
+unsigned ridgeline_test_nvml_locked_mhz() { return locked_mhz; }
 int nvmlDeviceGetPowerManagementLimitConstraints(void* device, unsigned* least, unsigned* most) {
   *least = 60'000;
   *most = 75'000;

@@ -212,6 +212,8 @@ RC_GTEST_PROP(PowerLogProperty, AnyTextGivesARecordOrAnError, (const std::string
 TEST(PowerChannels, EveryBoardHasItsTotal) {
   const std::map<std::string, double> totals = {
       {"agx_orin_jp5", 19.9 * 0.18 + 19.9 * 0.04 + 5 * 0.8},
+      {"agx_orin_jp6", 19.9 * 0.18 + 19.9 * 0.04 + 5 * 0.8},
+      {"agx_orin_jp7", 19.9 * 0.18 + 19.9 * 0.04 + 5 * 0.8},
       {"orin_nano_super_jp6", 4.968 * 0.904},
       {"xavier_nx_jp4", 4.5},
       {"xavier_nx_jp5", 4.5},
@@ -219,6 +221,7 @@ TEST(PowerChannels, EveryBoardHasItsTotal) {
       {"nano_jp4", 2},
       {"agx_thor_jp7", 36},
   };
+  ASSERT_EQ(totals.size(), board_trees().size());
   for (const auto& [name, watt] : totals) {
     SCOPED_TRACE(name);
     FakeSystem system;
@@ -250,6 +253,42 @@ TEST(PowerChannels, ARenumberedChipIsFoundAgain) {
     system.write(std::string("sys/class/hwmon/hwmon7/") + file, "4968\n");
   opened.channels->read_w(1, power);
   EXPECT_DOUBLE_EQ(power[0], before);
+}
+
+TEST(PowerChannels, ASensorThatVanishesIsMissingAndNeverZeroWatt) {
+  FakeSystem system;
+  make_board(system, board_tree("orin_nano_super_jp6"));
+  const OpenedChannels opened = open_power_channels({.root = system.root()});
+  std::vector<double> power;
+  PowerRecord record{"test", opened.channels->channels(), {}, {}};
+  opened.channels->read_w(0, power);
+  record.samples.push_back({0, power});
+  // The driver is gone: files that are open read nothing, and no chip has the labels.
+  const std::string folder = "sys/class/hwmon/hwmon1/";
+  for (const char* file : {"in1_input", "in2_input", "in3_input"}) system.write(folder + file, "");
+  std::filesystem::remove_all(system.root().at(folder));
+  for (int i = 1; i <= 3; ++i) {
+    opened.channels->read_w(i, power);
+    for (const double watt : power) EXPECT_TRUE(std::isnan(watt));
+    record.samples.push_back({double(i), power});
+  }
+  EXPECT_THAT(notes_of(summarize(record)), HasSubstr("VDD_IN could not be read 3 times"));
+}
+
+// What EAGAIN of a busy bus leaves after three tries: no reading.
+TEST(PowerChannels, AReadingThatFailsIsMissingAndTheNextOneCounts) {
+  FakeSystem system;
+  make_board(system, board_tree("orin_nano_super_jp6"));
+  const OpenedChannels opened = open_power_channels({.root = system.root()});
+  std::vector<double> power;
+  const std::string file = "sys/class/hwmon/hwmon1/curr1_input";
+  system.write(file, "");
+  opened.channels->read_w(0, power);
+  EXPECT_TRUE(std::isnan(power[0]));
+  EXPECT_FALSE(std::isnan(power[1])) << "other rails go on";
+  system.write(file, "904\n");
+  opened.channels->read_w(1, power);
+  EXPECT_NEAR(power[0], 4.968 * 0.904, 1e-9);
 }
 
 TEST(PowerChannels, CountersOfAPcWrapAndAdd) {
