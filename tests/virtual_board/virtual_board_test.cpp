@@ -13,6 +13,10 @@
 
 #include "base/json.h"
 #include "base/profile.h"
+#include "devices/catalog/model.h"
+#include "roofline/ceilings/datasheet.h"
+#include "roofline/model/priors.h"
+#include "roofline/model/sweep_model.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
@@ -69,14 +73,19 @@ void expect_peaks_of_every_mode(const SweptBoard& board) {
   for (const ProfileMode& mode : board.profile.modes) {
     SCOPED_TRACE(mode.mode.label);
     const Clocks at = clocks_of(mode.mode);
-    double flops_per_s = 0, bytes_per_s = 0;
+    double flops_per_s = 0, highest = 0, bytes_per_s = 0;
     for (const ComputeRow& row : mode.compute)
-      if (row.dtype == DType::fp32) flops_per_s = std::max(flops_per_s, row.flops_per_s->value);
+      if (row.dtype == DType::fp32 && row.flops_per_s->value > flops_per_s) {
+        flops_per_s = row.flops_per_s->value;
+        highest = row.flops_per_s->high;
+      }
     for (const MemoryRow& row : mode.memory)
       if (row.level == Level::dram && row.direction == Direction::read && row.bytes_per_s)
         bytes_per_s = std::max(bytes_per_s, row.bytes_per_s->value);
-    // Within 1 % but for a few slow modes, where the tuner took a loop with more overhead.
-    EXPECT_NEAR(flops_per_s / chip.flops_per_s(at), 1, 0.015);
+    // Memory at 204 MHz leaves time for eight rounds: the row is then known to no better than its
+    // interval.
+    EXPECT_NEAR(flops_per_s / chip.flops_per_s(at), 1, 0.013);
+    EXPECT_GE(highest / chip.flops_per_s(at), 0.99);
     EXPECT_NEAR(bytes_per_s / chip.bytes_per_s(at), 1, 0.01);
     for (const LaunchRow& row : mode.launch)
       if (row.kind == "async_launch") {
@@ -85,6 +94,97 @@ void expect_peaks_of_every_mode(const SweptBoard& board) {
     ASSERT_TRUE(mode.idle_power_w);
     EXPECT_NEAR(mode.idle_power_w->value / chip.idle_w(at), 1, 0.05);
   }
+}
+
+// Energies that each mode's own sweep tells. A rail's step is 0.4 W on AGX Orin, where traffic
+// takes 0.8 W with the slowest memory; the pauses between bursts make steps readable.
+void expect_energies_of_every_mode(const SweptBoard& board) {
+  const Silicon& chip = board.kind.silicon;
+  for (const ProfileMode& mode : board.profile.modes) {
+    SCOPED_TRACE(mode.mode.label);
+    const Clocks at = clocks_of(mode.mode);
+    ASSERT_EQ(mode.energy.size(), 1u);
+    const EnergyFitRow& fit = mode.energy.front();
+    ASSERT_TRUE(fit.joule_per_flop && fit.joule_per_byte && fit.constant_power_w) << fit.note;
+    EXPECT_NEAR(fit.joule_per_flop->value / chip.joule_per_flop(at), 1, 0.05);
+    EXPECT_NEAR(fit.constant_power_w->value / chip.constant_w(at), 1, 0.05);
+    // Slow memory draws a few percent of the power, and the sensor cannot tell a twentieth of that:
+    // then the interval is wide enough to say so.
+    const double byte_j = chip.joule_per_byte(at);
+    const bool is_seen = byte_j * chip.bytes_per_s(at) >= 0.06 * chip.constant_w(at);
+    EXPECT_NEAR(fit.joule_per_byte->value / byte_j, 1, is_seen ? 0.05 : 0.15);
+    EXPECT_LE(fit.joule_per_byte->low, byte_j);
+    EXPECT_GE(fit.joule_per_byte->high, byte_j);
+  }
+}
+
+// At rest: clocks held, clocks left to governors, and the GPU without a user and without power.
+void expect_idle_of_every_mode(const SweptBoard& board) {
+  const Silicon& chip = board.kind.silicon;
+  for (const ProfileMode& mode : board.profile.modes) {
+    SCOPED_TRACE(mode.mode.label);
+    const Clocks held = clocks_of(mode.mode);
+    Clocks lowest = held;
+    lowest.gpu_hz = double(board.kind.tree.gpu_hz.front());
+    lowest.memory_hz = double(board.kind.tree.emc_hz.front());
+    const std::map<IdleState, double> truth{
+        {IdleState::locked, chip.idle_w(held)},
+        {IdleState::governor, chip.idle_w(lowest)},
+        {IdleState::suspended, chip.suspended_gpu_rail_w() + chip.cpu_rail_w(lowest, false) +
+                                   chip.memory_rail_w(lowest)}};
+    ASSERT_EQ(mode.idle.size(), truth.size());
+    for (const IdleRow& row : mode.idle) {
+      EXPECT_NEAR(row.power_w.value / truth.at(row.state), 1, 0.05) << to_string(row.state);
+    }
+  }
+}
+
+void expect_conditions_of_every_mode(const SweptBoard& board) {
+  for (const ProfileMode& mode : board.profile.modes) {
+    SCOPED_TRACE(mode.mode.label);
+    ASSERT_TRUE(mode.conditions.system);
+    const SystemConditions& seen = *mode.conditions.system;
+    std::map<std::string, KnobCondition> knobs;
+    for (const KnobCondition& knob : seen.knobs) knobs[knob.knob] = knob;
+    for (const auto& [name, hz] :
+         {std::pair("gpu", mode.mode.gpu_hz), {"emc", mode.mode.memory_hz}}) {
+      const KnobCondition& knob = knobs[name];
+      ASSERT_TRUE(knob.asked && knob.lowest && knob.highest) << name;
+      EXPECT_EQ(*knob.asked, *hz);
+      EXPECT_NEAR(*knob.lowest / *hz, 1, 0.005);
+      EXPECT_NEAR(*knob.highest / *hz, 1, 0.005);
+      EXPECT_TRUE(knob.held) << name;
+    }
+    EXPECT_EQ(knobs["gpu"].governor, "nvhost_podgov");
+    EXPECT_EQ(knobs["cpu"].governor, "schedutil");
+    EXPECT_EQ(knobs["cores"].highest, mode.mode.cpu_cores);
+    EXPECT_NEAR(seen.fan_highest.value_or(0), 128 / 255., 1e-9);
+    EXPECT_EQ(seen.trip_c, 84);
+    ASSERT_TRUE(seen.coolest_c && seen.hottest_c);
+    EXPECT_LT(*seen.hottest_c, 84);
+    EXPECT_GE(*seen.hottest_c, *seen.coolest_c);
+    std::map<std::string, std::uint64_t> throttling;
+    for (const ThrottleCount& each : seen.throttling) throttling[each.kind] = each.count;
+    EXPECT_EQ(throttling,
+              (std::map<std::string, std::uint64_t>{{"trip_point", 0}, {"clock_fell", 0}}));
+  }
+}
+
+// Measured, with the catalog's expectation beside it, which differs.
+void expect_rooflines(const SweptBoard& board) {
+  const ProcessResult json =
+      run_ridgeline({"roofline", board.file, "--modes", "all", "--energy", "--json"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const Json rooflines = Json::parse(json.out);
+  ASSERT_EQ(rooflines["rooflines"].size(), board.profile.modes.size());
+  for (const Json& roofline : rooflines["rooflines"]) {
+    EXPECT_THAT(schema_violations(roofline, "energy_roofline.schema.json"), IsEmpty());
+    ASSERT_TRUE(roofline["expected"].is_object());
+    const double measured = roofline["constant_power_w"]["value"].get<double>();
+    EXPECT_NE(roofline["expected"]["constant_power_w"].get<double>(), measured);
+  }
+  const ProcessResult text = run_ridgeline({"roofline", board.file, "--modes", "all", "--energy"});
+  EXPECT_THAT(text.out, HasSubstr("in brackets what the catalog's model expects"));
 }
 
 void expect_restored(const SweptBoard& board) {
@@ -205,15 +305,65 @@ void expect_best_mode(const SweptBoard& board) {
   }
 }
 
+// A catalog whose energies, static power and bandwidth are all 30 % too high or too low: one model
+// of the swept modes forgets it.
+void expect_wrong_prior_is_corrected(const SweptBoard& board) {
+  const MachineModel prior =
+      with_priors(catalog::machine_model(catalog::load(board.profile.machine.device)));
+  const Silicon& chip = board.kind.silicon;
+  for (const double factor : {0.7, 1.3}) {
+    SCOPED_TRACE(factor);
+    MachineModel wrong = prior;
+    int changed = 0;
+    for (Parameter& parameter : wrong.parameters)
+      for (const char* name :
+           {"gpu_fp32_joule_per_flop", "dram_joule_per_byte", "gpu_busy_joule_per_sm_clock",
+            "gpu_idle_joule_per_sm_clock", "soc_static_w", "memory_static_w", "gpu_dram_efficiency",
+            "gpu_dram_bytes_per_clock", "gpu_launch_cpu_clocks"})
+        if (parameter.name == name) {
+          parameter.mean *= factor;
+          ++changed;
+        }
+    ASSERT_GE(changed, 6);
+    const MachineModel model = fit_modes(wrong, board.profile);
+    for (const ProfileMode& mode : board.profile.modes) {
+      SCOPED_TRACE(mode.mode.label);
+      const Clocks at = clocks_of(mode.mode);
+      const Ceilings ceilings = model_ceilings(model, mode.mode, Runtime::ideal);
+      for (const auto& peak : ceilings.peaks)
+        if (peak.processor == Processor::gpu && peak.dtype == DType::fp32 &&
+            peak.unit == Unit::vector) {
+          EXPECT_NEAR(peak.flops_per_s / chip.flops_per_s(at), 1, 0.01);
+        }
+      // TX2's arithmetic at 115 MHz draws 5 % of the constant power: one voltage curve for all of a
+      // mode's energies is 10 % off there, and no network's energy is.
+      const double busy_w = chip.constant_w(at);
+      const bool is_seen = chip.joule_per_flop(at) * chip.flops_per_s(at) >= 0.1 * busy_w;
+      for (const auto& energy : ceilings.flop_energies)
+        if (energy.dtype == DType::fp32 && energy.unit == Unit::vector) {
+          EXPECT_NEAR(energy.joule_per_flop / chip.joule_per_flop(at), 1, is_seen ? 0.05 : 0.15);
+        }
+      ASSERT_TRUE(ceilings.busy_power);
+      EXPECT_NEAR(ceilings.busy_power->power_w / busy_w, 1, 0.05);
+    }
+  }
+}
+
 class VirtualJetson : public ::testing::TestWithParam<const char*> {};
 
 // One test: a sweep takes two seconds, and each test is a process of its own.
 TEST_P(VirtualJetson, IsMeasuredInAGridAndPlannedFor) {
   const SweptBoard board(GetParam());
   ASSERT_EQ(board.result.exit_code, 0) << board.result.err;
+  EXPECT_THAT(board.result.out, HasSubstr("modes left out of its fit are predicted"));
   expect_peaks_of_every_mode(board);
+  expect_energies_of_every_mode(board);
+  expect_idle_of_every_mode(board);
+  expect_conditions_of_every_mode(board);
+  expect_rooflines(board);
   expect_restored(board);
   expect_best_mode(board);
+  expect_wrong_prior_is_corrected(board);
 }
 
 TEST(VirtualBoard, SaysWhichModeWasThrottled) {
@@ -223,6 +373,10 @@ TEST(VirtualBoard, SaysWhichModeWasThrottled) {
   ASSERT_EQ(board.profile.modes.size(), 1u);
   const ProfileMode& mode = board.profile.modes.front();
   EXPECT_GT(mode.conditions.rows.throttled, 0);
+  ASSERT_TRUE(mode.conditions.system);
+  EXPECT_GE(*mode.conditions.system->hottest_c, 84);
+  EXPECT_THAT(mode.conditions.system->throttling,
+              ::testing::Contains(::testing::Field(&ThrottleCount::kind, "trip_point")));
   ASSERT_FALSE(mode.compute.empty());
   for (const ComputeRow& row : mode.compute) {
     EXPECT_EQ(row.status, Status::throttled) << row.kernel;
