@@ -281,6 +281,7 @@ void expect_explained(const SweptBoard& board, const std::string& network,
       run_ridgeline({"explain", network, "--on", board.file, "--mode", chosen.mode, "--runtime",
                      "ideal", "--dtype", "fp32", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("predicts modes left out of its fit with a mean error of"));
   const Json explanation = Json::parse(result.out);
   EXPECT_EQ(explanation["point"]["gpu_hz"].get<double>(), chosen.at.gpu_hz);
   EXPECT_EQ(explanation["point"]["memory_hz"].get<double>(), chosen.at.memory_hz);
