@@ -302,8 +302,7 @@ ExitCode measure_modes(const MeasureRequest& asked, const Options& options, Cons
     disturbed = disturbed || !disturbance(measured.conditions).empty();
     complete = complete && measured.conditions.complete;
     console.talk(mode_line(measured, done, plan.modes.size()));
-    for (const Warning& warning : measured.conditions.warnings)
-      console.talk("  " + warning.text + (warning.fix.empty() ? "" : "; " + warning.fix));
+    console.talk(conditions_text(measured.conditions, console.width));
     profile.modes.push_back(std::move(measured));
     save_profile(profile, path);
     if (!complete) break;
