@@ -211,8 +211,9 @@ Observation observation_of(const ProfileMode& mode, const PowerRow& row) {
   return observation;
 }
 
-// The voltage of each clock with power is free, relative to that of the highest: a board's curve is
-// no straight line above its knee, and the best mode is where it bends.
+// The voltage of each clock with power is free but that of the highest, which keeps the energies
+// apart from it: a board's curve is no straight line above its knee, and the best mode is where it
+// bends.
 MachineModel with_voltages(MachineModel model, const Profile& profile,
                            const std::vector<bool>& left_out) {
   std::set<double> mhz;
@@ -224,9 +225,8 @@ MachineModel with_voltages(MachineModel model, const Profile& profile,
   const Power power = coefficients(model, Runtime::ideal).power;
   if (!power.known || !power.voltage_by_clock.empty()) return model;
   constexpr double sigma = 0.1;  // relative, as of the floor
-  const double top = relative_voltage(power, 1e6 * *mhz.rbegin());
   for (const double clock : mhz) {
-    const double ratio = relative_voltage(power, 1e6 * clock) / top;
+    const double ratio = relative_voltage(power, 1e6 * clock);
     set_parameter(model,
                   {fmt::format("gpu_voltage_at_{:.0f}_mhz_ratio", clock), ratio, Source::assumed},
                   clock == *mhz.rbegin() ? 0 : sigma * ratio);
