@@ -45,6 +45,18 @@ bool scales_or_shifts(const Graph& graph, const Layer& layer) {
                      [&](TensorId id) { return is_weight(graph, id); });
 }
 
+// A scale per channel after a convolution (LayerScale) is folded into its weights.
+bool scales_channels(const Graph& graph, const Layer& layer) {
+  if (function_of(layer) != Function::multiply || layer.outputs.empty()) return false;
+  const Shape& out = graph.tensors[layer.outputs[0]].shape;
+  return out.size() > 2 && std::any_of(layer.inputs.begin(), layer.inputs.end(), [&](TensorId id) {
+           const Shape& scale = graph.tensors[id].shape;
+           const std::size_t spatial = out.size() - 2;  // axes behind the channels
+           return is_weight(graph, id) && element_count(scale) == out[1] &&
+                  scale.size() > spatial && scale[scale.size() - 1 - spatial] == out[1];
+         });
+}
+
 // Products, sums, scales and shifts only: no non-linear layer.
 bool is_linear(const Graph& graph, const FusionGroup& group) {
   return std::all_of(group.layers.begin(), group.layers.end(), [&](std::size_t index) {
@@ -106,8 +118,12 @@ bool convolution_and_activation(const FusionCandidate& c) {
   // PRelu reads its slopes and stays a node of its own.
   if (layer != nullptr && function_of(*layer) == Function::leaky_relu && layer->inputs.size() > 1)
     return false;
-  return layer != nullptr && is_plain && c.producer.products == 1 &&
-         c.producer.has(kind::convolution) && is_linear(c.graph, c.producer) && keeps_size(c) &&
+  if (layer == nullptr || !is_plain || c.producer.products != 1 ||
+      !c.producer.has(kind::convolution) || !is_linear(c.graph, c.producer) || !keeps_size(c))
+    return false;
+  if (scales_channels(c.graph, *layer)) return single_layer(c.graph, c.producer) != nullptr;
+  // The residual sum after such a scale stays a node.
+  return !any_layer(c.graph, c.producer, scales_channels) &&
          is_one_of(function_of(*layer), {Function::add, Function::relu, Function::clip,
                                          Function::leaky_relu, Function::sigmoid, Function::tanh,
                                          Function::hard_sigmoid, Function::hard_swish});

@@ -126,6 +126,25 @@ bool mask_of_scaled_scores(const FusionCandidate& c) {
          keeps_size(c);
 }
 
+// That test as torch's dynamo exporter writes it: where(isnan(scores), 0, scores) of a softmax,
+// which both nodes read.
+bool test_for_masked_rows(const FusionCandidate& c) {
+  const Layer* test = single_layer(c.graph, c.producer);
+  const Layer* choice = single_layer(c.graph, c.consumer);
+  if (test == nullptr || choice == nullptr || test->origin != "IsNaN" ||
+      choice->origin != "Where" || test->inputs.empty())
+    return false;
+  const TensorId scores = test->inputs.front();
+  const auto has = [](const std::vector<TensorId>& ids, TensorId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  return has(choice->inputs, scores) &&
+         std::any_of(c.graph.layers.begin(), c.graph.layers.end(), [&](const Layer& layer) {
+           return has(layer.outputs, scores) && !layer.parts.empty() &&
+                  std::holds_alternative<Softmax>(layer.parts.back().op);
+         });
+}
+
 bool values_of_attention(const FusionCandidate& c) {
   return c.producer.products == 1 && c.producer.layers.size() > 2 &&
          c.producer.has(kind::softmax) && is_product_of_activations(c.graph, c.consumer) &&
@@ -151,6 +170,25 @@ bool is_attention_call(const Layer& layer) {
   return products >= 2 && has_softmax;
 }
 
+// Transpositions between the projections and attention, also if the exporter reshapes around them:
+// torch's call takes its operands with any strides.
+std::vector<bool> transposed_operands(const Graph& graph, const std::vector<std::size_t>& maker) {
+  std::vector<bool> found(graph.layers.size(), false);
+  for (const Layer& attention : graph.layers) {
+    if (!takes_part(attention) || !is_attention_call(attention)) continue;
+    for (TensorId id : attention.inputs)
+      while (maker[id] != no_index) {
+        const Layer& layer = graph.layers[maker[id]];
+        if (!takes_part(layer) || layer.inputs.empty() ||
+            (layer.origin != "Transpose" && layer.origin != "Reshape"))
+          break;
+        found[maker[id]] = layer.origin == "Transpose";
+        id = layer.inputs.front();
+      }
+  }
+  return found;
+}
+
 }  // namespace
 
 bool runs_torch(Runtime runtime) {
@@ -166,6 +204,7 @@ const std::vector<FusionRule>& torch_operator_rules() {
       {"torch_attention", scaled_operand, all},
       {"torch_attention", softmax_of_scaled_scores, all},
       {"torch_attention", mask_of_scaled_scores, all},
+      {"torch_attention", test_for_masked_rows, all},
       {"torch_attention", values_of_attention, all},
       {"torch_linear", linear_with_bias, all},
       {"torch_silu", silu, all},
@@ -184,7 +223,9 @@ void restore_views(Graph& graph, Runtime runtime) {
     if (layer.standing == Standing::counted && layer.origin == "Reshape" && !layer.inputs.empty())
       is_reshaped[layer.inputs.front()] = true;
   }
-  for (Layer& layer : graph.layers) {
+  const std::vector<bool> is_operand = transposed_operands(graph, maker);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    Layer& layer = graph.layers[i];
     if (!is_movement_in_torch(layer) || layer.inputs.empty()) continue;
     // A compiler reads parts of a tensor with another index, in the loop that needs them.
     if (runtime == Runtime::torch_compiled && layer.origin != "Transpose") continue;
@@ -192,7 +233,7 @@ void restore_views(Graph& graph, Runtime runtime) {
     const bool follows_attention = before != no_index && is_attention_call(graph.layers[before]);
     const bool needs_order = std::any_of(layer.outputs.begin(), layer.outputs.end(),
                                          [&](TensorId id) { return is_reshaped[id]; });
-    if (needs_order && !follows_attention) continue;
+    if (needs_order && !follows_attention && !is_operand[i]) continue;
     layer.parts = {{View{}, layer.parts.front().dtype}};
     layer.partly_moved.clear();
   }

@@ -79,6 +79,38 @@ TEST(TorchOperators, ScaledDotProductAttentionIsOneCall) {
 }
 
 // Product, scale, softmax, product, and the copy that joins the heads.
+// torch's dynamo exporter transposes the keys between two reshapes, and replaces rows that are
+// masked whole.
+TEST(TorchOperators, AttentionOfTheDynamoExporterIsOneCall) {
+  OnnxBuilder model;
+  model.opset(18).output("y");
+  for (const char* name : {"q", "k", "v"}) model.input(name, ElementType::fp32, {1, 8, 4, 16});
+  number(model, "s", 0.5);
+  number(model, "zero", 0);
+  model.initializer("mask", ElementType::fp32, {1, 1, 8, 8});
+  model.initializer("flat", ElementType::int64, {3}).ints({-1, 8, 16});
+  model.initializer("whole", ElementType::int64, {4}).ints({1, 4, 16, 8});
+  model.initializer("rows", ElementType::int64, {3}).ints({1, 8, 64});
+  const std::vector<std::int64_t> heads{0, 2, 1, 3};
+  for (const std::string name : {"q", "k", "v"})
+    model.node("Transpose", {name}, {name + "t"}).attribute("perm", heads);
+  model.node("Reshape", {"kt", "flat"}, {"kf"});
+  model.node("Transpose", {"kf"}, {"kft"}).attribute("perm", std::vector<std::int64_t>{0, 2, 1});
+  model.node("Reshape", {"kft", "whole"}, {"kw"});
+  model.node("Mul", {"qt", "s"}, {"qs"});
+  model.node("Mul", {"kw", "s"}, {"ks"});
+  model.node("MatMul", {"qs", "ks"}, {"p"});
+  model.node("Add", {"p", "mask"}, {"masked"});
+  model.node("Softmax", {"masked"}, {"a"}).attribute("axis", -1);
+  model.node("IsNaN", {"a"}, {"n"});
+  model.node("Where", {"n", "zero", "a"}, {"clean"});
+  model.node("MatMul", {"clean", "vt"}, {"o"});
+  model.node("Transpose", {"o"}, {"ot"}).attribute("perm", heads);
+  model.node("Reshape", {"ot", "rows"}, {"y"});
+  EXPECT_EQ(launches(model, Runtime::torch_eager), 1u);
+  EXPECT_EQ(launches(model, Runtime::torch_compiled), 1u);
+}
+
 TEST(TorchOperators, AttentionThatWasWrittenOutStaysAsItIs) {
   EXPECT_EQ(launches(attention(false), Runtime::torch_eager), 5u);
 }
@@ -105,6 +137,18 @@ TEST(OnnxruntimeNodes, PReluAndTransposedConvolutionsStayAlone) {
   model.node("Add", {"t", "x"}, {"a"});
   model.node("Relu", {"a"}, {"y"});
   EXPECT_EQ(lower(imported(model).graph, Runtime::onnxruntime).size(), 5u);
+}
+
+// LayerScale after a convolution goes into its weights; the residual sum does not.
+TEST(OnnxruntimeNodes, AScalePerChannelIsFoldedIntoTheConvolution) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 8, 6, 6}).output("y");
+  model.initializer("w", ElementType::fp32, {8, 8, 1, 1});
+  model.initializer("scale", ElementType::fp32, {8, 1, 1});
+  model.node("Conv", {"x", "w"}, {"c"});
+  model.node("Mul", {"scale", "c"}, {"s"});
+  model.node("Add", {"x", "s"}, {"y"});
+  EXPECT_EQ(launches(model, Runtime::onnxruntime), 2u);
 }
 
 TEST(OnnxruntimeNodes, AnRmsNormByReciprocalIsNotOneNode) {
