@@ -43,7 +43,15 @@ Network read_onnx(const std::string& path, const ReadOptions& options) {
           std::move(imported.warnings)};
 }
 
+// Formulas are in terms of an ONNX node's inputs and attributes.
+void refuse_described_operators(const std::string& path, const ReadOptions& options) {
+  if (!options.operators.empty())
+    throw usage_error("--ops", "describes operators of ONNX files, and " + path + " is none",
+                      "leave it out, or give an .onnx file as MODEL");
+}
+
 Network kernels_of_engine(const std::string& path, const char* format, const ReadOptions& options) {
+  refuse_described_operators(path, options);
   tensorrt::Import imported = tensorrt::import_engine(path, options);
   std::error_code fault;
   const std::uintmax_t bytes = fs::file_size(path, fault);
@@ -65,6 +73,7 @@ Network read_engine_file(const std::string& path, const ReadOptions& options) {
 
 Network read_export(const std::string& path, const ReadOptions& options) {
   refuse_kernel_options(path, options);
+  refuse_described_operators(path, options);
   pytorch::Import imported = pytorch::import_archive(path, options);
   std::error_code fault;
   const std::uintmax_t bytes = fs::file_size(path, fault);

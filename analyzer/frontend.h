@@ -15,6 +15,7 @@
 
 #include "analyzer/count/count.h"
 #include "analyzer/graph/graph.h"
+#include "analyzer/graph/operator_description.h"
 #include "analyzer/kernel_times.h"
 #include "base/demand.h"
 #include "base/runtime.h"
@@ -32,9 +33,10 @@ struct ReadOptions {
   std::map<std::string, std::int64_t> dims = {};           // symbol → size
   std::map<std::string, Shape> shapes = {};                // input → shape
   std::optional<std::int64_t> assumed_dim = {};            // every dimension that is still free
-  Branch branch = Branch::larger;                  // of an If whose condition depends on data
-  std::map<std::string, std::int64_t> trips = {};  // loop node → trips; "" for all others
-  bool absorb_quantization = true;                 // otherwise every step is a layer of its own
+  Branch branch = Branch::larger;                   // of an If whose condition depends on data
+  std::map<std::string, std::int64_t> trips = {};   // loop node → trips; "" for all others
+  std::vector<OperatorDescription> operators = {};  // of an ONNX file, instead of built-in rules
+  bool absorb_quantization = true;                  // otherwise every step is a layer of its own
   // Of a file that lists kernels: the ONNX file that they came from, files with their measured
   // times, and the optimisation profile.
   std::string onnx = {};

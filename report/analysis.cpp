@@ -222,7 +222,7 @@ bool is_idle(const Work& work) { return total_operations(work) == 0 && total_byt
 
 std::string note_text(const AnalysisRow& row) {
   std::vector<std::string> notes;  // mostly none
-  if (row.repeats != 1) notes.push_back("×" + format_number(row.repeats, 6));
+  if (row.repeats != 1) notes.push_back(fmt::format("×{:.6g}", row.repeats));
   if (row.standing != Standing::counted) notes.emplace_back(to_string(row.standing));
   if (row.shapes == ShapeSource::bound) notes.emplace_back("at most");
   if (row.shapes == ShapeSource::unknown) notes.emplace_back("shape unknown");
@@ -486,8 +486,7 @@ std::vector<std::string> fact_texts(const Analysis& analysis, const std::string&
                                  alternatives_text(analysis),
                                  hidden};
   if (!analysis.unknown.empty())
-    facts.push_back("unknown operators, counted as moving data only: " +
-                    unknown_text(analysis.unknown));
+    facts.push_back(unknown_text(analysis.unknown) + "; counted as moving data only");
   const auto warnings = warning_texts(analysis);
   facts.insert(facts.end(), warnings.begin(), warnings.end());
   std::erase(facts, "");

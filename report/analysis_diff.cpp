@@ -216,8 +216,7 @@ std::vector<std::string> remarks(const AnalysisDiff& difference) {
   std::vector<std::string> lines{summary(difference)};
   for (const Analysis* side : {&difference.before, &difference.after}) {
     const std::string name = model_name(*side);
-    if (!side->unknown.empty())
-      lines.push_back(name + ": unknown operators: " + unknown_text(side->unknown));
+    if (!side->unknown.empty()) lines.push_back(name + ": " + unknown_text(side->unknown));
     for (const std::string& warning : warning_texts(*side)) lines.push_back(name + ": " + warning);
   }
   return lines;

@@ -32,6 +32,7 @@ void refuse_options_of_files(const NetworkRequest& request) {
   refuse("assume-dim", reading.assumed_dim.has_value());
   refuse("branch", reading.branch != Branch::larger);
   refuse("trips", !reading.trips.empty());
+  refuse("ops", !reading.operators.empty());
   refuse("onnx", !reading.onnx.empty());
   refuse("times", !reading.times.empty());
   refuse("opt-profile", reading.opt_profile.has_value());

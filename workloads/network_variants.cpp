@@ -33,14 +33,14 @@ DType main_dtype(const std::vector<Demand>& demands) {
 // A kernel without counted work would be predicted to take no time.
 void check_operators(const NetworkRequest& request, Network& network) {
   const auto* chosen = std::get_if<ChosenKernels>(&network.content);
-  const std::string unknown =
-      unknown_text(unknown_operators(chosen ? chosen->graph : network.graph()));
+  const auto operators = unknown_operators(chosen ? chosen->graph : network.graph());
+  const std::string unknown = unknown_text(operators);
   if (unknown.empty()) return;
   const bool was_measured = chosen != nullptr && chosen->times;
   if (!request.allow_unknown && !was_measured)
-    throw Error(request.word, "unknown operators: " + unknown,
-                "--allow-unknown counts them as moving data only", ExitCode::incomplete);
-  network.warnings.push_back("counted as moving data only: " + unknown);
+    throw Error(request.word, unknown, remedy_for_unknown(operators, network.source.format),
+                ExitCode::incomplete);
+  network.warnings.push_back(unknown + "; counted as moving data only");
 }
 
 double input_bytes(const Network& network) {

@@ -76,6 +76,8 @@ void fill(AnalysisRow& row, const Graph& graph, Layer& layer, TensorLists& lists
   if (!is_reported(layer)) return;
   if (const Unknown* unknown = unknown_part(layer)) row.note = "unknown: " + unknown->reason;
   for (const Part& one : layer.parts)
+    if (std::holds_alternative<Described>(one.op)) row.note = "by formula";
+  for (const Part& one : layer.parts)
     row.causally_masked_macs += layer.repeats * causally_masked_macs(one.op);
   for (const TensorId id : unsized_tensors(graph, layer))
     row.unsized.push_back(graph.tensors[id].name);

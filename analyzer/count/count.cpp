@@ -200,6 +200,11 @@ class Arithmetic {
     compute(op.real ? all / 2 : all);
   }
 
+  void operator()(const Described& op) {
+    multiply_accumulate(compute_unit(part_.op, part_.dtype), op.macs);
+    compute(op.flop);
+  }
+
   void operator()(const Gather&) {}
   void operator()(const Copy&) {}
   void operator()(const View&) {}
@@ -321,6 +326,7 @@ struct ClassOfOp {
   OpClass operator()(const FourierTransform&) const { return OpClass::other; }
   OpClass operator()(const Copy&) const { return OpClass::copy; }
   OpClass operator()(const View&) const { return OpClass::view; }
+  OpClass operator()(const Described&) const { return OpClass::other; }
   OpClass operator()(const Unknown&) const { return OpClass::other; }
 };
 
@@ -333,9 +339,9 @@ Work count_part(const Part& part, const OpWeights& weights) {
 Unit compute_unit(const Op& op, DType dtype) {
   if (const auto* convolution = std::get_if<Convolution>(&op))
     return is_depthwise(*convolution) ? Unit::vector : product_unit(dtype);
-  const bool has_products = std::holds_alternative<MatMul>(op) ||
-                            std::holds_alternative<Attention>(op) ||
-                            std::holds_alternative<Recurrent>(op);
+  const bool has_products =
+      std::holds_alternative<MatMul>(op) || std::holds_alternative<Attention>(op) ||
+      std::holds_alternative<Recurrent>(op) || std::holds_alternative<Described>(op);
   return has_products ? product_unit(dtype) : Unit::vector;
 }
 

@@ -43,6 +43,7 @@ unsigned kind_of(const Op& op) {
     unsigned operator()(const Sort&) const { return kind::other; }
     unsigned operator()(const FourierTransform&) const { return kind::other; }
     unsigned operator()(const View&) const { return kind::other; }
+    unsigned operator()(const Described&) const { return kind::other; }
     unsigned operator()(const Unknown&) const { return kind::other; }
   };
   return std::visit(Visitor{}, op);

@@ -141,13 +141,20 @@ struct Copy {
 // The same bytes with another shape or name: nothing is moved.
 struct View {};
 
-// No rule: no FLOP, inputs and outputs moved, reported as unknown.
-struct Unknown {
-  std::string reason;
+// Work that a user's formulas give (see operator_description.h).
+struct Described {
+  double macs = 0;
+  double flop = 0;  // besides those of the MACs
 };
 
-using Op =
-    std::variant<Convolution, MatMul, Elementwise, Reduce, Softmax, Normalize, Pool, Attention,
-                 Recurrent, Gather, Scatter, Resize, Sort, FourierTransform, Copy, View, Unknown>;
+// No FLOP, inputs and outputs moved, reported as unknown.
+struct Unknown {
+  std::string reason;
+  bool has_rule = false;  // known, but its rule lacks a shape or a value
+};
+
+using Op = std::variant<Convolution, MatMul, Elementwise, Reduce, Softmax, Normalize, Pool,
+                        Attention, Recurrent, Gather, Scatter, Resize, Sort, FourierTransform, Copy,
+                        View, Described, Unknown>;
 
 }  // namespace ridgeline

@@ -177,6 +177,10 @@ const Shape* NodeContext::declared_instead_of(std::initializer_list<std::size_t>
   return &*outputs_[index]->shape;
 }
 
+bool NodeContext::take_declared(std::size_t index) {
+  return wants(index) && walk_.take_declared(*outputs_[index]);
+}
+
 void NodeContext::adopt(std::size_t index, Value* value) {
   if (!wants(index)) return;
   walk_.alias(node_.outputs[index], value);
@@ -246,6 +250,11 @@ void NodeContext::writes(std::size_t output_index, std::int64_t elements) {
 
 void NodeContext::fail(const std::string& what) const {
   throw Error(walk_.file_name(), describe(node_) + ": " + in_one_line(what));
+}
+
+void NodeContext::fail_small(const std::string& what) const {
+  throw Error(walk_.file_name(), describe(node_) + ": " + in_one_line(what),
+              in_one_line(walk_.chosen_sizes()));
 }
 
 void NodeContext::warn(const std::string& what) const {

@@ -77,6 +77,8 @@ class NodeContext {
   // Sets and returns the output's shape as the file declares it, if inference would need the data
   // of one of these (steering) inputs. Null if their values are known or no shape is declared.
   const Shape* declared_instead_of(std::initializer_list<std::size_t> inputs, std::size_t index);
+  // Gives the output the shape that the file declares; false if it declares none.
+  bool take_declared(std::size_t index);
   // Makes the output an alias of a value from a sub-graph or of an input, without a tensor of its
   // own.
   void adopt(std::size_t index, Value* value);
@@ -108,6 +110,8 @@ class NodeContext {
   void writes(std::size_t output, std::int64_t elements);
 
   [[noreturn]] void fail(const std::string& what) const;  // Error: file, node and cause
+  // The same for a size that is too small; names the sizes of inputs that the user chose.
+  [[noreturn]] void fail_small(const std::string& what) const;
   void warn(const std::string& what) const;
 
  private:

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "analyzer/count/count.h"
+#include "analyzer/onnx/operators/described.h"
 #include "analyzer/onnx/order.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -68,6 +69,25 @@ void Walk::warn(const std::string& text) {
   // A loop body would repeat the warning on every trip.
   if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end())
     warnings_.push_back(text);
+}
+
+std::string Walk::chosen_sizes() const {
+  std::vector<std::string> sizes;
+  for (const BoundInput& input : bindings_.inputs) {
+    if (!input.shape || !input.info->type.dims || input.source == ShapeSource::fixed) continue;
+    const auto& dims = *input.info->type.dims;
+    for (std::size_t axis = 0; axis < std::min(dims.size(), input.shape->size()); ++axis) {
+      const std::int64_t size = (*input.shape)[axis];
+      if (dims[axis].value == size || axis == input.batch_axis) continue;
+      const std::string name =
+          dims[axis].symbol.empty() ? "a size" : std::string(dims[axis].symbol);
+      sizes.push_back(
+          fmt::format("{} = {} (axis {} of {})", name, size, axis, quote(input.info->name)));
+    }
+  }
+  constexpr std::size_t most = 6;
+  if (sizes.size() > most) sizes.resize(most);
+  return sizes.empty() ? "" : fmt::format("give larger sizes than {}", fmt::join(sizes, ", "));
 }
 
 void Walk::add_initializers(const GraphProto& graph) {
@@ -134,10 +154,20 @@ std::string Walk::layer_name(const Node& node) const {
 
 void Walk::walk_node(const Node& node) {
   spend(node);
-  if (const FunctionProto* function = function_of(node))
+  const FunctionProto* function = description_of(node) == nullptr ? function_of(node) : nullptr;
+  if (function != nullptr)
     call_function(*function, node);
   else
     apply_rule(node);
+}
+
+// What the user says about an operator holds before any rule or function.
+const OperatorDescription* Walk::description_of(const Node& node) const {
+  if (options_.operators.empty()) return nullptr;
+  const auto found = std::find_if(
+      options_.operators.begin(), options_.operators.end(),
+      [name = qualified_name(node)](const OperatorDescription& one) { return one.name == name; });
+  return found == options_.operators.end() ? nullptr : &*found;
 }
 
 const Operator* Walk::operator_of(const Node& node, std::string_view domain) {
@@ -156,17 +186,19 @@ void Walk::apply_rule(const Node& node) {
     if (!name.empty()) scope_->bind(name, context.outputs_.back());
   }
   const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
+  const OperatorDescription* description = description_of(node);
+  const Operator* row = description == nullptr ? operator_of(node, domain) : nullptr;
   std::vector<Value> copies;  // constants repeated for the batch
   std::string unknown_because;
   try {
-    unknown_because = run_rule(context, operator_of(node, domain));
+    unknown_because = run_rule(context, row, description);
   } catch (const Error& error) {
     // Refused inside of this node already, or nothing to do with the batch.
     if (!file_shapes_ || error.code() == ExitCode::incomplete) throw;
     const auto fault = error.cause();
     if (!repeat_constants(context, copies)) refuse_batch(fault);
     try {
-      unknown_because = run_rule(context, operator_of(node, domain));
+      unknown_because = run_rule(context, row, description);
     } catch (const Error&) {
       refuse_batch(fault);
     }
@@ -176,7 +208,7 @@ void Walk::apply_rule(const Node& node) {
   if (!unknown_because.empty()) {
     fall_back_to_declared(context);
     context.parts_.clear();
-    context.emit(Unknown{unknown_because});
+    context.emit(Unknown{unknown_because, row != nullptr || description != nullptr});
   }
   const bool depends_on_no_data = std::all_of(
       context.inputs_.begin(), context.inputs_.end(),
@@ -192,10 +224,14 @@ void Walk::apply_rule(const Node& node) {
 }
 
 // Returns why the operator is unknown; empty if it is known.
-std::string Walk::run_rule(NodeContext& context, const Operator* row) {
-  if (row == nullptr) return "no rule for this operator";
+std::string Walk::run_rule(NodeContext& context, const Operator* row,
+                           const OperatorDescription* description) {
+  if (row == nullptr && description == nullptr) return "no rule for this operator";
   try {
-    row->rule(context);
+    if (description != nullptr)
+      apply_description(context, *description);
+    else
+      row->rule(context);
   } catch (const CannotInfer& cause) {
     if (!fall_back_to_declared(context) || context.parts_.empty()) return cause.reason;
   }
@@ -601,6 +637,24 @@ double Walk::flop_of_layers(std::size_t first, std::size_t last) const {
       total += layers_[i].repeats * total_operations(work);
     }
   return total;
+}
+
+bool Walk::same_work(std::size_t first, std::size_t second, std::size_t layers) const {
+  const auto shape_of = [this](TensorId id) -> const std::optional<Shape>& {
+    return values_[id].shape;
+  };
+  for (std::size_t i = 0; i < layers; ++i) {
+    const Layer &a = layers_[first + i], &b = layers_[second + i];
+    if (a.origin != b.origin || a.standing != b.standing || a.outputs.size() != b.outputs.size() ||
+        a.partly_moved.size() != b.partly_moved.size())
+      return false;
+    for (std::size_t j = 0; j < a.outputs.size(); ++j)
+      if (!values_[a.outputs[j]].is_sequence && shape_of(a.outputs[j]) != shape_of(b.outputs[j]))
+        return false;
+    for (std::size_t j = 0; j < a.partly_moved.size(); ++j)
+      if (a.partly_moved[j].second != b.partly_moved[j].second) return false;
+  }
+  return flop_of_layers(first, first + layers) == flop_of_layers(second, second + layers);
 }
 
 // --- Start and end of a walk: checks the model before the first node, builds the Graph after the

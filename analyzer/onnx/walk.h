@@ -86,6 +86,8 @@ class Walk {
   };
   bool in_trial() const { return in_trial_; }
   double flop_of_layers(std::size_t first, std::size_t last) const;
+  // Whether two ranges of layers compute and move the same.
+  bool same_work(std::size_t first, std::size_t second, std::size_t layers) const;
   std::string layer_name(const Node& node) const;
 
   // The batch that replaces the file's own, which constants may hold.
@@ -96,6 +98,8 @@ class Walk {
   }
 
   void warn(const std::string& text);
+  // "give larger sizes than height = 1 (axis 2 of "x")"; empty if the file fixes all of them.
+  std::string chosen_sizes() const;
   const std::string& file_name() const { return file_.path(); }
   const ModelFile& file() const { return file_; }
 
@@ -115,7 +119,9 @@ class Walk {
   void walk_node(const Node& node);
   void call_function(const FunctionProto& function, const Node& node);
   void apply_rule(const Node& node);
-  std::string run_rule(NodeContext& context, const Operator* row);
+  const OperatorDescription* description_of(const Node& node) const;
+  std::string run_rule(NodeContext& context, const Operator* row,
+                       const OperatorDescription* description);
   // --- A batch other than the file's.
   FileShapes shapes_in_file();
   void find_file_shapes();

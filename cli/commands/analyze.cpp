@@ -271,8 +271,8 @@ void prepare_memory(const std::string& path) {
 // Printed first, refused then: the table shows what is missing in it.
 void refuse_unknown(const Analysis& analysis, const NetworkRequest& request) {
   if (analysis.unknown.empty() || request.allow_unknown) return;
-  throw Error(analysis.model.path, "unknown operators: " + unknown_text(analysis.unknown),
-              "--allow-unknown counts them as moving data only", ExitCode::incomplete);
+  throw Error(analysis.model.path, unknown_text(analysis.unknown),
+              remedy_for_unknown(analysis.unknown, analysis.model.format), ExitCode::incomplete);
 }
 
 Answer diff_answer(const AnalysisDiff& difference, const AnalyzeRequest& request, int width) {

@@ -117,6 +117,7 @@ ReadOptions read_options(const Options& options) {
       throw usage_error(as_typed("branch", *word), quote(*word) + " is not one of then, else");
     reading.branch = *word == "then" ? Branch::then_branch : Branch::else_branch;
   }
+  if (const auto file = options.word("ops")) reading.operators = operators_from_file(*file);
   if (const auto file = options.word("onnx")) reading.onnx = *file;
   reading.times = values_of(options, "times");
   if (options.has("opt-profile"))
@@ -151,6 +152,8 @@ void add_network_options(OptionsDescription& options) {
   options.add_list(
       "trips", "[NAME=]N",
       "iterations of a loop (or all loops) whose count depends on data; may be repeated");
+  options.add_text("ops", "FILE",
+                   "JSON file with formulas for operators that have no built-in rule, or another");
   add_engine_options(options);
   for (const WorkloadOption option : workload_options) {
     const std::string word(to_string(option)), about(description(option));

@@ -694,6 +694,7 @@ class LayerTranslator {
   LayerFunction make(const Scatter&) { throw Unsupported{"is a scatter"}; }
   LayerFunction make(const Sort&) { throw Unsupported{"is a sort"}; }
   LayerFunction make(const FourierTransform&) { throw Unsupported{"is a Fourier transform"}; }
+  LayerFunction make(const Described&) { throw Unsupported{"is described by formulas only"}; }
   LayerFunction make(const Unknown& op) { throw Unsupported{op.reason}; }
 
   const Graph& graph_;

@@ -30,6 +30,11 @@ TEST_P(AnalyzeRefuses, InOneLine) {
   folder.write("empty.onnx", "");
   folder.write("noise.onnx", "\x0b\xff\xff\x01noise");
   folder.write("bad.json", R"({"schema": "ridgeline.op_weights/1", "functions": {"tahn": 1}})");
+  folder.write("good.json",
+               R"({"schema": "ridgeline.operators/1", "operators": [{"name": "a", "flops": 1}]})");
+  folder.write("ops.json",
+               R"({"schema": "ridgeline.operators/1",
+                   "operators": [{"name": "my.Odd", "flops": "2 * in0.size"}]})");
   std::vector<std::string> arguments = GetParam().arguments;
   arguments.insert(arguments.begin(), "analyze");
   const ProcessResult result = run_ridgeline(arguments, {.working_directory = folder.path()});
@@ -47,6 +52,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refusal{"NoModel", {}, 2, "'analyze' needs a model"},
         Refusal{"TwoModels", {"a.onnx", "b.onnx"}, 2, "unexpected argument 'b.onnx'"},
+        Refusal{"OpsFormula",
+                {"static.onnx", "--ops", "ops.json"},
+                1,
+                "ops.json: operators[0].flops: operator my.Odd: \"2 * in0.size\" at character 5"},
+        Refusal{"OpsOfANetworkByName", {"resnet18", "--ops", "good.json"}, 2, "--ops: "},
+        Refusal{"NoOpsFile", {"static.onnx", "--ops", "gone.json"}, 1, "gone.json"},
         Refusal{"NoSuchFile", {"gone.onnx"}, 1, "gone.onnx: no such file"},
         Refusal{"Mistyped", {"nte.onnx"}, 1, "did you mean \"net.onnx\"?"},
         Refusal{"NoSuchFolder", {"gone/net.onnx"}, 1, "MODEL is an ONNX file, layer information"},

@@ -293,6 +293,22 @@ TEST_F(Analyze, WeightsReplaceCosts) {
               HasSubstr("costs of weights.json"));
 }
 
+TEST_F(Analyze, OperatorsAreDescribedByFormulas) {
+  OnnxBuilder model;
+  model.opset(13).opset(1, "my.domain").input("x", ElementType::fp32, {10});
+  model.node("Odd", {"x"}, {"a"}).domain("my.domain");
+  model.output("a");
+  write("net.onnx", model);
+  folder.write("ops.json", R"({"schema": "ridgeline.operators/1", "operators": [
+      {"name": "my.domain.Odd", "outputs": [{"shape": "in0"}], "flops": "7 * in0.elements"}]})");
+  const Json counted = json({"net.onnx", "--ops", "ops.json"});
+  EXPECT_THAT(schema_violations(counted, "analysis.schema.json"), IsEmpty());
+  EXPECT_EQ(counted["totals"]["flops"], 70);
+  EXPECT_EQ(counted["layers"][0]["note"], "by formula");
+  EXPECT_TRUE(counted["unknown"].empty());
+  EXPECT_THAT(text({"net.onnx", "--ops", "ops.json", "--runtime", "tensorrt"}), HasSubstr("Odd"));
+}
+
 TEST_F(Analyze, UnknownOperatorsArePrintedThenRefused) {
   OnnxBuilder model;
   model.opset(13).opset(1, "my.domain").input("x", ElementType::fp32, {10});
@@ -306,7 +322,7 @@ TEST_F(Analyze, UnknownOperatorsArePrintedThenRefused) {
   EXPECT_THAT(refused.out, HasSubstr("total"));
   EXPECT_EQ(refused.err,
             "ridgeline: net.onnx: unknown operators: my.domain.Odd ×1 (no rule for this operator) "
-            "(--allow-unknown counts them as moving data only)\n");
+            "(describe them with --ops FILE; --allow-unknown counts them as moving data only)\n");
   EXPECT_EQ(run({"net.onnx", "--json"}).exit_code, 4);
   const Json allowed = json({"net.onnx", "--allow-unknown"});
   EXPECT_THAT(schema_violations(allowed, "analysis.schema.json"), IsEmpty());

@@ -122,6 +122,7 @@ Value* carried(NodeContext& context, std::string_view name, const Value* from,
   if (with_elements) {
     value->contents = from->contents;
     value->proto = from->proto;
+    value->sequence_length = from->sequence_length;
   }
   return value;
 }
@@ -179,28 +180,42 @@ std::optional<bool> known_truth(const Value* value) {
 }
 
 // Trips of a loop whose condition follows from constants, such as a counter: its body is walked
-// until the condition is false. Nothing if it depends on data or does not end soon.
-std::optional<std::int64_t> simulated_trips(NodeContext& context, const GraphProto& body,
-                                            const std::vector<Value*>& state) {
+// until the condition is false.
+struct Simulation {
+  std::int64_t trips = 0;
+  bool are_alike = true;      // every trip does the same work
+  std::vector<Value*> state;  // after the last trip
+};
+
+// Nothing if the condition depends on data or does not end soon.
+std::optional<Simulation> simulated_loop(NodeContext& context, const GraphProto& body,
+                                         const std::vector<Value*>& state) {
   constexpr std::int64_t most = 1024;
   Walk& walk = context.walk();
   if (walk.in_trial()) return std::nullopt;
+  Simulation simulation{0, true, state};
   if (context.has(1)) {
     context.contents(1);  // reads it
-    if (known_truth(context.input_value(1)) == false) return 0;
+    if (known_truth(context.input_value(1)) == false) return simulation;
   }
   const Walk::Trial trial(walk);
-  std::vector<Value*> now = state;
-  for (std::size_t i = 0; i < now.size(); ++i) context.contents(i + 2);
-  for (std::int64_t trip = 0; trip < most; ++trip) {
-    const LoopRun run = run_loop_body(context, body, now, 1, static_cast<long double>(trip));
+  for (std::size_t i = 0; i < state.size(); ++i) context.contents(i + 2);
+  const std::size_t first = walk.layer_count();
+  std::size_t of_one_trip = 0;
+  while (simulation.trips < most) {
+    const std::size_t begin = walk.layer_count();
+    const LoopRun run = run_loop_body(context, body, simulation.state, 1,
+                                      static_cast<long double>(simulation.trips));
+    if (simulation.trips++ == 0) of_one_trip = walk.layer_count() - begin;
+    simulation.are_alike = simulation.are_alike && walk.layer_count() - begin == of_one_trip &&
+                           walk.same_work(first, begin, of_one_trip);
+    simulation.state.assign(run.outputs.begin() + 1,
+                            run.outputs.begin() + 1 + static_cast<std::ptrdiff_t>(state.size()));
     const auto goes_on = known_truth(run.outputs.front());
     if (!goes_on) return std::nullopt;
-    if (!*goes_on) return trip + 1;
-    now.assign(run.outputs.begin() + 1,
-               run.outputs.begin() + 1 + static_cast<std::ptrdiff_t>(state.size()));
+    if (!*goes_on) return simulation;
     // Only a state with known elements can end it.
-    if (std::none_of(now.begin(), now.end(), [](const Value* value) {
+    if (std::none_of(simulation.state.begin(), simulation.state.end(), [](const Value* value) {
           return value != nullptr && value->contents && !value->contents->empty();
         }))
       return std::nullopt;
@@ -210,8 +225,8 @@ std::optional<std::int64_t> simulated_trips(NodeContext& context, const GraphPro
 
 struct Trips {
   std::int64_t count = 1;
-  bool is_known = false;    // false: one trip is assumed
-  bool is_counted = false;  // its condition was followed to the end
+  bool is_known = false;                    // false: one trip is assumed
+  std::optional<Simulation> followed = {};  // its condition was followed to the end
 };
 
 Trips trips_of(NodeContext& context, const GraphProto& body, const std::vector<Value*>& state) {
@@ -224,10 +239,25 @@ Trips trips_of(NodeContext& context, const GraphProto& body, const std::vector<V
   if (limit && limit->size() == 1 && limit->front() >= 0 && limit->front() < max_trips)
     return {limit->front(), true};
   if (const auto found = given.find(""); found != given.end()) return {found->second, true};
-  if (const auto simulated = simulated_trips(context, body, state)) return {*simulated, true, true};
+  if (auto simulation = simulated_loop(context, body, state)) {
+    const std::int64_t trips = simulation->trips;
+    return {trips, true, std::move(simulation)};
+  }
   context.warn("its number of trips depends on data and is counted as one (give --trips)");
   context.set_is_bound();
   return {};
+}
+
+// The state after the last trip, of a loop whose body was walked for the first one only.
+void take_last_state(LoopRun& run, const std::vector<Value*>& last) {
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    Value* value = run.outputs[i + 1];
+    if (value == nullptr || last[i] == nullptr) continue;
+    value->contents = last[i]->contents;
+    if (!value->is_sequence) continue;
+    value->shape = last[i]->shape;
+    value->sequence_length = last[i]->sequence_length;
+  }
 }
 
 void set_scanned(NodeContext& context, std::size_t index, const Value& one, std::int64_t trips,
@@ -246,11 +276,18 @@ void loop_rule(NodeContext& context) {
   for (std::size_t i = 2; i < context.input_count(); ++i) state.push_back(context.input_value(i));
   const Trips trips = trips_of(context, body, state);
 
-  const std::size_t first = walk.layer_count();
-  LoopRun run = run_loop_body(context, body, state, static_cast<double>(trips.count), std::nullopt);
   // A loop with growing tensors is walked trip by trip, unless that makes too many rows to read.
   constexpr std::int64_t max_unrolled = 64;
-  if (run.shapes_change && trips.count > 1) {
+  const bool is_alike = trips.followed && trips.followed->are_alike && trips.count > 0;
+  const bool is_unlike =
+      trips.followed && !trips.followed->are_alike && trips.count <= max_unrolled;
+  const std::size_t first = walk.layer_count();
+  LoopRun run;
+  if (!is_unlike)
+    run = run_loop_body(context, body, state, static_cast<double>(trips.count),
+                        is_alike ? std::optional(0.0L) : std::nullopt);
+  if (is_alike) take_last_state(run, trips.followed->state);
+  if (is_unlike || (run.shapes_change && trips.count > 1)) {
     if (trips.count <= max_unrolled) {
       walk.drop_layers(first);
       std::vector<Value*> now = state;
@@ -267,7 +304,7 @@ void loop_rule(NodeContext& context) {
   const Value& condition = *run.outputs.front();
   const bool goes_on = condition.contents && condition.contents->size() == 1 &&
                        condition.contents->front() && *condition.contents->front() != 0;
-  if (trips.is_known && !trips.is_counted && !goes_on && trips.count > 1) {
+  if (trips.is_known && !trips.followed && !goes_on && trips.count > 1) {
     context.warn(
         fmt::format("its condition depends on data; counted with the most trips, {}", trips.count));
     context.set_is_bound();

@@ -258,5 +258,62 @@ TEST(Loop, ACounterIsFollowedToItsEnd) {
   EXPECT_TRUE(result.warnings.empty());
 }
 
+// nn.EmbeddingBag as torch's dynamo exporter writes it: a counter over the bags, rows between two
+// offsets summed, the sums kept in a sequence.
+OnnxBuilder embedding_bag() {
+  GraphBuilder body;
+  body.input("i", ElementType::int64, {}).input("c", ElementType::boolean, {});
+  body.input("bags", ElementType::fp32, {}).input("n", ElementType::int64, {});
+  body.node("Reshape", {"n", "minus_one"}, {"at"});
+  body.node("Add", {"at", "one"}, {"after"});
+  body.node("Add", {"at", "two"}, {"beyond"});
+  body.node("Slice", {"offsets", "at", "after"}, {"start"}).name("start");
+  body.node("Slice", {"offsets", "after", "beyond"}, {"end"});
+  body.node("Slice", {"rows", "start", "end"}, {"bag"});
+  body.node("ReduceSum", {"bag", "axis"}, {"sum"}).name("sum");
+  body.node("SequenceInsert", {"bags", "sum"}, {"more"});
+  body.node("Add", {"n", "step"}, {"next"});
+  body.node("Less", {"next", "limit"}, {"again"});
+  body.output("again").output("more").output("next");
+  OnnxBuilder model;
+  model.opset(17).input("rows", ElementType::fp32, {20, 16}).output("y");
+  model.input("offsets", ElementType::int64, {5});
+  const auto number = [&](const char* name, const std::vector<std::int64_t>& dims,
+                          std::int64_t value) {
+    model.initializer(name, ElementType::int64, dims).ints({value});
+  };
+  number("minus_one", {1}, -1), number("one", {1}, 1), number("two", {1}, 2);
+  number("axis", {1}, 0), number("zero", {}, 0), number("step", {}, 1), number("limit", {}, 4);
+  model.initializer("yes", ElementType::boolean, {}).ints({1});
+  model.node("SequenceEmpty", {}, {"none"});
+  model.node("Loop", {"", "yes", "none", "zero"}, {"all", "count"})
+      .name("loop")
+      .attribute("body", body);
+  model.node("ConcatFromSequence", {"all"}, {"y"}).attribute("axis", 0);
+  return model;
+}
+
+TEST(Loop, ACounterThatSlicesIsKnownInItsBody) {
+  const auto result = imported(embedding_bag());
+  EXPECT_EQ(layer_named(result.graph, "loop/start").repeats, 4);
+  EXPECT_EQ(shape_text(result.graph, "start"), "1");
+  EXPECT_EQ(shape_text(result.graph, "sum"), "1x16");
+  EXPECT_EQ(shape_text(result.graph, "y"), "4x16");
+}
+
+TEST(Loop, TripsOfDifferentWorkAreWalkedOneByOne) {
+  onnx::ImportOptions options;
+  options.values["offsets"] = {0, 4, 9, 15, 20};
+  const auto result = imported(embedding_bag(), options);
+  std::int64_t summed = 0;
+  for (const Layer& layer : result.graph.layers)
+    if (layer.name == "loop/sum") {
+      EXPECT_EQ(layer.repeats, 1);
+      summed += std::get<Reduce>(layer.parts.front().op).in_elements;
+    }
+  EXPECT_EQ(summed, 20 * 16);
+  EXPECT_EQ(shape_text(result.graph, "y"), "4x16");
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

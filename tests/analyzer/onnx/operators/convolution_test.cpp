@@ -123,6 +123,17 @@ TEST(ConvolutionRule, FusedAndChannelsLast) {
   OneNode last = OneNode::contrib("NhwcConv").input({1, 8, 9, 3}).weight({4, 3, 3, 3});
   EXPECT_EQ(last.shapes(), "1x6x7x4");
   EXPECT_EQ(last.macs(), 6 * 7 * 4 * 27);
+  // Weights as output × height × width × input, and as output × input × height × width.
+  for (const std::vector<std::int64_t>& weights :
+       {std::vector<std::int64_t>{4, 3, 2, 5}, std::vector<std::int64_t>{4, 5, 3, 2}}) {
+    OneNode node = OneNode::contrib("NhwcConv").input({1, 8, 9, 5}).weight(weights);
+    EXPECT_EQ(node.shapes(), "1x6x8x4");
+    EXPECT_EQ(node.macs(), 6 * 8 * 4 * 30);
+  }
+  OneNode depthwise = OneNode::contrib("NhwcConv").input({1, 8, 8, 6}).weight({6, 3, 3, 1});
+  depthwise.with("group", 6);
+  EXPECT_EQ(depthwise.shapes(), "1x6x6x6");
+  EXPECT_EQ(depthwise.macs(), 6 * 6 * 6 * 9);
 }
 
 TEST(ConvolutionRule, CausalKeepsAState) {
