@@ -29,6 +29,8 @@ struct Value {
   bool is_initializer = false;         // stored in the file as data
   bool is_parameter = false;           // see Tensor
   bool is_table = false;               // see Tensor
+  bool is_operand = false;             // element-wise layers read it: a parameter or a table
+  bool is_literal = false;             // of a Constant node
   std::optional<std::int64_t> packed;  // see Tensor
   const TensorProto* proto = nullptr;  // location of its elements in the file, if any
   bool from_batch = false;             // depends on data of an input whose batch was changed

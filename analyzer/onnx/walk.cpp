@@ -291,6 +291,7 @@ void Walk::settle_outputs(NodeContext& context, bool is_folded) {
     else if (value->source != ShapeSource::declared)
       value->source = source;
     value->constant = is_folded && constant;
+    value->is_literal = context.node().op_type == "Constant";
     value->from_shapes = is_folded && !constant;
     value->from_batch = from_batch && !is_folded;
     if (is_folded && first != nullptr && (first->constant || first->root != nullptr) &&
@@ -353,11 +354,14 @@ std::size_t Walk::module_of(const Node& node) {
   return module_ = *place;
 }
 
-// Constants that no training changes although they are floating: angles of rotary embeddings and
-// masks, which exporters compute beforehand. A mask is the same for all heads.
-bool is_table(const NodeContext& context, const Shape& shape) {
+// Constants that no training changes although they are floating: angles of rotary embeddings,
+// anchors and masks, which exporters compute beforehand. A mask is the same for all heads. Nothing
+// learned is subtracted, and none of torch's parameters is a Constant node.
+bool is_table(const NodeContext& context, const Value& value) {
   const std::string_view op = context.node().op_type;
+  const Shape& shape = *value.shape;
   const auto wide = std::count_if(shape.begin(), shape.end(), [](auto size) { return size > 1; });
+  if (op == "Sub" || (value.is_literal && wide > 1)) return true;
   if (op == "Mul" || op == "Div") return wide > 1;
   return op == "Add" && shape.size() == 4 && shape[1] == 1 && shape[2] > 1 && shape[3] > 1;
 }
@@ -385,8 +389,9 @@ void Walk::mark_parameters(const NodeContext& context, const Layer& layer) {
         layer.parts.empty() ? nullptr : std::get_if<Normalize>(&layer.parts.front().op);
     if (normalize != nullptr && normalize->kind == Normalization::batch && i >= 3) continue;
     const bool is_fixed = (i < 32 && (context.not_trained_ >> i & 1U) != 0) ||
-                          (is_pointwise && is_table(context, *root->shape));
-    (is_fixed ? values_[root->id].is_table : values_[root->id].is_parameter) = true;
+                          (is_pointwise && is_table(context, *root));
+    Value& stored = values_[root->id];
+    (is_fixed ? stored.is_table : is_pointwise ? stored.is_operand : stored.is_parameter) = true;
   }
 }
 
@@ -733,8 +738,8 @@ Import Walk::finish() {
     }
     tensor.role = value.constant ? Role::weight : Role::activation;
     tensor.stored = value.is_initializer;
-    tensor.is_parameter = value.is_parameter;
-    tensor.is_table = value.is_table && !value.is_parameter;
+    tensor.is_parameter = value.is_parameter || (value.is_operand && !value.is_table);
+    tensor.is_table = value.is_table && !tensor.is_parameter;
     tensor.packed = value.packed;
     if (value.proto != nullptr) tensor.stored_bytes = value.proto->stored_bytes;
   }

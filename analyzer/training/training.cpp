@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -190,17 +191,29 @@ bool has_normalization(const Layer& layer) {
                      [](const Part& part) { return std::holds_alternative<Normalize>(part.op); });
 }
 
+// Whether a convolution runs in another module than the one that its weights belong to ("bn1" and
+// "conv1.weight"), as torch's dynamo exporter leaves it.
+bool runs_elsewhere(const Graph& graph, const Layer& layer) {
+  constexpr std::string_view own = ".weight";
+  if (layer.scope == no_index || layer.inputs.size() < 2) return false;
+  const std::string_view weights = graph.tensors[layer.inputs[1]].name;
+  return weights.ends_with(own) &&
+         weights.substr(0, weights.size() - own.size()) != graph.modules[layer.scope];
+}
+
 // Convolutions with a bias that has no name of a module's own ("onnx::Conv_193" instead of
-// "conv1.bias"), in a network without any normalisation: an exporter folded it.
+// "conv1.bias"), or in another module, in a network without any normalisation: an exporter folded
+// it.
 std::size_t folded_norms(const Graph& forward) {
   std::size_t count = 0;
   for (const Layer& layer : forward.layers) {
     if (has_normalization(layer)) return 0;
     const auto* convolution =
         layer.parts.size() == 1 ? std::get_if<Convolution>(&layer.parts.front().op) : nullptr;
-    if (convolution != nullptr && convolution->bias && layer.inputs.size() > 2 &&
-        !forward.tensors[layer.inputs[2]].name.ends_with("bias"))
-      ++count;
+    if (convolution == nullptr) continue;
+    const bool has_odd_bias = convolution->bias && layer.inputs.size() > 2 &&
+                              !forward.tensors[layer.inputs[2]].name.ends_with("bias");
+    if (has_odd_bias || runs_elsewhere(forward, layer)) ++count;
   }
   return count;
 }

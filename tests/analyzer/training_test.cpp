@@ -11,6 +11,7 @@
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/lowering/lowering.h"
 #include "base/error.h"
+#include "tests/analyzer/onnx/imported.h"
 #include "workloads/registry.h"
 
 namespace ridgeline {
@@ -317,6 +318,26 @@ TEST(Training, WhatNoGradientGetsToIsCounted) {
   nothing.output(nothing.cast("cast", nothing.linear("linear", nothing.input("x", {4, 8}), 8),
                               ElementType::int64));
   EXPECT_THROW(train(nothing.finish(), {}), Error);
+}
+
+// Batch normalisation that an exporter folded: by the bias that it left (legacy), by the module of
+// the convolution (dynamo).
+TEST(Training, FoldedNormalisationsAreFound) {
+  const auto folded = [](const char* bias, const char* scopes) {
+    testing::OnnxBuilder model;
+    model.opset(17).input("x", ElementType::fp32, {1, 3, 8, 8}).output("y");
+    model.initializer("conv1.weight", ElementType::fp32, {4, 3, 3, 3});
+    if (bias != nullptr) model.initializer(bias, ElementType::fp32, {4});
+    auto inputs = std::vector<std::string>{"x", "conv1.weight"};
+    if (bias != nullptr) inputs.emplace_back(bias);
+    testing::NodeBuilder& node = model.node("Conv", inputs, {"y"});
+    if (scopes != nullptr) node.metadata("pkg.torch.onnx.name_scopes", scopes);
+    return train(testing::imported(model).graph, {}).folded_norms;
+  };
+  EXPECT_EQ(folded("onnx::Conv_193", nullptr), 1U);
+  EXPECT_EQ(folded("conv1.bias", nullptr), 0U);
+  EXPECT_EQ(folded("conv1.bias", "['', 'conv1', 'conv2d']"), 0U);
+  EXPECT_EQ(folded(nullptr, "['', 'bn1', '_native_batch_norm_legit_no_training']"), 1U);
 }
 
 TEST(Training, WhatCannotLearnIsAnError) {

@@ -92,9 +92,9 @@ Shape window_positions(const NodeContext& context, const Window& window, const S
     const std::int64_t padded = in_spatial[i] + window.pads_begin[i] + window.pads_end[i];
     const std::int64_t room = padded - span_of(window, i);
     if (room < 0 && in_spatial[i] != 0)
-      context.fail(fmt::format("a window of {} does not fit into the {} of spatial axis {}{}",
-                               span_of(window, i), padded, i,
-                               padded == in_spatial[i] ? "" : " with its padding"));
+      context.fail_small(fmt::format("a window of {} does not fit into the {} of spatial axis {}{}",
+                                     span_of(window, i), padded, i,
+                                     padded == in_spatial[i] ? "" : " with its padding"));
     if (room < 0) {
       out.push_back(0);
       continue;

@@ -219,5 +219,17 @@ TEST(Bindings, ValuesOfAnInputDecideShapes) {
   EXPECT_THAT(error.what(), HasSubstr("3 values for an input of 2"));
 }
 
+// The window's own size does not tell a user which option to change.
+TEST(Bindings, ASizeTooSmallForAWindowIsNamed) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {"batch", 3, "height", 64}).output("y");
+  model.initializer("w", ElementType::fp32, {8, 3, 7, 7});
+  model.node("Conv", {"x", "w"}, {"y"}).name("first");
+  const Error error = error_of(model, {.batch = 2, .dims = {{"height", 5}}});
+  EXPECT_THAT(error.what(),
+              HasSubstr("node \"first\" (Conv): a window of 7 does not fit into the 5 of spatial "
+                        "axis 0 (give larger sizes than height = 5 (axis 2 of \"x\"))"));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
