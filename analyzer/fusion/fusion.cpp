@@ -571,6 +571,8 @@ Graph fuse(Graph graph, Runtime runtime) {
     restore_views(graph, runtime);
   }
   if (!fuses(runtime)) return graph;
+  // Before views are gone, which give a tensor the shape that its slices have.
+  if (runtime == Runtime::onnxruntime) join_slices(graph);
   Graph plain = remove_views(std::move(graph));
   if (folds_constants(runtime)) fold_constants(plain);
   if (quantize_tensors(plain, runtime)) sort_topologically(plain);
@@ -599,6 +601,7 @@ ItemizedFusion itemized_fusion(const Graph& given, Runtime runtime, const OpWeig
     result.graph = std::move(graph);
     return result;
   }
+  if (runtime == Runtime::onnxruntime) join_slices(graph);
   Graph plain = remove_views(graph);
   note_views(work_of(graph, weights), plain);
   if (folds_constants(runtime)) fold_constants(plain, &weights, &result.applied);

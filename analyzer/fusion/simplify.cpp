@@ -3,7 +3,9 @@
 #include "analyzer/fusion/simplify.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -34,6 +36,29 @@ bool is_constant(const Graph& graph, const Layer& layer) {
          std::all_of(layer.inputs.begin(), layer.inputs.end(), is_weight) &&
          std::all_of(layer.steering.begin(), layer.steering.end(), is_weight) &&
          std::none_of(layer.parts.begin(), layer.parts.end(), stays);
+}
+
+// The axis along which these layers cut the whole tensor into parts; nothing if they do not.
+std::optional<std::size_t> axis_of_slices(const Graph& graph, TensorId id,
+                                          const std::vector<std::size_t>& layers) {
+  const Shape& whole = graph.tensors[id].shape;
+  std::optional<std::size_t> axis;
+  std::int64_t covered = 0;
+  for (const std::size_t index : layers) {
+    const Layer& layer = graph.layers[index];
+    if (layer.origin != "Slice" || layer.inputs.size() != 1 || layer.outputs.size() != 1 ||
+        layer.repeats != graph.layers[layers.front()].repeats)
+      return std::nullopt;
+    const Shape& part = graph.tensors[layer.outputs.front()].shape;
+    if (part.size() != whole.size()) return std::nullopt;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part[i] == whole[i]) continue;
+      if (axis && *axis != i) return std::nullopt;
+      axis = i;
+    }
+    if (axis) covered += part[*axis];
+  }
+  return axis && covered == whole[*axis] ? axis : std::nullopt;
 }
 
 }  // namespace
@@ -92,6 +117,37 @@ void fold_constants(Graph& graph, const OpWeights* weights, std::vector<AppliedR
     layer.standing = Standing::folded;
     for (const TensorId id : layer.outputs) graph.tensors[id].role = Role::weight;
   }
+}
+
+void join_slices(Graph& graph) {
+  std::vector<std::vector<std::size_t>> readers(graph.tensors.size());
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    if (takes_part(graph.layers[i]))
+      for (const TensorId id : graph.layers[i].inputs) readers[id].push_back(i);
+  for (const TensorId id : graph.outputs) readers[id].clear();
+  std::vector<bool> is_joined(graph.layers.size(), false);
+  for (TensorId id = 0; id < readers.size(); ++id) {
+    if (readers[id].size() < 2) continue;
+    const auto axis = axis_of_slices(graph, id, readers[id]);
+    if (!axis) continue;
+    Layer& split = graph.layers[readers[id].front()];
+    split.origin = "Split";
+    split.parts = {{Copy{}, split.parts.front().dtype}};
+    split.sources = {split.name};
+    for (std::size_t i = 1; i < readers[id].size(); ++i) {
+      Layer& slice = graph.layers[readers[id][i]];
+      split.outputs.push_back(slice.outputs.front());
+      split.sources.push_back(slice.name);
+      is_joined[readers[id][i]] = true;
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    if (is_joined[i]) continue;
+    if (kept != i) graph.layers[kept] = std::move(graph.layers[i]);
+    ++kept;
+  }
+  graph.layers.resize(kept);
 }
 
 }  // namespace ridgeline

@@ -21,4 +21,8 @@ Graph remove_views(Graph graph);
 void fold_constants(Graph& graph, const OpWeights* weights = nullptr,
                     std::vector<AppliedRule>* applied = nullptr);
 
+// Slices along one axis that cover a tensor, and are all that read it, become one Split, as
+// onnxruntime makes it of them. They move the same bytes.
+void join_slices(Graph& graph);
+
 }  // namespace ridgeline

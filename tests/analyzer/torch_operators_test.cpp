@@ -151,6 +151,29 @@ TEST(OnnxruntimeNodes, AScalePerChannelIsFoldedIntoTheConvolution) {
   EXPECT_EQ(launches(model, Runtime::onnxruntime), 2u);
 }
 
+TEST(OnnxruntimeNodes, SlicesThatCoverATensorAreOneSplit) {
+  const auto halves = [](std::int64_t end_of_first) {
+    OnnxBuilder model;
+    model.opset(17).input("x", ElementType::fp32, {1, 8, 6}).output("y").output("z");
+    model.initializer("axis", ElementType::int64, {1}).ints({1});
+    model.initializer("zero", ElementType::int64, {1}).ints({0});
+    model.initializer("middle", ElementType::int64, {1}).ints({4});
+    model.initializer("end", ElementType::int64, {1}).ints({end_of_first});
+    model.initializer("last", ElementType::int64, {1}).ints({8});
+    model.node("Slice", {"x", "zero", "end", "axis"}, {"a"});
+    model.node("Slice", {"x", "middle", "last", "axis"}, {"b"});
+    model.node("Erf", {"a"}, {"y"});
+    model.node("Erf", {"b"}, {"z"});
+    return model;
+  };
+  EXPECT_EQ(launches(halves(4), Runtime::onnxruntime), 3u);
+  EXPECT_EQ(launches(halves(3), Runtime::onnxruntime), 4u);
+  double bytes = 0;
+  for (const Demand& demand : lower(imported(halves(4)).graph, Runtime::onnxruntime))
+    bytes += total_bytes(demand.work);
+  EXPECT_EQ(bytes, 4 * 48 * 4);  // twice read, twice written
+}
+
 TEST(OnnxruntimeNodes, AnRmsNormByReciprocalIsNotOneNode) {
   for (const bool divides : {true, false}) {
     OnnxBuilder model;
