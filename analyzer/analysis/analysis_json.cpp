@@ -214,8 +214,11 @@ void write_totals(JsonWriter& writer, const Analysis& analysis) {
 }
 
 Json unknown_row(const UnknownOperator& row) {
-  return {
-      {"op", row.op}, {"count", row.layers.size()}, {"reason", row.reason}, {"layers", row.layers}};
+  return {{"op", row.op},
+          {"count", row.layers.size()},
+          {"reason", row.reason},
+          {"has_rule", row.has_rule},
+          {"layers", row.layers}};
 }
 
 Json source_json(const ModelSource& model) {

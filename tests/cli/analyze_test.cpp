@@ -309,6 +309,28 @@ TEST_F(Analyze, OperatorsAreDescribedByFormulas) {
   EXPECT_THAT(text({"net.onnx", "--ops", "ops.json", "--runtime", "tensorrt"}), HasSubstr("Odd"));
 }
 
+// A known operator behind an unknown one is not called unknown.
+TEST_F(Analyze, OperatorsOfUnknownShapeAreListedApart) {
+  OnnxBuilder model;
+  model.opset(13).opset(1, "my.domain").input("x", ElementType::fp32, {10});
+  model.node("Odd", {"x"}, {"a"}).domain("my.domain");
+  model.node("Relu", {"a"}, {"b"});
+  model.output("b");
+  write("net.onnx", model);
+  const std::string both =
+      "unknown operators: my.domain.Odd ×1 (no rule for this operator); operators of unknown "
+      "shape: "
+      "Relu ×1 (the shape of an input is unknown)";
+  EXPECT_EQ(
+      run({"net.onnx"}).err,
+      "ridgeline: net.onnx: " + both +
+          " (describe them with --ops FILE; --allow-unknown counts them as moving data only)\n");
+  const Json allowed = json({"net.onnx", "--allow-unknown"});
+  EXPECT_THAT(schema_violations(allowed, "analysis.schema.json"), IsEmpty());
+  EXPECT_EQ(allowed["unknown"][0]["has_rule"], false);
+  EXPECT_EQ(allowed["unknown"][1]["has_rule"], true);
+}
+
 TEST_F(Analyze, UnknownOperatorsArePrintedThenRefused) {
   OnnxBuilder model;
   model.opset(13).opset(1, "my.domain").input("x", ElementType::fp32, {10});
