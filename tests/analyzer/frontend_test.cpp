@@ -47,6 +47,18 @@ TEST(FrontEnds, LayerInformationIsRecognizedByItsContent) {
   EXPECT_EQ(listed_runtime(folder.path() + "/none"), std::nullopt);
 }
 
+TEST(FrontEnds, FormulasAreForOnnxFilesOnly) {
+  ReadOptions options;
+  options.operators.emplace_back().name = "my.Odd";
+  try {
+    read_network(source_file("tests/data/torch/lenet_core.pt2"), options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.where(), "--ops");
+  }
+}
+
 TEST(FrontEnds, AMissingFileIsOneLineWithTheNearest) {
   const TemporaryDirectory folder;
   folder.write("net.onnx", "");
