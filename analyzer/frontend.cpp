@@ -10,7 +10,9 @@
 #include "analyzer/onnx/import.h"
 #include "analyzer/tensorrt/engine_file.h"
 #include "analyzer/tensorrt/import.h"
+#include "analyzer/torch/archive.h"
 #include "analyzer/torch/import.h"
+#include "analyzer/torch/script.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -33,8 +35,16 @@ void refuse_kernel_options(const std::string& path, const ReadOptions& options) 
   refuse(options.opt_profile.has_value(), "--opt-profile");
 }
 
+// Where inputs are told apart by name only.
+void require_named_shapes(const ReadOptions& options) {
+  if (const auto unnamed = options.shapes.find(""); unnamed != options.shapes.end())
+    throw usage_error("--shape " + to_string(unnamed->second), "needs a name and a value",
+                      "write for example --shape input=1x3x224x224");
+}
+
 Network read_onnx(const std::string& path, const ReadOptions& options) {
   refuse_kernel_options(path, options);
+  require_named_shapes(options);
   const onnx::ModelFile file(path);
   onnx::Import imported = onnx::import_graph(file, options);
   return {std::move(imported.graph),
@@ -52,6 +62,7 @@ void refuse_described_operators(const std::string& path, const ReadOptions& opti
 
 Network kernels_of_engine(const std::string& path, const char* format, const ReadOptions& options) {
   refuse_described_operators(path, options);
+  require_named_shapes(options);
   tensorrt::Import imported = tensorrt::import_engine(path, options);
   std::error_code fault;
   const std::uintmax_t bytes = fs::file_size(path, fault);
@@ -83,11 +94,34 @@ Network read_export(const std::string& path, const ReadOptions& options) {
           std::move(imported.warnings)};
 }
 
+Network read_script(const std::string& path, const ReadOptions& options) {
+  refuse_kernel_options(path, options);
+  pytorch::Import imported = pytorch::import_script(path, options).import;
+  std::error_code fault;
+  const std::uintmax_t bytes = fs::file_size(path, fault);
+  return {std::move(imported.graph),
+          {path, "torchscript", imported.producer, {}, {}, fault ? 0 : bytes},
+          imported.batch,
+          std::move(imported.warnings)};
+}
+
+using Path = const std::string&;
+using Beginning = std::string_view;
+
 constexpr FrontEnd rows[] = {
-    {"tensorrt", ".json", tensorrt::looks_like_engine, read_tensorrt, Runtime::tensorrt},
-    {"tensorrt-engine", ".engine", tensorrt::is_engine_file, read_engine_file, Runtime::tensorrt},
-    {"torch-export", ".pt2", pytorch::looks_like_archive, read_export},
-    {"onnx", ".onnx", [](std::string_view) { return true; }, read_onnx},
+    {"tensorrt", ".json", [](Path, Beginning bytes) { return tensorrt::looks_like_engine(bytes); },
+     read_tensorrt, Runtime::tensorrt},
+    {"tensorrt-engine", ".engine",
+     [](Path, Beginning bytes) { return tensorrt::is_engine_file(bytes); }, read_engine_file,
+     Runtime::tensorrt},
+    {"torchscript", ".pt",
+     [](Path path, Beginning bytes) {
+       return pytorch::looks_like_archive(bytes) && pytorch::is_script_archive(path);
+     },
+     read_script},
+    {"torch-export", ".pt2",
+     [](Path, Beginning bytes) { return pytorch::looks_like_archive(bytes); }, read_export},
+    {"onnx", ".onnx", [](Path, Beginning) { return true; }, read_onnx},
 };
 
 // The first bytes of a plain file; empty for a pipe, which can be read only once.
@@ -106,7 +140,7 @@ const FrontEnd& front_end_for(const std::string& path) {
   constexpr const FrontEnd& last = rows[std::size(rows) - 1];
   const std::string bytes = beginning(path);
   const auto found = std::find_if(std::begin(rows), std::end(rows),
-                                  [&](const FrontEnd& row) { return row.recognizes(bytes); });
+                                  [&](const FrontEnd& row) { return row.recognizes(path, bytes); });
   return found == std::end(rows) ? last : *found;
 }
 
@@ -125,7 +159,8 @@ std::string hint(const std::string& path) {
   std::sort(names.begin(), names.end());
   if (const auto near = nearest(given.filename().string(), names))
     return "did you mean " + quote((given.parent_path() / *near).string()) + "?";
-  return "MODEL is an ONNX file, layer information of TensorRT, a torch.export archive or a name";
+  return "MODEL is an ONNX file, layer information of TensorRT, a torch.export archive, a "
+         "TorchScript file or a name";
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct ReadOptions {
   std::map<std::string, std::optional<std::int64_t>> batch_axes = {};
   std::map<std::string, std::vector<double>> values = {};  // input → elements, if shapes need them
   std::map<std::string, std::int64_t> dims = {};           // symbol → size
-  std::map<std::string, Shape> shapes = {};                // input → shape
+  std::map<std::string, Shape> shapes = {};  // input → shape; "" for the only input
   std::optional<std::int64_t> assumed_dim = {};            // every dimension that is still free
   Branch branch = Branch::larger;                   // of an If whose condition depends on data
   std::map<std::string, std::int64_t> trips = {};   // loop node → trips; "" for all others
@@ -99,7 +99,7 @@ struct FrontEnd {
   std::string_view extension;  // the usual one of its files: ".onnx"
   // Whether a file that begins like this is of this format. ONNX is plain protobuf without a magic
   // number: its row comes last and takes whatever no other row recognises.
-  bool (*recognizes)(std::string_view beginning);
+  bool (*recognizes)(const std::string& path, std::string_view beginning);
   Network (*read)(const std::string& path, const ReadOptions& options);
   std::optional<Runtime> runtime = {};  // whose kernels its files list; absent: layers
 };

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -69,8 +71,6 @@ bool is_graph(std::string_view name) {
   const std::string fix(save_it);
   if (holds("data/aotinductor/"))
     throw Error(path, "is a package compiled by AOTInductor, which holds no graph", fix);
-  if (holds("/code/") || holds("constants.pkl"))
-    throw Error(path, "is TorchScript, not a torch.export archive", fix);
   if (holds("data.pkl"))
     throw Error(path, "holds pickled weights (a state_dict or a module) and no graph", fix);
   if (holds("model.weights.h5"))
@@ -79,18 +79,37 @@ bool is_graph(std::string_view name) {
   throw Error(path, "is a zip archive without an exported program", fix);
 }
 
+zip_stat_t described(zip_t* archive, zip_uint64_t index, const std::string& path) {
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  constexpr zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
+                                  ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+  if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & needed) != needed)
+    throw Error(path, "its directory does not describe every member",
+                "copy or export the file again");
+  return stat;
+}
+
+[[noreturn]] void refuse_inflation(const std::string& where, std::uint64_t bytes,
+                                   std::uint64_t packed) {
+  throw Error(where,
+              "would take " + std::to_string(bytes) + " bytes from " + std::to_string(packed),
+              "check where the file comes from; exported graphs are far smaller");
+}
+
+void check_member(const zip_stat_t& stat, const std::string& where) {
+  if (stat.encryption_method != ZIP_EM_NONE)
+    throw Error(where, "is encrypted", "store it without a password");
+  if (stat.comp_method != ZIP_CM_STORE &&
+      stat.size / most_inflation > std::max<zip_uint64_t>(stat.comp_size, 1))
+    refuse_inflation(where, stat.size, stat.comp_size);
+}
+
 std::string read_member(zip_t* archive, zip_uint64_t index, const zip_stat_t& stat,
                         const std::string& path) {
   const std::string where = path + ": " + stat.name;
-  if (stat.encryption_method != ZIP_EM_NONE)
-    throw Error(where, "is encrypted", "store it without a password");
-  const bool stored = stat.comp_method == ZIP_CM_STORE;
-  if (stat.size > most_bytes ||
-      (!stored && stat.size / most_inflation > std::max<zip_uint64_t>(stat.comp_size, 1)))
-    throw Error(
-        where,
-        "would take " + std::to_string(stat.size) + " bytes from " + std::to_string(stat.comp_size),
-        "check where the file comes from; exported graphs are far smaller");
+  check_member(stat, where);
+  if (stat.size > most_bytes) refuse_inflation(where, stat.size, stat.comp_size);
   const std::unique_ptr<zip_file_t, CloseMember> member(zip_fopen_index(archive, index, 0));
   if (!member) throw Error(where, std::string("cannot be read: ") + zip_strerror(archive));
   // Grows with what is really there, so that a claimed size costs nothing.
@@ -108,36 +127,68 @@ std::string read_member(zip_t* archive, zip_uint64_t index, const zip_stat_t& st
   return text;
 }
 
+// Names of all members, in order; empty for one without a name.
+std::vector<std::string> member_names(zip_t* archive) {
+  std::vector<std::string> names;
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* raw = zip_get_name(archive, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
+    names.emplace_back(raw == nullptr ? "" : raw);
+  }
+  return names;
+}
+
+void check_names(const std::vector<std::string>& names, const std::string& path) {
+  for (const std::string& name : names)
+    if (leads_outside(name))
+      throw Error(path, "its entry " + quote(name) + " leads out of the archive",
+                  "check where the file comes from; PyTorch writes no such names");
+}
+
+// Constants of the code, and the code: "net/constants.pkl", "net/code/__torch__.py".
+bool is_script(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](std::string_view name) {
+                       return name == "constants.pkl" || name.ends_with("/constants.pkl");
+                     }) &&
+         std::any_of(names.begin(), names.end(), [](std::string_view name) {
+           return name.starts_with("code/") || name.find("/code/") != std::string_view::npos;
+         });
+}
+
 }  // namespace
 
 std::string read_exported_program(const std::string& path) {
   const OpenArchive archive = open_archive(path);
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  std::vector<std::string> names;
-  zip_uint64_t found = 0;
-  bool is_found = false;
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const char* raw = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
-    if (raw == nullptr) continue;
-    const std::string name(raw);
-    if (leads_outside(name))
-      throw Error(path, "its entry " + quote(name) + " leads out of the archive",
-                  "check where the file comes from; PyTorch writes no such names");
-    if (is_graph(name) && !is_found) {
-      found = static_cast<zip_uint64_t>(i);
-      is_found = true;
-    }
-    if (names.size() < 4096) names.push_back(name);
+  const std::vector<std::string> names = member_names(archive.get());
+  check_names(names, path);
+  const auto found = std::find_if(names.begin(), names.end(), is_graph);
+  if (found == names.end()) refuse_archive(path, names);
+  const auto index = static_cast<zip_uint64_t>(found - names.begin());
+  return read_member(archive.get(), index, described(archive.get(), index, path), path);
+}
+
+bool is_script_archive(const std::string& path) {
+  int code = 0;
+  const OpenArchive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  return archive && is_script(member_names(archive.get()));
+}
+
+void check_script_archive(const std::string& path) {
+  const OpenArchive archive = open_archive(path);
+  const std::vector<std::string> names = member_names(archive.get());
+  check_names(names, path);
+  std::uint64_t bytes = 0, packed = 0;
+  for (zip_uint64_t i = 0; i < names.size(); ++i) {
+    const zip_stat_t stat = described(archive.get(), i, path);
+    check_member(stat, path + ": " + stat.name);
+    if (__builtin_add_overflow(bytes, stat.size, &bytes)) refuse_inflation(path, stat.size, packed);
+    packed += stat.comp_size;
   }
-  if (!is_found) refuse_archive(path, names);
-  zip_stat_t stat;
-  zip_stat_init(&stat);
-  constexpr zip_uint64_t needed =
-      ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-  if (zip_stat_index(archive.get(), found, 0, &stat) != 0 || (stat.valid & needed) != needed)
-    throw Error(path, "its directory does not describe the exported program",
-                "copy or export the file again");
-  return read_member(archive.get(), found, stat, path);
+  // Members that share their bytes are each small enough.
+  std::error_code fault;
+  const std::uintmax_t file = std::filesystem::file_size(path, fault);
+  if (!fault && bytes / most_inflation > file) refuse_inflation(path, bytes, file);
 }
 
 }  // namespace ridgeline::pytorch

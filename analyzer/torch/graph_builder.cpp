@@ -95,7 +95,7 @@ std::string GraphBuilder::layer_name(const CallSite& site, const Layer& layer) {
   return numbered;
 }
 
-void GraphBuilder::add_call(const CallSite& site) {
+std::size_t GraphBuilder::add_call(const CallSite& site) {
   Call call(graph_, facts_, site);
   try {
     if (const Operator* row = find_operator(site.op))
@@ -110,7 +110,7 @@ void GraphBuilder::add_call(const CallSite& site) {
   if (call.skipped_) {
     for (const TensorId id : site.outputs)
       if (id != no_index) set_from_shapes(id);
-    return;
+    return no_index;
   }
   Layer layer;
   layer.inputs = call.data_inputs();
@@ -127,6 +127,7 @@ void GraphBuilder::add_call(const CallSite& site) {
   settle_outputs(call, layer, layer.inputs);
   mark_parameters(layer);
   graph_.layers.push_back(std::move(layer));
+  return graph_.layers.size() - 1;
 }
 
 // Folded: depends on constants and shapes alone. Forms of a stored weight remember it.

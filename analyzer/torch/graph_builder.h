@@ -21,8 +21,9 @@ class GraphBuilder {
   TensorId add_weight(Tensor tensor, bool trainable);
   TensorId add_input(Tensor tensor);
 
-  // Applies the operator's rule and adds its layer. An unknown operator becomes Unknown.
-  void add_call(const CallSite& site);
+  // Applies the operator's rule and adds its layer. An unknown operator becomes Unknown. Returns
+  // the layer; no_index if the rule skips the call.
+  std::size_t add_call(const CallSite& site);
 
   const Graph& graph() const { return graph_; }
   std::span<const TensorFacts> facts() const { return facts_; }

@@ -23,7 +23,7 @@ struct Import {
   std::optional<std::int64_t> batch;  // of the first input that has one, as counted
 };
 
-// A zip archive. Other formats of torch are zip archives too: reading tells them apart.
+// A zip archive. Other formats of torch are zip archives too; TorchScript has a row of its own.
 bool looks_like_archive(std::string_view beginning);
 
 // Throws Error; if a size is missing, with exit code `incomplete` and the name of the symbol.

@@ -71,8 +71,14 @@ std::vector<std::string_view> tensor_names(const ProgramValue& value) {
 class ProgramWalk {
  public:
   ProgramWalk(const Program& program, SymbolSizes& sizes, const ReadOptions& options,
-              const std::string& path, std::vector<std::string>& warnings)
-      : program_(program), sizes_(sizes), options_(options), path_(path), warnings_(warnings) {}
+              const std::string& path, std::vector<std::string>& warnings,
+              std::vector<std::size_t>* node_layers)
+      : program_(program),
+        sizes_(sizes),
+        options_(options),
+        path_(path),
+        warnings_(warnings),
+        node_layers_(node_layers) {}
 
   Graph run() {
     Scope scope;
@@ -185,10 +191,12 @@ class ProgramWalk {
           std::any_of(node.inputs.begin(), node.inputs.end(), [](const ProgramArgument& argument) {
             return std::holds_alternative<std::shared_ptr<ProgramGraph>>(argument.value);
           });
+      std::size_t layer = no_index;
       if (holds_graph)
         walk_nested(node, graph, scope);
       else
-        add_node(node, graph, scope);
+        layer = add_node(node, graph, scope);
+      if (node_layers_ != nullptr && &graph == &program_.graph) node_layers_->push_back(layer);
     }
   }
 
@@ -219,11 +227,11 @@ class ProgramWalk {
     return site;
   }
 
-  void add_node(const ProgramNode& node, const ProgramGraph& graph, Scope& scope) {
+  std::size_t add_node(const ProgramNode& node, const ProgramGraph& graph, Scope& scope) {
     const Target target = parse_target(node.target);
     const auto outputs = add_outputs(node, graph);
     // Arithmetic on sizes: their values are in the file.
-    if (!target.is_operator && outputs.empty()) return;
+    if (!target.is_operator && outputs.empty()) return no_index;
     CallSite site = site_of(node);
     site.op = target.op;
     site.overload = target.overload;
@@ -231,7 +239,7 @@ class ProgramWalk {
     for (const ProgramArgument& argument : node.inputs)
       site.arguments.push_back({argument.name, resolved(argument.value, graph, scope, shown)});
     for (const auto& [name, id] : outputs) site.outputs.push_back(id);
-    builder_.add_call(site);
+    const std::size_t layer = builder_.add_call(site);
     for (const auto& [name, id] : outputs)
       if (id != no_index) scope[name] = id;
     // What is changed in place has the new elements from here on.
@@ -240,6 +248,7 @@ class ProgramWalk {
         !node.inputs.empty())
       for (const std::string_view name : tensor_names(node.inputs.front().value))
         scope[name] = outputs.front().second;
+    return layer;
   }
 
   // --- Nodes that hold graphs: wrap_with_…, cond, while_loop, scan, map.
@@ -369,6 +378,7 @@ class ProgramWalk {
   const ReadOptions& options_;
   const std::string& path_;
   std::vector<std::string>& warnings_;
+  std::vector<std::size_t>* node_layers_;
   GraphBuilder builder_;
   std::vector<TensorId> states_;
   double repeats_ = 1;
@@ -378,8 +388,9 @@ class ProgramWalk {
 }  // namespace
 
 Graph walk_program(const Program& program, SymbolSizes& sizes, const ReadOptions& options,
-                   const std::string& path, std::vector<std::string>& warnings) {
-  return ProgramWalk(program, sizes, options, path, warnings).run();
+                   const std::string& path, std::vector<std::string>& warnings,
+                   std::vector<std::size_t>* node_layers) {
+  return ProgramWalk(program, sizes, options, path, warnings, node_layers).run();
 }
 
 }  // namespace ridgeline::pytorch

@@ -165,12 +165,23 @@ std::string options_cell(const Network& network) {
   return text;
 }
 
-NetworkRun executed(const RunRequest& request, const Graph& graph, const Topology& topology,
-                    Console& console) {
+bool is_script(const Network& network) { return network.source.format == "torchscript"; }
+
+std::unique_ptr<Executable> executable(const RunRequest& request, Network& network) {
+  if (is_script(network)) {
+    ReadOptions reading = request.network.reading;
+    reading.batch = request.network.batch;
+    return script_executable(request.network.word, reading, request.threads);
+  }
   ExecutionOptions how;
   how.threads = request.threads;
   if (request.training) how.optimizer = request.training->optimizer;
-  const std::unique_ptr<Executable> network = torch_executable(graph, how);
+  return torch_executable(network.graph(), how);
+}
+
+NetworkRun executed(const RunRequest& request, Network& loaded, const Topology& topology,
+                    Console& console) {
+  const std::unique_ptr<Executable> network = executable(request, loaded);
   const InterruptGuard guard;
   ProgressLine progress(console, "running");
   LoadWatch watch(topology.cpus);
@@ -191,6 +202,17 @@ NetworkRun executed(const RunRequest& request, const Graph& graph, const Topolog
   return run;
 }
 
+// A script runs as it was saved.
+void refuse_for_scripts(const RunRequest& request) {
+  const auto refuse = [&](bool given, const char* option, const char* fix) {
+    if (given)
+      throw usage_error(option, request.network.word + " is TorchScript, which runs as it is", fix);
+  };
+  refuse(request.training.has_value(), "--train",
+         "give the network by name or as ONNX file to run a training step");
+  refuse(request.network.dtype.has_value(), "--dtype", "save it in this type");
+}
+
 ExitCode run_run(const Options& options, Console& console) {
   check_answer_files(options, {"trace", "table"});
   const Topology topology = read_topology();
@@ -199,6 +221,7 @@ ExitCode run_run(const Options& options, Console& console) {
   if (!std::holds_alternative<Graph>(network.content))
     throw Error(request.network.word, "lists the kernels of an engine, which LibTorch cannot run",
                 "run it with trtexec and give its times to 'ridgeline explain --times'");
+  if (is_script(network)) refuse_for_scripts(request);
   NetworkVariants variants(request.network, request.training);
   const NetworkVariant& variant = variants.as_given(Runtime::torch_eager);
   check_memory(request, variant);
@@ -210,7 +233,7 @@ ExitCode run_run(const Options& options, Console& console) {
   reported.batch = variant.batch;
   reported.dtype = variant.dtype;
   reported.device = this_device(identify()).id;
-  reported.run = executed(request, network.graph(), topology, console);
+  reported.run = executed(request, network, topology, console);
   for (const std::string& warning : variant.warnings) reported.notes.push_back(warning);
   if (!request.on.empty() || newest_profile_path()) {
     reported.explanation = explained_run(request, variant, reported.run);

@@ -85,7 +85,9 @@ ReadOptions read_options(const Options& options) {
   if (options.has("assume-dim")) reading.assumed_dim = count_option(options, "assume-dim", 0, 1);
   for (const std::string& text : values_of(options, "shape")) {
     const std::string where = as_typed("shape", text);
-    const NamedValue entry = named_value(text, where, "--shape input=1x3x224x224");
+    const NamedValue entry = text.find('=') == std::string::npos
+                                 ? NamedValue{"", text}
+                                 : named_value(text, where, "--shape input=1x3x224x224");
     insert_once(reading.shapes, entry.name, parse_shape(entry.value, where), where);
   }
   for (const std::string& text : values_of(options, "dim")) {
@@ -142,7 +144,8 @@ void add_network_options(OptionsDescription& options) {
   options.add_text("batch", "N", "batch size, dimension 0 of every input; default: as in the file");
   options.add_list("batch-axis", "NAME=AXIS|none",
                    "dimension of an input that is its batch, if it is not 0; may be repeated");
-  options.add_list("shape", "NAME=1x3x640x640", "shape of an input; may be repeated");
+  options.add_list("shape", "[NAME=]1x3x640x640",
+                   "shape of an input (PyTorch: the only one needs no name); may be repeated");
   options.add_list("dim", "NAME=N", "size of a named free dimension; may be repeated");
   options.add_text("assume-dim", "N", "size of every other free dimension");
   options.add_list("input", "NAME=V[,V...]",

@@ -1,9 +1,7 @@
 // A GraphProgram as an Executable: inference, or a step of training with autograd and an optimiser
 // whose calls are those of torch.optim without foreach.
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <torch/csrc/api/include/torch/version.h>
 
@@ -14,33 +12,10 @@
 #include "execution/torch/graph_program.h"
 #include "execution/torch/module.h"
 #include "execution/torch/recorder.h"
+#include "execution/torch/torch_call.h"
 
 namespace ridgeline::torch_module {
 namespace {
-
-// OpenBLAS has threads of its own, which LibTorch does not set.
-void set_threads(int threads) {
-  at::set_num_threads(threads);
-  if (void* set = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
-    reinterpret_cast<void (*)(int)>(set)(threads);
-}
-
-// Any failure of LibTorch, as one line.
-template <class Call>
-auto without_torch_errors(const std::string& where, Call call) {
-  try {
-    return call();
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    const bool memory = text.find("allocate memory") != std::string::npos;
-    throw Error(where,
-                memory ? "there is not enough memory to run it"
-                       : "LibTorch: " + text.substr(0, text.find('\n')),
-                memory ? "give a smaller --batch" : "");
-  } catch (const std::bad_alloc&) {
-    throw Error(where, "there is not enough memory to run it", "give a smaller --batch");
-  }
-}
 
 constexpr double learning_rate = 1e-4, momentum_kept = 0.9, second_kept = 0.999;
 constexpr double weight_decay = 0.01, adam_epsilon = 1e-8;
@@ -149,6 +124,7 @@ class GraphExecutable : public Executable {
 
   std::string name_;
   std::optional<Optimizer> optimizer_;
+  MemoryLimit limit_;
   GraphProgram program_;
   std::vector<std::string> layers_;
   std::vector<at::Tensor> first_, second_;  // moments of the gradients

@@ -25,7 +25,7 @@ TEST(FrontEnds, FormatsAreThoseOfTheSchema) {
 
 TEST(FrontEnds, TheLastRowTakesWhatNoOtherRecognizes) {
   EXPECT_EQ(front_ends().back().format, "onnx");
-  EXPECT_TRUE(front_ends().back().recognizes("anything"));
+  EXPECT_TRUE(front_ends().back().recognizes("", "anything"));
 }
 
 TEST(FrontEnds, ExtensionsMakeAWordAPath) {
@@ -38,9 +38,9 @@ TEST(FrontEnds, ExtensionsMakeAWordAPath) {
 TEST(FrontEnds, LayerInformationIsRecognizedByItsContent) {
   const FrontEnd& row = front_ends().front();
   EXPECT_EQ(row.format, "tensorrt");
-  EXPECT_TRUE(row.recognizes("{\"Layers\": [{"));
-  EXPECT_FALSE(row.recognizes("\x08\x07\x12\x07pytorch"));
-  EXPECT_FALSE(row.recognizes(""));
+  EXPECT_TRUE(row.recognizes("", "{\"Layers\": [{"));
+  EXPECT_FALSE(row.recognizes("", "\x08\x07\x12\x07pytorch"));
+  EXPECT_FALSE(row.recognizes("", ""));
   const TemporaryDirectory folder;
   folder.write("e", "{\"Layers\": [");
   EXPECT_EQ(listed_runtime(folder.path() + "/e"), Runtime::tensorrt);
