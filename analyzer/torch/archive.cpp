@@ -71,6 +71,8 @@ bool is_graph(std::string_view name) {
   const std::string fix(save_it);
   if (holds("data/aotinductor/"))
     throw Error(path, "is a package compiled by AOTInductor, which holds no graph", fix);
+  if (holds("/code/") || holds("constants.pkl"))
+    throw Error(path, "is TorchScript, not a torch.export archive", fix);
   if (holds("data.pkl"))
     throw Error(path, "holds pickled weights (a state_dict or a module) and no graph", fix);
   if (holds("model.weights.h5"))

@@ -144,7 +144,8 @@ struct ScriptInterpreter::State {
 
   // --- nodes
 
-  // Moved out of the frame if this is the last use, so that a callee can free it.
+  // Moved out of the frame if this is the last use, so that a callee can free it; blocks of a node
+  // may read its inputs again.
   std::vector<IValue> take_inputs(const Node& node, Frame& frame) {
     std::vector<IValue> values;
     values.reserve(node.inputs().size());
@@ -153,7 +154,7 @@ struct ScriptInterpreter::State {
       bool again = false;
       for (std::size_t k = i + 1; k < node.inputs().size(); ++k) again |= node.inputs()[k] == input;
       IValue& value = frame[input];
-      if (!again && is_last_use(node, input))
+      if (!again && node.blocks().empty() && is_last_use(node, input))
         values.push_back(std::move(value));
       else
         values.push_back(value);
@@ -266,8 +267,9 @@ struct ScriptInterpreter::State {
       case prim::GetAttr:
         return set(frame.at(node.input(0)).toObjectRef().getAttr(node.s(c10::attr::name)));
       case prim::SetAttr:
-        frame.at(node.input(0)).toObject()->setAttr(node.s(c10::attr::name),
-                                                    frame.at(node.input(1)));
+        frame.at(node.input(0))
+            .toObject()
+            ->setAttr(node.s(c10::attr::name), frame.at(node.input(1)));
         return;
       case prim::CallMethod:
         return set(call_method(node, frame));
@@ -292,9 +294,8 @@ struct ScriptInterpreter::State {
       case prim::TupleSlice: {
         const IValue tuple = std::move(take_inputs(node, frame).front());
         const auto& elements = tuple.toTupleRef().elements();
-        return set(c10::ivalue::Tuple::create(
-            std::vector<IValue>(elements.begin() + node.i(c10::attr::beg),
-                                elements.begin() + node.i(c10::attr::end))));
+        return set(c10::ivalue::Tuple::create(std::vector<IValue>(
+            elements.begin() + node.i(c10::attr::beg), elements.begin() + node.i(c10::attr::end))));
       }
       case prim::ListConstruct:
         return set(list_of(take_inputs(node, frame), *node.output()->type()));
@@ -343,7 +344,9 @@ struct ScriptInterpreter::State {
       throw;
     } catch (const std::exception& failure) {
       if (is_out_of_memory(failure)) throw memory_error(path);
-      fail(node, "LibTorch: " + cause_of(failure), "check --shape");
+      const std::string cause = cause_of(failure);
+      const bool by_type = cause.find("not implemented for") != std::string::npos;
+      fail(node, "LibTorch: " + cause, by_type ? "save it in fp32" : "check --shape");
     }
     if (shown) observer->after(about, stack);
     if (stack.size() != node.outputs().size())

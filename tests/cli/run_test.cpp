@@ -3,12 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "base/json.h"
 #include "base/text_file.h"
-#include "tests/support/paths.h"
+#include "tests/support/libtorch.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -19,13 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-// The module of LibTorch lies beside the release program. LibTorch itself is not sanitized, so the
-// sanitized program does not load it.
-bool has_torch() {
-  return std::filesystem::exists(build_file("libridgeline_torch.so")) &&
-         std::getenv("RIDGELINE_TESTED") == nullptr;
-}
 
 TEST(RunCommand, RefusesWhatItCannotRun) {
   EXPECT_EQ(run_ridgeline({"run"}).exit_code, 2);
