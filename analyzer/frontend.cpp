@@ -44,8 +44,8 @@ void require_named_shapes(const ReadOptions& options) {
 
 Network read_onnx(const std::string& path, const ReadOptions& options) {
   refuse_kernel_options(path, options);
-  require_named_shapes(options);
   const onnx::ModelFile file(path);
+  require_named_shapes(options);
   onnx::Import imported = onnx::import_graph(file, options);
   return {std::move(imported.graph),
           {path, "onnx", imported.producer, imported.ir_version, imported.opsets, file.bytes()},

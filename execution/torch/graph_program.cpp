@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "execution/inferred_parameters.h"
+#include "execution/torch/torch_call.h"
 
 namespace ridgeline::torch_module {
 namespace {
@@ -869,7 +870,8 @@ class Builder {
       try {
         call.run(values);
       } catch (const c10::Error& error) {
-        throw Error(call.name, std::string("LibTorch: ") + error.what_without_backtrace(),
+        if (is_out_of_memory(error)) throw;  // of the network, not of this layer
+        throw Error(call.name, "LibTorch: " + cause_of(error),
                     "'ridgeline explain' predicts it without running it", ExitCode::incomplete);
       }
       for (const TensorId id : call.last_uses) values[id].reset();

@@ -61,9 +61,9 @@ TEST(TorchScript, IsCountedAsTheExportOfTheSameNetwork) {
        std::map<std::string, std::string>{{"block", "2x8x16x16"}, {"recurrent", "2x5x16"}}) {
     const Json script = analyzed({sample(name + ".pt"), "--shape", shape});
     const Json exported = analyzed({sample(name + ".pt2"), "--shape", shape});
-    EXPECT_EQ(script["model"]["format"], "torchscript");
+    EXPECT_EQ(script["source"]["format"], "torchscript");
     EXPECT_EQ(macs(script), macs(exported)) << name;
-    for (const char* total : {"flop", "macs", "params", "bytes_read", "bytes_written"})
+    for (const char* total : {"flops", "macs", "params", "bytes_read", "bytes_written"})
       EXPECT_EQ(script["totals"].at(total), exported["totals"].at(total)) << name << " " << total;
   }
 }
@@ -120,7 +120,7 @@ TEST(TorchScript, RunsAndItsLayersHaveTimes) {
   EXPECT_THAT(schema_violations(json, "run.schema.json"), IsEmpty());
   EXPECT_EQ(json["batch"], 4);
   std::map<std::string, double> times;
-  for (const Json& layer : json["layers"]) times[layer["name"]] = layer["time_s"];
+  for (const Json& layer : json["layers"]) times[layer["name"]] = layer["measured_s"];
   for (const char* name : {"conv", "bn", "add", "act"}) EXPECT_GT(times[name], 0) << name;
   EXPECT_GT(times["conv"], times["add"]);
   bool convolves = false;
