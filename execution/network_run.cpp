@@ -82,8 +82,13 @@ NetworkRun run_network(Executable& network, int threads, double budget_s, const 
   const Trial trial{
       "step", [&] {
         const double begin_s = world.sampler.now_s();
+        const double cpu_begin_s = world.cpu_s ? world.cpu_s() : 0;
         network.step();
         const double time_s = world.sampler.now_s() - begin_s;
+        if (world.cpu_s) {
+          const double cpu_s = world.cpu_s() - cpu_begin_s;
+          run.cpu_s = std::min(run.cpu_s.value_or(cpu_s), cpu_s);
+        }
         return Reading{1 / std::max(time_s, 1e-9), world.clock_hz ? world.clock_hz() : 0};
       }};
   SamplerOptions options;

@@ -37,8 +37,10 @@ struct OperatorTime {
 struct NetworkRun {
   std::string library;
   int threads = 1;
-  Estimate time_s;                   // of one step, without recording
-  double least_s = 0;                // the fastest sample
+  Estimate time_s;     // of one step, without recording
+  double least_s = 0;  // the fastest sample
+  // CPU time of a step in all threads, the least: what others take away does not count.
+  std::optional<double> cpu_s;
   Sampling sampling;                 // rounds, rejected ones, load of others; one series
   std::optional<Estimate> clock_hz;  // of a core, right after a step
   std::optional<Estimate> power_w, energy_j;
@@ -52,6 +54,7 @@ struct NetworkRun {
 struct RunWorld {
   SamplerWorld sampler;
   std::function<double()> clock_hz = {};  // empty: not probed
+  std::function<double()> cpu_s = {};     // used by this process so far; empty: not read
   PowerMeter* power = nullptr;
 };
 

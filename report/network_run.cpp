@@ -171,6 +171,7 @@ std::string sampling_text(const ReportedRun& reported) {
   if (sampling.rejected_rounds > 0)
     text += fmt::format(", {} more were disturbed and do not count", sampling.rejected_rounds);
   text += fmt::format("; the fastest took {}", seconds(run.least_s));
+  if (run.cpu_s) text += fmt::format("; least CPU time of a step: {}", seconds(*run.cpu_s));
   if (!sampling.complete) text += "; interrupted";
   const double recording = run.time_s.value > 0 ? run.recorded.time_s / run.time_s.value - 1 : 0;
   text += fmt::format("; layers: median of {} recorded step{}", run.recorded_steps,
@@ -265,6 +266,7 @@ Json to_json(const ReportedRun& reported) {
           {"threads", run.threads},
           {"time_s", to_json(run.time_s)},
           {"least_s", run.least_s},
+          {"cpu_s", run.cpu_s ? Json(*run.cpu_s) : Json()},
           {"samples", sampling.series.front().rates.size()},
           {"rejected_samples", sampling.rejected_rounds},
           {"disturbed", sampling.disturbed},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -192,6 +193,11 @@ NetworkRun executed(const RunRequest& request, Network& loaded, const Topology& 
                    [&](double done, double left_s) { progress.show(done, left_s); }};
   cpu::CoreClock clock;
   world.clock_hz = [&] { return clock.read_hz(); };
+  world.cpu_s = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
   MeasureInstruments instruments(world.sampler);
   world.power = instruments.power();
   NetworkRun run = run_network(*network, request.threads, request.budget_s, world);

@@ -41,6 +41,7 @@ RunWorld world_of(SimulatedNetwork& network, bool interrupted = false) {
   world.sampler = {[&] { return network.now_s; }, [] { return OtherLoad{}; },
                    [=] { return interrupted; }, [](double, double) {}};
   world.clock_hz = [] { return 2e9; };
+  world.cpu_s = [&] { return 1.5 * network.now_s; };
   return world;
 }
 
@@ -50,6 +51,7 @@ TEST(NetworkRunning, TimesAreThoseOfStepsWithoutRecording) {
   EXPECT_NEAR(run.time_s.value, 0.010, 1e-9);
   EXPECT_NEAR(run.least_s, 0.010, 1e-9);
   EXPECT_EQ(run.clock_hz->value, 2e9);
+  EXPECT_NEAR(run.cpu_s.value(), 0.015, 1e-9);
   EXPECT_EQ(run.threads, 2);
   EXPECT_FALSE(run.power_w);
   EXPECT_NEAR(run.recorded.time_s, 0.011, 1e-9);
