@@ -31,7 +31,7 @@ elseif(NOT RIDGELINE_TORCH STREQUAL "OFF")
     set(CMAKE_REQUIRED_QUIET ON)
     check_cxx_source_compiles("
       #include <c10/util/Exception.h>
-      int main() { throw c10::Error(std::string(), std::string()); }" RIDGELINE_TORCH_LINKS)
+      int main() { throw c10::Error(c10::SourceLocation{}, std::string()); }" RIDGELINE_TORCH_LINKS)
     unset(CMAKE_REQUIRED_INCLUDES)
     unset(CMAKE_REQUIRED_LIBRARIES)
     if(RIDGELINE_TORCH_LINKS)

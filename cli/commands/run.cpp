@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 
+#include "analyzer/tensorrt/engine_file.h"
 #include "base/json.h"
 #include "base/profile_store.h"
 #include "base/text_file.h"
@@ -208,6 +209,19 @@ NetworkRun executed(const RunRequest& request, Network& loaded, const Topology& 
   return run;
 }
 
+// Engines run on the GPU that they were built for; trtexec does that for 'explain'.
+void refuse_engines(const NetworkRequest& request) {
+  const std::string& path = request.word;
+  if (!is_file(request) || !listed_runtime(path)) return;
+  if (tensorrt::holds_engine(path))
+    throw Error(path, "is a TensorRT engine, which 'run' cannot execute",
+                "'ridgeline explain " + path +
+                    "' runs it with trtexec where that is installed, "
+                    "and shows the time of each kernel");
+  throw Error(path, "lists the kernels of an engine, which LibTorch cannot run",
+              "run it with trtexec and give its times to 'ridgeline explain --times'");
+}
+
 // A script runs as it was saved.
 void refuse_for_scripts(const RunRequest& request) {
   const auto refuse = [&](bool given, const char* option, const char* fix) {
@@ -223,10 +237,8 @@ ExitCode run_run(const Options& options, Console& console) {
   check_answer_files(options, {"trace", "table"});
   const Topology topology = read_topology();
   const RunRequest request = run_request(options, topology);
+  refuse_engines(request.network);
   Network network = load_network(request.network);
-  if (!std::holds_alternative<Graph>(network.content))
-    throw Error(request.network.word, "lists the kernels of an engine, which LibTorch cannot run",
-                "run it with trtexec and give its times to 'ridgeline explain --times'");
   if (is_script(network)) refuse_for_scripts(request);
   NetworkVariants variants(request.network, request.training);
   const NetworkVariant& variant = variants.as_given(Runtime::torch_eager);
@@ -281,9 +293,11 @@ Command run_command() {
       .positional = "MODEL",
       .max_positional = 1,
       .description =
-          "Builds the network (a name of 'ridgeline workloads' or an ONNX file) from LibTorch's "
-          "operators with random weights and runs it on the CPU: inference, or with --train one "
-          "training step with autograd. Prints the median time with its 90 % interval, the time "
+          "Builds the network (a name of 'ridgeline workloads', an ONNX file or a torch.export "
+          "archive) from LibTorch's operators with random weights and runs it on the CPU: "
+          "inference, or with --train one training step with autograd. A TorchScript file runs "
+          "as it is, with its own weights; --shape gives its inputs. Prints the median time with "
+          "its 90 % interval, the time "
           "of each layer beside the predicted one and its roof, the operators that took longest, "
           "and clock and power under load where they can be read. A layer that was faster than "
           "the machine can be is reported as a contradiction with the likeliest cause. --table "
@@ -292,7 +306,8 @@ Command run_command() {
       .examples = {{"run resnet50 --batch 8", "time and layers, on all cores"},
                    {"run bert_base --seq 128 --threads 1 --train", "one training step"},
                    {"run resnet18 --table runs.csv", "collect runs for 'ridgeline calibrate'"},
-                   {"run net.onnx --batch 1 --trace timeline.json", "a timeline for Perfetto"}},
+                   {"run net.onnx --batch 1 --trace timeline.json", "a timeline for Perfetto"},
+                   {"run net.pt --shape 1x3x224x224", "a TorchScript file with its own weights"}},
       .add_options = declare_run,
       .run = run_run};
 }

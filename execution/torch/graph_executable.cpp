@@ -1,6 +1,7 @@
 // A GraphProgram as an Executable: inference, or a step of training with autograd and an optimiser
 // whose calls are those of torch.optim without foreach.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -85,7 +86,7 @@ class GraphExecutable : public Executable {
   }
 
   void update(Recorder* recorder) {
-    const at::NoGradGuard guard;
+    const c10::NoGradGuard guard;
     ++steps_;
     for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
       LearnedTensor& parameter = program_.parameters[i];

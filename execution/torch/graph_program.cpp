@@ -373,7 +373,8 @@ class LayerTranslator {
       }
     for (const BinaryRow& row : binary_rows)
       if (row.function == op.function) {
-        if (in_place_ && op.function == Function::add && layer_.inputs.size() == 2)
+        if (in_place_ && op.function == Function::add && layer_.inputs.size() == 2 &&
+            in_shape().size() == 4)
           return [](const Inputs& in) {
             at::Tensor x = in[0];
             x.add_(in[1]);
@@ -791,17 +792,20 @@ class Builder {
     }
   }
 
-  // torchvision's modules change images in place: activations and residual sums. Not where the
-  // layer before needs its result for the gradient, and not what others still read.
+  // torchvision's modules work in place: activations and residual sums of images, activations of
+  // classifiers. Not where the layer before needs its result for the gradient, and not what others
+  // still read.
   bool can_change_input(const Layer& layer, std::size_t index) const {
     if (layer.inputs.empty() || layer.outputs.size() != 1) return false;
     const TensorId input = layer.inputs[0];
     const Shape& shape = graph_.tensors[input].shape;
-    if (shape.size() != 4 || shape != graph_.tensors[layer.outputs[0]].shape) return false;
+    if (shape != graph_.tensors[layer.outputs[0]].shape) return false;
     if (last_use_[input] != index || kept_[input] || producer_[input] == no_index) return false;
     const Layer& before = graph_.layers[producer_[input]];
     if (before.parts.size() != 1) return false;
     const Op& op = before.parts.front().op;
+    if (shape.size() == 2) return std::holds_alternative<MatMul>(op);
+    if (shape.size() != 4) return false;
     return std::holds_alternative<Convolution>(op) || std::holds_alternative<Normalize>(op) ||
            (std::holds_alternative<Elementwise>(op) &&
             std::get<Elementwise>(op).function == Function::add);

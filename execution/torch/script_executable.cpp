@@ -24,8 +24,7 @@ class CallRecorder : public ScriptObserver {
       : recorder_(recorder), layers_(layers) {}
 
   void before(const ScriptCall& call) override {
-    const std::size_t layer =
-        next_ < layers_.of_calls.size() ? layers_.of_calls[next_] : no_index;
+    const std::size_t layer = next_ < layers_.of_calls.size() ? layers_.of_calls[next_] : no_index;
     ++next_;
     recorder_.begin(layer == no_index ? call.node.kind().toQualString() : layers_.names[layer],
                     layer, StepPhase::forward);

@@ -39,8 +39,7 @@ std::string unknown_operator(const std::string& text) {
     throw Error(path, fmt::format("uses {}, which LibTorch {} does not have", name, TORCH_VERSION),
                 "build ridgeline with a newer LibTorch (RIDGELINE_TORCH_ROOT), or save it with "
                 "torch.export.save");
-  throw Error(path,
-              fmt::format("LibTorch {} cannot read it: {}", TORCH_VERSION, cause_of(failure)),
+  throw Error(path, fmt::format("LibTorch {} cannot read it: {}", TORCH_VERSION, cause_of(failure)),
               "save it again, with a PyTorch that is not newer, or with torch.export.save");
 }
 
@@ -87,9 +86,9 @@ class IndexUses {
       return place < graph->inputs().size() && is_index(*graph->inputs()[place]);
     }
     static const std::set<std::string_view> views = {
-        "aten::view",      "aten::reshape",    "aten::slice",      "aten::select",
-        "aten::unsqueeze", "aten::squeeze",    "aten::expand",     "aten::flatten",
-        "aten::transpose", "aten::permute",    "aten::contiguous", "aten::t",
+        "aten::view",      "aten::reshape",       "aten::slice",      "aten::select",
+        "aten::unsqueeze", "aten::squeeze",       "aten::expand",     "aten::flatten",
+        "aten::transpose", "aten::permute",       "aten::contiguous", "aten::t",
         "aten::detach",    "prim::unchecked_cast"};
     return place == 0 && views.contains(name) && is_index(*node.output(0));
   }
@@ -137,7 +136,8 @@ class InputMaker {
                    function_.getSchema().arguments().end()) {
     for (const c10::Argument& argument : arguments_) {
       names_.push_back(argument.name());
-      if (is_tensor(*argument.type()) && !argument.default_value()) needed_.push_back(names_.back());
+      if (is_tensor(*argument.type()) && !argument.default_value())
+        needed_.push_back(names_.back());
     }
   }
 
@@ -146,10 +146,10 @@ class InputMaker {
     require_known(options_.values, names_, "--input", path_);
     require_known(options_.batch_axes, names_, "--batch-axis", path_);
     if (options_.shapes.contains("") && needed_.size() != 1)
-      throw usage_error("--shape", fmt::format("needs a name: the inputs of {} are {}", path_,
-                                               joined(needed_)),
-                        fmt::format("write for example --shape {}={}",
-                                    needed_.empty() ? "input" : needed_.front(), example));
+      throw usage_error(
+          "--shape", fmt::format("needs a name: the inputs of {} are {}", path_, joined(needed_)),
+          fmt::format("write for example --shape {}={}",
+                      needed_.empty() ? "input" : needed_.front(), example));
     at::manual_seed(0);
     for (std::size_t i = 0; i < arguments_.size(); ++i) add(i);
     if (!missing_.empty())
@@ -220,8 +220,7 @@ class InputMaker {
   at::Tensor tensor_of(std::size_t i, const Shape& shape) {
     auto* code = torch::jit::tryToGraphFunction(function_);
     if (code != nullptr) code->ensure_defined();
-    const bool is_index =
-        code != nullptr && IndexUses().is_index(*code->graph()->inputs()[i + 1]);
+    const bool is_index = code != nullptr && IndexUses().is_index(*code->graph()->inputs()[i + 1]);
     const at::ScalarType type = is_index ? at::kLong : floating_type(module_);
     const auto values = options_.values.find(arguments_[i].name());
     if (values == options_.values.end())

@@ -76,8 +76,7 @@ bool is_code(std::string_view name) {
 
 class Tracer : public ScriptObserver {
  public:
-  Tracer(const torch::jit::Module& module, pytorch::Program& program)
-      : program_(program) {
+  Tracer(const torch::jit::Module& module, pytorch::Program& program) : program_(program) {
     for (const auto& named : module.named_parameters())
       stored_.emplace(named.value.unsafeGetTensorImpl(), Stored{named.name, true});
     // Freezing turns parameters into constants of the code.
@@ -147,8 +146,8 @@ class Tracer : public ScriptObserver {
       spec.kind = stored->second.is_parameter ? InputKind::parameter : InputKind::buffer;
     } else {
       spec.name = fmt::format("constant_{}", program_.inputs.size());
-      const bool learned = is_frozen_ && !statistics_ && tensor.is_floating_point() &&
-                           tensor.numel() > 1;
+      const bool learned =
+          is_frozen_ && !statistics_ && tensor.is_floating_point() && tensor.numel() > 1;
       spec.kind = learned ? InputKind::parameter : InputKind::constant;
       kept_.push_back(tensor);
     }
@@ -195,7 +194,8 @@ class Tracer : public ScriptObserver {
 
   TensorName new_name(const at::Tensor& tensor) {
     if (!tensor.defined()) return {};
-    const std::string name = fmt::format("{}.{}", op_, ++made_);  // no input has a point in its name
+    const std::string name =
+        fmt::format("{}.{}", op_, ++made_);  // no input has a point in its name
     program_.graph.tensors[name] = meta_of(tensor);
     names_[tensor.unsafeGetTensorImpl()] = name;
     return {name};

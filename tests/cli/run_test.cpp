@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text_file.h"
 #include "tests/support/libtorch.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
 #include "tests/support/temporary_directory.h"
@@ -25,6 +26,19 @@ TEST(RunCommand, RefusesWhatItCannotRun) {
   const ProcessResult large = run_ridgeline({"run", "vgg16", "--batch", "100000"});
   EXPECT_EQ(large.exit_code, 1);
   EXPECT_THAT(large.err, HasSubstr("of memory"));
+}
+
+// An engine is refused before anything tries to open it; 'explain' has the tools for that.
+TEST(RunCommand, RefusesEnginesAndNamesTheCommandThatRunsThem) {
+  const TemporaryDirectory folder;
+  folder.write("net.engine", std::string("ftrt\0\0\0\0", 8));
+  const ProcessResult engine = run_ridgeline({"run", folder.file("net.engine")});
+  EXPECT_EQ(engine.exit_code, 1);
+  EXPECT_THAT(engine.err, HasSubstr("'ridgeline explain " + folder.file("net.engine")));
+  const ProcessResult kernels =
+      run_ridgeline({"run", source_file("tests/data/tensorrt/toy.graph.json")});
+  EXPECT_EQ(kernels.exit_code, 1);
+  EXPECT_THAT(kernels.err, HasSubstr("'ridgeline explain --times'"));
 }
 
 TEST(RunCommand, ExecutesANetworkAndKeepsARow) {
