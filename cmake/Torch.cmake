@@ -60,8 +60,10 @@ target_include_directories(ridgeline_torch PRIVATE ${PROJECT_SOURCE_DIR})
 if(NOT RIDGELINE_TORCH_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
   target_include_directories(ridgeline_torch SYSTEM PRIVATE ${RIDGELINE_TORCH_INCLUDE})
 endif()
-target_link_libraries(ridgeline_torch PRIVATE ridgeline_options fmt::fmt ${RIDGELINE_TORCH_CPU}
-                      ${RIDGELINE_TORCH_C10} ${CMAKE_DL_LIBS})
+# The wheel brings the headers of another version of fmt, which come first: header-only, it needs no
+# library of that version.
+target_link_libraries(ridgeline_torch PRIVATE ridgeline_options fmt::fmt-header-only
+                      ${RIDGELINE_TORCH_CPU} ${RIDGELINE_TORCH_C10} ${CMAKE_DL_LIBS})
 # Most of the time of compiling it is LibTorch's headers, and optimising what they inline gains
 # nothing: the work is done inside of LibTorch.
 target_compile_options(ridgeline_torch PRIVATE -O1)
