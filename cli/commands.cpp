@@ -11,6 +11,7 @@ Command roofline_command();
 Command analyze_command();
 Command explain_command();
 Command run_command();
+Command tune_command();
 Command lint_command();
 Command plan_command();
 Command report_command();
@@ -50,6 +51,7 @@ const std::vector<Command>& commands() {
       analyze_command(),    //
       explain_command(),    //
       run_command(),        //
+      tune_command(),       //
       lint_command(),       //
       plan_command(),       //
       report_command(),     //

@@ -138,6 +138,10 @@ Predictor model_predictor(LoadedDevices devices, const std::string& cpu_profile,
                                           loads->of(row), machines->conditions(row), options);
     return Forecast{prediction.time_s, prediction.power_w, prediction.energy_j, prediction.bound};
   };
+  predictor.draws = [=](const MachineModel& model, const Observation& row) {
+    return step_draws(for_network(model, with_full_options(row)), loads->of(row),
+                      machines->conditions(row));
+  };
   predictor.fit = [=](const MachineModel& prior, Observations rows) {
     std::vector<Observation> observations;
     std::vector<const NetworkLoad*> networks;

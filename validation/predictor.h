@@ -15,6 +15,7 @@
 #include "roofline/model/fit.h"
 #include "roofline/model/network_load.h"
 #include "validation/measurement_table.h"
+#include "validation/setting_draws.h"
 
 namespace ridgeline {
 
@@ -34,6 +35,8 @@ using Observations = std::span<const Observation* const>;
 struct Predictor {
   std::function<MachineModel(const Observation&)> prior;  // equal for rows of one machine_key()
   std::function<Forecast(const MachineModel&, const Observation&, Detail)> forecast;
+  // Joint draws of the run: see step_draws().
+  std::function<StepDraws(const MachineModel&, const Observation&)> draws;
   std::function<FitResult(const MachineModel&, Observations)> fit;
   // The roofline's bound: no software is faster.
   std::function<double(const MachineModel&, const Observation&)> least_time_s;
