@@ -73,9 +73,12 @@ std::string runs_table(const ReportedTuning& reported, int width) {
                    {"per sample", Align::right}},
                   {}};
   if (energy) table.columns.push_back({"energy", Align::right});
-  table.columns.push_back({"choice then"});
+  table.columns.push_back({"choice", Align::right});
   table.columns.push_back({"regret", Align::right});
-  const auto name = [&](std::size_t setting) { return setting_name(reported.settings[setting]); };
+  const auto name = [&](std::size_t setting) {
+    return fmt::format("{} × {}", reported.settings[setting].threads,
+                       reported.settings[setting].batch);
+  };
   std::vector<std::string> before{"-", "", "", "", "", ""};
   if (energy) before.emplace_back();
   before.push_back(name(reported.tuning.before.setting));
@@ -112,7 +115,9 @@ std::string tuning_text(const ReportedTuning& reported, int width) {
   text += wrap(status_line(reported), width, 2) + "\n\n";
   text += wrap(subject_line(reported), width, 2) + "\n\n";
   text += runs_table(reported, width);
-  text += wrap("regret: what the choice is expected to cost above the best setting", width, 2) +
+  text += wrap("choice: threads × batch, after the run; regret: what it is expected to cost above the "
+               "best setting",
+               width, 2) +
           "\n";
   for (const std::string& note : reported.notes) text += wrap("note: " + note, width, 2) + "\n";
   return text;

@@ -246,7 +246,7 @@ class TuningSession {
 
   bool has_sensor() { return instruments_.power() != nullptr; }
 
-  NetworkRun run(const Candidate& candidate, const Network& network) {
+  NetworkRun run(const Candidate& candidate, Network& network) {
     ExecutionOptions how;
     how.threads = candidate.threads;
     if (request_.training) how.optimizer = request_.training->optimizer;
@@ -284,7 +284,7 @@ ReportedRun reported_run(const TuneRequest& request, const Candidate& candidate,
 
 Observation observation_of(const ReportedRun& run, const Candidate& candidate) {
   Observation row;
-  row.device = candidate.model.device;
+  row.device = run.device;
   row.network = run.network;
   row.options = run.options;
   row.batch = run.batch;
@@ -304,8 +304,10 @@ MachineModel fitted_model(const Candidate& chosen, const std::vector<Candidate>&
   for (const auto& [setting, run] : runs)
     if (candidates[setting].threads == chosen.threads)
       rows.push_back(observation_of(run, candidates[setting]));
+  // The model has the name of the processor, which is no entry of the catalog.
   LoadedDevices devices;
-  devices.emplace(chosen.model.device, catalog::load(chosen.model.device));
+  const std::string& device = runs.front().second.device;
+  devices.emplace(device, catalog::load(device));
   return calibrate(chosen.model, rows, model_predictor(std::move(devices), profile)).model;
 }
 
@@ -348,7 +350,7 @@ ExitCode run_tune(const Options& options, Console& console) {
     request.tuning.noise.time = std::max(request.tuning.noise.time, least_noise);
     const auto run = [&](std::size_t setting) -> std::optional<MeasuredSetting> {
       if (interrupted) return std::nullopt;
-      const Network network = load_network(candidates[setting].network);
+      Network network = load_network(candidates[setting].network);
       runs.emplace_back(setting, reported_run(request, candidates[setting], network,
                                               reported.device,
                                               session.run(candidates[setting], network)));

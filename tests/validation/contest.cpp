@@ -23,7 +23,7 @@
 namespace ridgeline::testing {
 namespace {
 
-constexpr int random_orders = 20;
+constexpr int random_orders = 5;
 constexpr std::size_t most_model_runs = 16;  // a way that needs more counts as all settings
 
 // Rows of one case by setting; repeats of a setting are averaged.
@@ -62,10 +62,10 @@ std::vector<int> ranks(const std::vector<double>& values) {
 
 ContestCase case_of(const std::string& name, const std::vector<Cell>& cells,
                     const MachineModel& model, const Predictor& predictor,
-                    const DecisionGoal& goal) {
+                    const ContestGoal& goal) {
   ContestCase result;
   result.name = name;
-  result.goal = goal;
+  result.goal.energy = goal.energy;
   std::vector<StepDraws> steps;
   std::vector<SettingPlace> places;
   std::vector<double> clocks, batches;
@@ -81,6 +81,9 @@ ContestCase case_of(const std::string& name, const std::vector<Cell>& cells,
     batches.push_back(static_cast<double>(cell.run.batch));
   }
   result.draws = setting_draws(steps, places);
+  double least_s = INFINITY;
+  for (const MeasuredSetting& each : result.truth) least_s = std::min(least_s, each.time_s);
+  if (goal.deadline > 0) result.goal.latency_s = goal.deadline * least_s;
   const std::vector<int> mode = ranks(clocks), batch = ranks(batches);
   for (std::size_t i = 0; i < cells.size(); ++i) result.places.push_back({mode[i], batch[i]});
   return result;
@@ -245,7 +248,7 @@ double grid_runs(const ContestCase& contest, double limit) {
 }  // namespace
 
 std::vector<ContestCase> contest_cases(const std::string& table, const std::string& source,
-                                       const DecisionGoal& goal) {
+                                       const std::string& dtype, const ContestGoal& goal) {
   const MeasurementTable read = read_measurement_table(table);
   const Predictor predictor = model_predictor(read.devices);
   MachinePriors priors(predictor);
@@ -253,6 +256,7 @@ std::vector<ContestCase> contest_cases(const std::string& table, const std::stri
   std::map<GroupKey, std::vector<const Observation*>> groups;
   for (const Observation& row : read.rows) {
     if (row.source != source || row.task != Task::inference) continue;
+    if (!dtype.empty() && to_string(row.dtype) != dtype) continue;
     if (goal.energy && !row.power_w) continue;
     groups[goal.energy ? group_key(row) : network_key(row)].push_back(&row);
   }
