@@ -31,17 +31,17 @@ std::string choice_line(const ReportedTuning& reported) {
   text += format_seconds(per_sample(chosen, time_s.value)) + " per sample";
   if (chosen.batch > 1) text += fmt::format(" ({} per batch)", format_seconds(time_s.value));
   if (chosen.energy_j)
-    text += fmt::format(", {} per sample",
-                        format_si(per_sample(chosen, chosen.energy_j->value), "J"));
+    text +=
+        fmt::format(", {} per sample", format_si(per_sample(chosen, chosen.energy_j->value), "J"));
   text += chosen.time_s ? ", measured" : ", predicted: nothing was run";
   return text;
 }
 
 std::string status_line(const ReportedTuning& reported) {
   const Tuning& tuning = reported.tuning;
-  return fmt::format("{} run{} of {} settings; expected regret {} (limit {}){}",
-                     tuning.runs.size(), tuning.runs.size() == 1 ? "" : "s",
-                     reported.settings.size(), format_percent(tuning.choice.regret, 1),
+  return fmt::format("{} run{} of {} settings; expected regret {} (limit {}){}", tuning.runs.size(),
+                     tuning.runs.size() == 1 ? "" : "s", reported.settings.size(),
+                     format_percent(tuning.choice.regret, 1),
                      format_percent(reported.wanted.regret, 1),
                      tuning.reached ? "" : ": not reached");
 }
@@ -94,9 +94,8 @@ std::string runs_table(const ReportedTuning& reported, int width) {
                                    format_seconds(run.measured.time_s),
                                    format_seconds(per_sample(setting, run.measured.time_s))};
     if (energy)
-      cells.push_back(setting.energy_j
-                          ? format_si(per_sample(setting, setting.energy_j->value), "J")
-                          : "-");
+      cells.push_back(
+          setting.energy_j ? format_si(per_sample(setting, setting.energy_j->value), "J") : "-");
     cells.push_back(name(run.choice.setting));
     cells.push_back(format_percent(run.choice.regret, 1));
     table.rows.push_back(std::move(cells));
@@ -115,10 +114,12 @@ std::string tuning_text(const ReportedTuning& reported, int width) {
   text += wrap(status_line(reported), width, 2) + "\n\n";
   text += wrap(subject_line(reported), width, 2) + "\n\n";
   text += runs_table(reported, width);
-  text += wrap("choice: threads × batch, after the run; regret: what it is expected to cost above the "
-               "best setting",
-               width, 2) +
-          "\n";
+  text +=
+      wrap(
+          "choice: threads × batch, after the run; regret: what it is expected to cost above the "
+          "best setting",
+          width, 2) +
+      "\n";
   for (const std::string& note : reported.notes) text += wrap("note: " + note, width, 2) + "\n";
   return text;
 }

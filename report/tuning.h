@@ -18,11 +18,11 @@ namespace ridgeline {
 struct TunedSetting {
   int threads = 1;
   std::int64_t batch = 1;
-  Estimate predicted_s;              // of one step, before any run
+  Estimate predicted_s;                // of one step, before any run
   std::optional<Estimate> time_s{};    // measured; absent if it was not run
   std::optional<Estimate> power_w{};   // with a sensor
   std::optional<Estimate> energy_j{};  // of one step
-  bool disturbed = false;            // others used the machine meanwhile
+  bool disturbed = false;              // others used the machine meanwhile
 };
 
 struct ReportedTuning {

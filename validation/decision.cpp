@@ -166,7 +166,8 @@ std::vector<double> expected_losses(std::span<const SettingDraws> settings,
   const std::vector<double> all = losses(settings, goal);
   const std::size_t count = draw_count(settings);
   std::vector<double> means;
-  for (std::size_t i = 0; i < settings.size(); ++i) means.push_back(mean_of_draws({&all[i * count], count}));
+  for (std::size_t i = 0; i < settings.size(); ++i)
+    means.push_back(mean_of_draws({&all[i * count], count}));
   return means;
 }
 

@@ -12,9 +12,9 @@ namespace ridgeline {
 // One setting that may be chosen: a mode, or threads and batch. Draws are logarithms, and draw i is
 // the same machine in every setting.
 struct SettingDraws {
-  double samples = 1;          // of one step
-  std::vector<double> time;    // ln s of one step
-  std::vector<double> power;   // ln W; empty in every setting if power is not known
+  double samples = 1;         // of one step
+  std::vector<double> time;   // ln s of one step
+  std::vector<double> power;  // ln W; empty in every setting if power is not known
 };
 
 struct DecisionGoal {

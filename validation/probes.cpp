@@ -1,5 +1,5 @@
 // Modes of a group are ranked by predicted speed, batches of a network by size. What to measure
-// next is where the predicted interval is widest, because there parameter draws disagree most.
+// next is decided as in a tuning: by what a run would tell about the choice.
 #include "validation/probes.h"
 
 #include <fmt/format.h>
@@ -13,6 +13,9 @@
 #include "base/units.h"
 #include "devices/modes/mode_grid.h"
 #include "devices/modes/mode_space.h"
+#include "validation/decision.h"
+#include "validation/setting_draws.h"
+#include "validation/tuning.h"
 
 namespace ridgeline {
 namespace {
@@ -139,46 +142,31 @@ void add_corners(std::vector<ProbeCandidate>& candidates, const ModeGrid& grid) 
       }
 }
 
-double relative_width(const Estimate& estimate) {
-  return estimate.low > 0 ? estimate.high / estimate.low - 1 : 0;
+// A measured row of the run that is suggested for, whatever its mode.
+bool measured_the_run(const Observation& a, const Observation& b) {
+  return a.network == b.network && a.options == b.options && a.batch == b.batch &&
+         a.dtype == b.dtype && a.task == b.task && a.refused.empty() &&
+         a.conditions.runtime == b.conditions.runtime;
 }
 
-// The widest interval of the candidates so far.
-class WidestInterval {
- public:
-  void add(const OperatingPoint& point, const Forecast& forecast) {
-    ++candidates_;
-    const double time = relative_width(forecast.time_s);
-    const double power = forecast.power_w ? relative_width(*forecast.power_w) : 0;
-    if (widest_ && std::max(time, power) <= widest_->width) return;
-    widest_ = NextProbe{point, forecast, std::max(time, power), {}, 0};
-    power_is_wider_ = power > time;
-  }
-
-  std::optional<NextProbe> take() {
-    if (!widest_) return std::nullopt;
-    widest_->candidates = candidates_;
-    widest_->why = reason(*widest_);
-    return std::move(widest_);
-  }
-
- private:
-  std::string reason(const NextProbe& probe) const {
-    const Estimate& wide = power_is_wider_ ? *probe.forecast.power_w : probe.forecast.time_s;
-    const auto text = [&](double value) {
-      return power_is_wider_ ? format_si(value, "W") : format_seconds(value);
-    };
-    return fmt::format(
-        "{} there may be anything from {} to {}, the widest interval of {} modes; "
-        "bound by {}",
-        power_is_wider_ ? "power" : "time", text(wide.low), text(wide.high), probe.candidates,
-        to_string(probe.forecast.bound));
-  }
-
-  std::optional<NextProbe> widest_;
-  std::size_t candidates_ = 0;
-  bool power_is_wider_ = false;
-};
+NextProbe next_probe(const NextRun& next, const Observation& there, const Forecast& forecast,
+                     bool energy, std::size_t candidates) {
+  NextProbe probe{there.conditions.point, forecast, next.regret_now,
+                  next.regret_after,      {},       candidates};
+  const char* goal = energy ? "energy" : "time";
+  const std::string now = format_percent(next.regret_now, 1);
+  const std::string after = format_percent(next.regret_after, 1);
+  probe.why = now == after
+                  ? fmt::format(
+                        "no run is expected to change the choice of the mode of least {} (expected "
+                        "regret {}); of {} modes this one is most often the best",
+                        goal, now, candidates)
+                  : fmt::format(
+                        "a run there is expected to lower the regret of choosing the mode of least "
+                        "{} from {} to {}, the most of {} modes",
+                        goal, now, after, candidates);
+  return probe;
+}
 
 }  // namespace
 
@@ -209,20 +197,38 @@ std::optional<Suggestion> suggest_probe(const MachineModel& model, const Observa
                                         std::span<const ProbeCandidate> candidates,
                                         std::span<const OperatingPoint> measured,
                                         const Predictor& predictor) {
-  WidestInterval any, stock;
+  std::vector<Observation> runs;
+  std::vector<StepDraws> steps;
+  std::vector<SettingPlace> places;
+  std::vector<bool> known, known_or_own;  // own: no stock mode
   for (const auto& [point, is_stock] : candidates) {
-    const bool known = std::any_of(measured.begin(), measured.end(),
-                                   [&](const auto& each) { return same_clocks(each, point); });
-    if (known) continue;
-    Observation there = run;
-    there.conditions.point = point;
-    const Forecast forecast = predictor.forecast(model, there, Detail::interval);
-    any.add(point, forecast);
-    if (is_stock) stock.add(point, forecast);
+    runs.push_back(run);
+    runs.back().conditions.point = point;
+    steps.push_back(predictor.draws(model, runs.back()));
+    places.push_back({point, static_cast<double>(run.batch), run.dtype});
+    known.push_back(std::any_of(measured.begin(), measured.end(),
+                                [&](const auto& each) { return same_clocks(each, point); }));
+    known_or_own.push_back(known.back() || !is_stock);
   }
-  std::optional<NextProbe> probe = any.take();
-  if (!probe) return std::nullopt;
-  return Suggestion{std::move(*probe), stock.take()};
+  if (steps.empty()) return std::nullopt;
+  std::vector<SettingDraws> draws = setting_draws(steps, places);
+  for (const Observation& row : model.observations)
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      if (measured_the_run(row, run) && same_clocks(row.conditions.point, runs[i].conditions.point))
+        draws = learned(std::move(draws), i, {row.time_s, row.power_w});
+  DecisionGoal goal;
+  goal.energy = !draws.front().power.empty();
+  const auto suggested = [&](const std::vector<bool>& left_out) -> std::optional<NextProbe> {
+    const auto next = choose_run(draws, goal, left_out);
+    if (!next) return std::nullopt;
+    const Observation& there = runs[next->setting];
+    return next_probe(
+        *next, there, predictor.forecast(model, there, Detail::interval), goal.energy,
+        static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)));
+  };
+  std::optional<NextProbe> any = suggested(known);
+  if (!any) return std::nullopt;
+  return Suggestion{std::move(*any), suggested(known_or_own)};
 }
 
 Json probe_to_json(const NextProbe& probe) {
@@ -230,6 +236,8 @@ Json probe_to_json(const NextProbe& probe) {
           {"time_s", to_json(probe.forecast.time_s)},
           {"power_w", nullable(probe.forecast.power_w)},
           {"bound", to_string(probe.forecast.bound)},
+          {"expected_regret", probe.regret_now},
+          {"expected_regret_after", probe.regret_after},
           {"candidates", probe.candidates},
           {"why", probe.why}};
 }

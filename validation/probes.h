@@ -43,12 +43,14 @@ struct ProbeCandidate {
 // The stock modes, and the corners of the grid of clocks.
 std::vector<ProbeCandidate> probe_candidates(const KnownDevice& known);
 
-// The mode where the model is least certain.
+// The mode whose run tells most about which mode to choose: of least energy, or where the model
+// knows no power, of least time.
 struct NextProbe {
   OperatingPoint point;
   Forecast forecast;           // there
-  double width = 0;            // the wider of the intervals of time and power: high/low − 1
-  std::string why;             // "time there may be anything from 12 ms to 31 ms, …"
+  double regret_now = 0;       // expected, of the choice as it is
+  double regret_after = 0;     // expected, of the choice after a run there
+  std::string why;             // "a run there is expected to lower …"
   std::size_t candidates = 0;  // that were compared
 };
 
@@ -57,8 +59,8 @@ struct Suggestion {
   std::optional<NextProbe> stock;  // of the stock modes
 };
 
-// `run` is the run to measure; its mode is ignored. Modes in `measured` are left out; nothing if no
-// other is left.
+// `run` is the run to measure; its mode is ignored. Modes in `measured` are not suggested, but may
+// be the choice; nothing if no other is left.
 std::optional<Suggestion> suggest_probe(const MachineModel& model, const Observation& run,
                                         std::span<const ProbeCandidate> candidates,
                                         std::span<const OperatingPoint> measured,

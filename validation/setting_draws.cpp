@@ -48,8 +48,8 @@ std::vector<std::vector<double>> misfit_draws(std::span<const SettingPlace> plac
     for (std::size_t j = 0; j < count; ++j)
       correlation(i, j) =
           i == j ? 1
-                 : (1 - own_share) * std::exp(-squared_distance(places[i], places[j]) /
-                                              (2 * length * length));
+                 : (1 - own_share) *
+                       std::exp(-squared_distance(places[i], places[j]) / (2 * length * length));
   const std::optional<Matrix> spread = root(correlation);
   if (!spread) throw Error({}, "the settings cannot be compared");
   std::vector<std::vector<double>> result(count, std::vector<double>(draws));
@@ -101,7 +101,8 @@ std::vector<SettingDraws> setting_draws(std::span<const StepDraws> steps,
     SettingDraws setting;
     setting.samples = places[i].batch;
     setting.time = logarithms(steps[i].time_s);
-    for (std::size_t draw = 0; draw < draws; ++draw) setting.time[draw] += misfit.time * time[i][draw];
+    for (std::size_t draw = 0; draw < draws; ++draw)
+      setting.time[draw] += misfit.time * time[i][draw];
     if (known_power) {
       setting.power = logarithms(steps[i].power_w);
       for (std::size_t draw = 0; draw < draws; ++draw)

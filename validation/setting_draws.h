@@ -27,7 +27,8 @@ struct StepDraws {
 StepDraws step_draws(const MachineModel& model, const NetworkLoad& load,
                      const Conditions& conditions, int draws = decision_draws);
 
-// Where a setting lies among others: logarithms of its clocks, units, cores and batch, and its type.
+// Where a setting lies among others: logarithms of its clocks, units, cores and batch, and its
+// type.
 struct SettingPlace {
   OperatingPoint point;
   double batch = 1;

@@ -33,8 +33,8 @@ struct Tuning {
   std::vector<SettingDraws> draws;  // given the runs
 };
 
-// The draws given a run. A run that is further off than the draws allow shows that they are too sure
-// of themselves: they are widened first.
+// The draws given a run. A run that is further off than the draws allow shows that they are too
+// sure of themselves: they are widened first.
 std::vector<SettingDraws> learned(std::vector<SettingDraws> draws, std::size_t setting,
                                   const MeasuredSetting& measured, const RunNoise& noise = {});
 

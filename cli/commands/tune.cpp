@@ -97,22 +97,26 @@ std::vector<int> profiled_threads(const Profile& profile) {
 
 std::vector<int> thread_counts(const Options& options, const Profile& profile,
                                const Topology& topology) {
-  const std::vector<int> known = profiled_threads(profile);
-  const auto text = options.word("threads");
-  if (!text) return known;
   const int most = static_cast<int>(topology.cpus.size());
+  std::vector<int> known = profiled_threads(profile);
+  std::erase_if(known, [&](int count) { return count > most; });
+  const auto text = options.word("threads");
+  if (!text && !known.empty()) return known;
+  if (!text)
+    throw Error({}, "the profile has no rates of the CPU", "run 'ridgeline measure'",
+                ExitCode::incomplete);
   std::set<int> counts;
   for (const std::string& word : list_of(*text, as_typed("threads", *text))) {
     const std::string where = as_typed("threads", *text);
     const std::int64_t count = dimension(word, where, 1);
     if (count > most)
-      throw usage_error(where, fmt::format("{} is not from 1 to {}, the CPUs of this machine", count,
-                                           most));
+      throw usage_error(
+          where, fmt::format("{} is not from 1 to {}, the CPUs of this machine", count, most));
     if (std::find(known.begin(), known.end(), count) == known.end())
-      throw usage_error(where,
-                        fmt::format("the profile has no rates of {} thread{}", count,
-                                    count == 1 ? "" : "s"),
-                        fmt::format("run 'ridgeline measure --threads {}'", *text));
+      throw usage_error(
+          where,
+          fmt::format("the profile has no rates of {} thread{}", count, count == 1 ? "" : "s"),
+          fmt::format("run 'ridgeline measure --threads {}'", *text));
     counts.insert(static_cast<int>(count));
   }
   return {counts.begin(), counts.end()};
@@ -206,9 +210,10 @@ std::vector<Candidate> candidates_of(const TuneRequest& request) {
     };
     if (request.batches.empty()) add(variants.as_given(Runtime::torch_eager));
     for (const std::int64_t batch : request.batches)
-      add(is_file(request.network) ? variants.with(batch, variants.as_given(Runtime::torch_eager).dtype,
-                                                   Runtime::torch_eager)
-                                   : variants.with(batch, DType::fp32, Runtime::torch_eager));
+      add(is_file(request.network)
+              ? variants.with(batch, variants.as_given(Runtime::torch_eager).dtype,
+                              Runtime::torch_eager)
+              : variants.with(batch, DType::fp32, Runtime::torch_eager));
   }
   return candidates;
 }
@@ -218,7 +223,8 @@ std::vector<SettingDraws> draws_of(const std::vector<Candidate>& candidates, boo
   std::vector<SettingPlace> places;
   for (const Candidate& candidate : candidates) {
     steps.push_back(candidate.steps);
-    places.push_back({candidate.conditions.point, static_cast<double>(candidate.batch), DType::fp32});
+    places.push_back(
+        {candidate.conditions.point, static_cast<double>(candidate.batch), DType::fp32});
     places.back().point.cpu_cores = candidate.threads;
   }
   return setting_draws(steps, places, has_sensor);
@@ -351,9 +357,9 @@ ExitCode run_tune(const Options& options, Console& console) {
     const auto run = [&](std::size_t setting) -> std::optional<MeasuredSetting> {
       if (interrupted) return std::nullopt;
       Network network = load_network(candidates[setting].network);
-      runs.emplace_back(setting, reported_run(request, candidates[setting], network,
-                                              reported.device,
-                                              session.run(candidates[setting], network)));
+      runs.emplace_back(setting,
+                        reported_run(request, candidates[setting], network, reported.device,
+                                     session.run(candidates[setting], network)));
       const NetworkRun& done = runs.back().second.run;
       interrupted = !done.sampling.complete;
       TunedSetting& tuned = reported.settings[setting];
@@ -379,15 +385,16 @@ ExitCode run_tune(const Options& options, Console& console) {
   const std::size_t choice = reported.tuning.choice.setting;
   reported.limits_hold = limits_hold(reported.tuning.draws[choice], request.tuning.goal);
   if (reported.limits_hold < 0.5)
-    throw Error(request.network.word,
-                fmt::format("no setting keeps {}: the nearest, {} with batch {}, takes {}",
-                            as_typed("latency", *options.word("latency")),
-                            fmt::format("{} threads", reported.settings[choice].threads),
-                            reported.settings[choice].batch,
-                            format_seconds(reported.settings[choice]
-                                               .time_s.value_or(reported.settings[choice].predicted_s)
-                                               .value)),
-                "allow more time or a smaller --batch", ExitCode::infeasible);
+    throw Error(
+        request.network.word,
+        fmt::format("no setting keeps {}: the nearest, {} with batch {}, takes {}",
+                    as_typed("latency", *options.word("latency")),
+                    fmt::format("{} threads", reported.settings[choice].threads),
+                    reported.settings[choice].batch,
+                    format_seconds(reported.settings[choice]
+                                       .time_s.value_or(reported.settings[choice].predicted_s)
+                                       .value)),
+        "allow more time or a smaller --batch", ExitCode::infeasible);
 
   Answer answer;
   answer.text = [&](std::ostream& out) { out << tuning_text(reported, console.width); };

@@ -85,7 +85,7 @@ TEST(CalibrateCommand, SuggestsWhatToMeasureNext) {
   const ProcessResult first = calibrate_run({"--on", device, "--suggest", "--for", "resnet18"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_THAT(first.out, HasSubstr("measure next: "));
-  EXPECT_THAT(first.out, HasSubstr("the widest interval of 11 modes"));
+  EXPECT_THAT(first.out, HasSubstr("the most of 11 modes"));
 
   const TemporaryDirectory folder;
   const ProcessResult json =

@@ -24,7 +24,9 @@ namespace ridgeline::testing {
 namespace {
 
 constexpr int random_orders = 5;
-constexpr std::size_t most_model_runs = 16;  // a way that needs more counts as all settings
+constexpr std::size_t most_model_runs = 12;  // a way that needs more counts as all settings
+// A row of the table is the truth here, and a run shows it.
+constexpr RunNoise exact{0.005, 0.005};
 
 // Rows of one case by setting; repeats of a setting are averaged.
 struct Cell {
@@ -61,11 +63,10 @@ std::vector<int> ranks(const std::vector<double>& values) {
 }
 
 ContestCase case_of(const std::string& name, const std::vector<Cell>& cells,
-                    const MachineModel& model, const Predictor& predictor,
-                    const ContestGoal& goal) {
+                    const MachineModel& model, const Predictor& predictor, bool energy) {
   ContestCase result;
   result.name = name;
-  result.goal.energy = goal.energy;
+  result.goal.energy = energy;
   std::vector<StepDraws> steps;
   std::vector<SettingPlace> places;
   std::vector<double> clocks, batches;
@@ -81,9 +82,6 @@ ContestCase case_of(const std::string& name, const std::vector<Cell>& cells,
     batches.push_back(static_cast<double>(cell.run.batch));
   }
   result.draws = setting_draws(steps, places);
-  double least_s = INFINITY;
-  for (const MeasuredSetting& each : result.truth) least_s = std::min(least_s, each.time_s);
-  if (goal.deadline > 0) result.goal.latency_s = goal.deadline * least_s;
   const std::vector<int> mode = ranks(clocks), batch = ranks(batches);
   for (std::size_t i = 0; i < cells.size(); ++i) result.places.push_back({mode[i], batch[i]});
   return result;
@@ -106,8 +104,8 @@ double runs_needed(const std::vector<std::size_t>& choices, const std::vector<do
   return static_cast<double>(needed);
 }
 
-using Picker = std::function<std::size_t(const std::vector<SettingDraws>&,
-                                         const std::vector<bool>& measured)>;
+using Picker =
+    std::function<std::size_t(const std::vector<SettingDraws>&, const std::vector<bool>& measured)>;
 
 // Choices after 0, 1, 2 … runs.
 double with_model(const ContestCase& contest, double limit, const Picker& pick) {
@@ -119,7 +117,7 @@ double with_model(const ContestCase& contest, double limit, const Picker& pick) 
   for (std::size_t n = 0; n < most; ++n) {
     const std::size_t next = pick(draws, measured);
     measured[next] = true;
-    draws = learned(std::move(draws), next, contest.truth[next]);
+    draws = learned(std::move(draws), next, contest.truth[next], exact);
     choices.push_back(decide(draws, contest.goal).setting);
   }
   return runs_needed(choices, regrets, limit, draws.size());
@@ -225,9 +223,9 @@ double random_runs(const ContestCase& contest, double limit, bool model) {
     std::mt19937 random(static_cast<unsigned>(seed));
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
     std::size_t next = 0;
-    sum += model ? with_model(contest, limit,
-                              [&](const auto&, const auto&) { return order[next++]; })
-                 : without_model(contest, limit, order);
+    sum += model
+               ? with_model(contest, limit, [&](const auto&, const auto&) { return order[next++]; })
+               : without_model(contest, limit, order);
   }
   return sum / random_orders;
 }
@@ -248,24 +246,33 @@ double grid_runs(const ContestCase& contest, double limit) {
 }  // namespace
 
 std::vector<ContestCase> contest_cases(const std::string& table, const std::string& source,
-                                       const std::string& dtype, const ContestGoal& goal) {
-  const MeasurementTable read = read_measurement_table(table);
+                                       const std::string& dtype, bool energy) {
+  MeasurementOptions only;
+  if (!dtype.empty()) only.where["dtype"] = {dtype};
+  const MeasurementTable read = read_measurement_table(table, only);
   const Predictor predictor = model_predictor(read.devices);
   MachinePriors priors(predictor);
   Folds folds(read.rows, priors, predictor, "model");
   std::map<GroupKey, std::vector<const Observation*>> groups;
   for (const Observation& row : read.rows) {
-    if (row.source != source || row.task != Task::inference) continue;
-    if (!dtype.empty() && to_string(row.dtype) != dtype) continue;
-    if (goal.energy && !row.power_w) continue;
-    groups[goal.energy ? group_key(row) : network_key(row)].push_back(&row);
+    if (row.source != source || row.task != Task::inference || (energy && !row.power_w)) continue;
+    groups[energy ? group_key(row) : network_key(row)].push_back(&row);
   }
   std::vector<ContestCase> cases;
   for (const auto& [key, rows] : groups) {
     const std::vector<Cell> cells = cells_of(rows);
     if (cells.size() < 8) continue;
     cases.push_back(
-        case_of(describe(key), cells, folds.model_for(*rows.front()), predictor, goal));
+        case_of(describe(key), cells, folds.model_for(*rows.front()), predictor, energy));
+  }
+  return cases;
+}
+
+std::vector<ContestCase> with_deadline(std::vector<ContestCase> cases, double factor) {
+  for (ContestCase& each : cases) {
+    double least_s = INFINITY;
+    for (const MeasuredSetting& measured : each.truth) least_s = std::min(least_s, measured.time_s);
+    each.goal.latency_s = factor * least_s;
   }
   return cases;
 }
@@ -302,7 +309,7 @@ std::vector<ContestRow> contest(const std::vector<ContestCase>& cases, double li
                                {"random, no model", {}}};
   for (const ContestCase& each : cases) {
     rows[0].runs.push_back(with_model(each, limit, [&](const auto& draws, const auto& measured) {
-      return choose_run(draws, each.goal, measured)->setting;
+      return choose_run(draws, each.goal, measured, exact)->setting;
     }));
     rows[1].runs.push_back(with_model(each, limit, [&](const auto& draws, const auto& measured) {
       return widest(draws, measured, each.goal);
@@ -321,18 +328,20 @@ std::vector<TunedCase> tuned_cases(const std::vector<ContestCase>& cases, double
     TuningOptions options;
     options.goal = each.goal;
     options.regret = limit;
+    options.noise = exact;
     const Tuning tuning = tune(each.draws, options, [&](std::size_t setting) {
       return std::optional<MeasuredSetting>(each.truth[setting]);
     });
-    tuned.push_back({tuning.runs.size(), tuning.choice.regret,
-                     real_regrets(each)[tuning.choice.setting]});
+    tuned.push_back(
+        {tuning.runs.size(), tuning.choice.regret, real_regrets(each)[tuning.choice.setting]});
   }
   return tuned;
 }
 
 std::string contest_text(const std::string& title, const std::vector<ContestRow>& rows,
                          const std::vector<TunedCase>& tuned) {
-  std::string text = title + "\n| runs chosen by | mean | most | right before any run |\n|---|--:|--:|--:|\n";
+  std::string text =
+      title + "\n| runs chosen by | mean | most | right before any run |\n|---|--:|--:|--:|\n";
   for (const ContestRow& row : rows)
     text += fmt::format("| {} | {:.1f} | {:.0f} | {:.0f} % |\n", row.name, row.mean(), row.worst(),
                         100 * row.without_run());

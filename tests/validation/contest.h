@@ -21,14 +21,13 @@ struct ContestCase {
 };
 
 // Cases of a table, with the network left out of the fit of the priors. Energy: one case per group,
-// its modes; otherwise one per network and type, its modes × batches, and time is what counts. With
-// `deadline`, a step may take that many times the least measured one of the case.
-struct ContestGoal {
-  bool energy = false;
-  double deadline = 0;  // 0: none
-};
+// its modes; otherwise one per network, its modes × batches, and time is what counts. With `dtype`,
+// only rows of that type.
 std::vector<ContestCase> contest_cases(const std::string& table, const std::string& source,
-                                       const std::string& dtype, const ContestGoal& goal);
+                                       const std::string& dtype, bool energy);
+
+// The same with a deadline: a step may take that many times the least measured one of its case.
+std::vector<ContestCase> with_deadline(std::vector<ContestCase> cases, double factor);
 
 // Measured cost per sample over that of the best setting, minus 1; 1 for broken limits.
 std::vector<double> real_regrets(const ContestCase& contest);
