@@ -24,7 +24,7 @@ namespace ridgeline::testing {
 namespace {
 
 constexpr int random_orders = 5;
-constexpr std::size_t most_model_runs = 12;  // a way that needs more counts as all settings
+constexpr std::size_t most_model_runs = 8;  // a way that needs more counts as all settings
 // A row of the table is the truth here, and a run shows it.
 constexpr RunNoise exact{0.005, 0.005};
 
