@@ -36,8 +36,7 @@ struct SettingPlace {
 };
 
 // One sigma of what the formulas miss, and how far apart settings are missed differently: at
-// `length` of the logarithm of a knob. Chosen so that the contest's expected regret is about the
-// real one (docs/validation.md).
+// `length` of the logarithm of a knob. Assumed, near what a fit assumes (FitOptions::time_misfit).
 struct Misfit {
   double time = 0.06;
   double power = 0.04;
