@@ -6,12 +6,14 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/profile.h"
 #include "base/profile_store.h"
@@ -329,6 +331,16 @@ void add_notes(ReportedTuning& reported) {
     reported.notes.push_back("every setting was run: the differences are within their noise");
 }
 
+Error no_setting_keeps(const ReportedTuning& reported, const Options& options) {
+  const TunedSetting& nearest = reported.settings[reported.tuning.choice.setting];
+  const double time_s = nearest.time_s.value_or(nearest.predicted_s).value;
+  return Error(reported.network,
+               fmt::format("no setting keeps {}: the nearest, {} thread{} with batch {}, takes {}",
+                           as_typed("latency", *options.word("latency")), nearest.threads,
+                           nearest.threads == 1 ? "" : "s", nearest.batch, format_seconds(time_s)),
+               "allow more time or a smaller --batch", ExitCode::infeasible);
+}
+
 ExitCode run_tune(const Options& options, Console& console) {
   check_answer_files(options, {"table", "output"});
   const Topology topology = read_topology();
@@ -384,39 +396,39 @@ ExitCode run_tune(const Options& options, Console& console) {
   add_notes(reported);
   const std::size_t choice = reported.tuning.choice.setting;
   reported.limits_hold = limits_hold(reported.tuning.draws[choice], request.tuning.goal);
-  if (reported.limits_hold < 0.5)
-    throw Error(
-        request.network.word,
-        fmt::format("no setting keeps {}: the nearest, {} with batch {}, takes {}",
-                    as_typed("latency", *options.word("latency")),
-                    fmt::format("{} threads", reported.settings[choice].threads),
-                    reported.settings[choice].batch,
-                    format_seconds(reported.settings[choice]
-                                       .time_s.value_or(reported.settings[choice].predicted_s)
-                                       .value)),
-        "allow more time or a smaller --batch", ExitCode::infeasible);
+  const auto table = [&] {
+    const std::string path = options.text("table");
+    std::error_code fault;
+    std::string text;
+    if (path != "-" && std::filesystem::is_regular_file(path, fault)) text = read_text_file(path);
+    for (const auto& [setting, run] : runs) text = with_run_row(text, path, run);
+    return text;
+  };
+  if (reported.limits_hold < 0.5) {
+    if (options.has("table") && options.text("table") != "-")
+      write_file_atomically(options.text("table"), table());
+    throw no_setting_keeps(reported, options);
+  }
+  std::optional<MachineModel> fitted;
+  try {
+    if (options.has("output") && !runs.empty())
+      fitted = fitted_model(candidates[choice], candidates, runs, request.profile);
+  } catch (const Error& error) {
+    reported.notes.push_back("no model is written: " + error.cause());
+  }
 
   Answer answer;
   answer.text = [&](std::ostream& out) { out << tuning_text(reported, console.width); };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(reported)); };
   answer.csv = [&](std::ostream& out) { out << to_csv(reported); };
-  answer.files = {{"table",
-                   [&](std::ostream& out) {
-                     const std::string path = options.text("table");
-                     std::error_code fault;
-                     std::string table;
-                     if (path != "-" && std::filesystem::is_regular_file(path, fault))
-                       table = read_text_file(path);
-                     for (const auto& [setting, run] : runs) table = with_run_row(table, path, run);
-                     out << table;
-                   }},
-                  {"output", [&](std::ostream& out) {
-                     out << dump_json(to_json(
-                         fitted_model(candidates[choice], candidates, runs, request.profile)));
-                   }}};
+  if (!runs.empty()) answer.files.push_back({"table", [&](std::ostream& out) { out << table(); }});
+  if (fitted)
+    answer.files.push_back(
+        {"output", [&](std::ostream& out) { out << dump_json(to_json(*fitted)); }});
   answer.beside_csv = as_notes(reported.notes);
   write_answer(answer, options, console);
-  return interrupted ? ExitCode::incomplete : ExitCode::ok;
+  const bool lacks_model = options.has("output") && !fitted;
+  return interrupted || lacks_model ? ExitCode::incomplete : ExitCode::ok;
 }
 
 }  // namespace
