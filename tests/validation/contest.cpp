@@ -341,7 +341,7 @@ std::vector<TunedCase> tuned_cases(const std::vector<ContestCase>& cases, double
 std::string contest_text(const std::string& title, const std::vector<ContestRow>& rows,
                          const std::vector<TunedCase>& tuned) {
   std::string text =
-      title + "\n| runs chosen by | mean | most | right before any run |\n|---|--:|--:|--:|\n";
+      title + "\n| runs chosen by | mean | most | right from the start |\n|---|--:|--:|--:|\n";
   for (const ContestRow& row : rows)
     text += fmt::format("| {} | {:.1f} | {:.0f} | {:.0f} % |\n", row.name, row.mean(), row.worst(),
                         100 * row.without_run());
