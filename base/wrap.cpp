@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text_table.h"
 
@@ -20,6 +21,28 @@ std::vector<std::string> words_of(std::string_view text) {
     begin = text.find_first_not_of(blanks, end);
   }
   return words;
+}
+
+bool ends_in_digit(const std::string& word) {
+  return !word.empty() && word.back() >= '0' && word.back() <= '9';
+}
+
+// "0.7" and "%" stay on one line.
+std::vector<std::string> with_units(std::vector<std::string> words) {
+  constexpr std::string_view units[] = {"%",  "s",  "ms", "µs", "min", "h",   "W",
+                                        "mW", "kW", "J",  "mJ", "µJ",  "kJ",  "B",
+                                        "kB", "MB", "GB", "TB", "MHz", "GHz", "/s"};
+  std::vector<std::string> joined;
+  for (std::string& word : words) {
+    const std::string_view unit =
+        std::string_view(word).substr(0, word.find_last_not_of(",;:.)") + 1);
+    if (!joined.empty() && ends_in_digit(joined.back()) &&
+        std::find(std::begin(units), std::end(units), unit) != std::end(units))
+      joined.back().append(" ").append(word);
+    else
+      joined.push_back(std::move(word));
+  }
+  return joined;
 }
 
 std::vector<std::string> broken(const std::vector<std::string>& words, int width) {
@@ -60,7 +83,7 @@ std::vector<std::string> fill(const std::vector<std::string>& words, double firs
 }  // namespace
 
 std::string wrap(std::string_view text, int width, int indent, int column, LongWord long_word) {
-  std::vector<std::string> words = words_of(text);
+  std::vector<std::string> words = with_units(words_of(text));
   if (long_word == LongWord::elided)
     for (std::string& word : words) word = elide_middle(word, width - indent);
   if (long_word == LongWord::broken) words = broken(words, std::max(1, width - indent));
