@@ -40,16 +40,27 @@ std::string_view schema_noun(std::string_view text) {
   return text.substr(0, text.find('/'));
 }
 
+KnownFile exported_program() {
+  return {FileKind::network,
+          "it is a network of torch.export: 'ridgeline explain' and 'plan' take it"};
+}
+
 KnownFile json_kind(std::string_view text) {
   const std::string_view noun = schema_noun(text);
   for (const OwnFile& file : own_files)
     if (file.noun == noun) return {file.kind, std::string(file.hint)};
   if (!noun.empty())
     return {FileKind::other, fmt::format("it is the JSON of a {} that ridgeline printed", noun)};
-  if (text.find("\"Layers\"") != std::string_view::npos ||
-      text.find("\"LayerType\"") != std::string_view::npos)
+  const auto has = [&](std::string_view member) {
+    return text.find(member) != std::string_view::npos;
+  };
+  if (has("\"Layers\"") || has("\"LayerType\""))
     return {FileKind::network,
             "it is the layer information of a TensorRT engine: 'ridgeline explain' takes it"};
+  if (has("\"averageMs\"") || has("\"timeMs\"") || has("\"computeMs\""))
+    return {FileKind::other,
+            "it holds times of trtexec: 'ridgeline explain ENGINE --times' takes it"};
+  if (has("\"graph_module\"") && has("\"graph\"")) return exported_program();
   return {};
 }
 
@@ -68,9 +79,12 @@ KnownFile file_kind(const std::string& path) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && (text[first] == '{' || text[first] == '['))
     return json_kind(text);
-  if (text.starts_with("PK\x03\x04"))
+  if (text.starts_with("PK\x03\x04")) {
+    if (path.ends_with(".pt2")) return exported_program();
     return {FileKind::other,
-            "it is a PyTorch or zip archive: export the network with torch.onnx.export"};
+            "it is a PyTorch or zip archive: export the network with torch.export or "
+            "torch.onnx.export"};
+  }
   if (path.ends_with(".onnx") || text.front() == '\x08')
     return {FileKind::network, "it is an ONNX network: 'ridgeline explain' and 'plan' take it"};
   if (looks_like_table(text))

@@ -51,6 +51,7 @@ std::string file_stem(const Profile& profile) {
 
 std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves,
                                      const std::string& below = {}) {
+  if (!has_profile_store()) return std::nullopt;
   std::vector<std::pair<std::string, std::string>> files;  // sort key, path
   for (const Shelf shelf : shelves) {
     std::error_code fault;
@@ -75,6 +76,9 @@ std::optional<std::string> newest_on(std::initializer_list<Shelf> shelves,
 }
 
 Error no_profile() {
+  if (!has_profile_store())
+    return {"HOME", "is not set, so no profile of this machine can be found",
+            "give a file or a device, or set XDG_DATA_HOME", ExitCode::incomplete};
   if (const auto disturbed = newest_disturbed_path())
     return {{},
             "the only profile of this machine is of a disturbed run, " + *disturbed,

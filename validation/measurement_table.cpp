@@ -206,9 +206,6 @@ class TableReader {
     if (missing.empty()) return;
     std::string names;
     for (const std::string& column : missing) names += (names.empty() ? "" : ", ") + column;
-    const KnownFile file = file_kind(name_);
-    if (file.kind != FileKind::unknown && file.kind != FileKind::table)
-      throw Error(name_, "is not a table of measured runs", file.hint);
     throw Error(name_,
                 fmt::format("misses the {} {}", missing.size() == 1 ? "column" : "columns", names));
   }
@@ -386,6 +383,9 @@ MeasurementTable parse_measurement_table(std::string_view text, const std::strin
 
 MeasurementTable read_measurement_table(const std::string& path,
                                         const MeasurementOptions& options) {
+  const KnownFile file = file_kind(path);
+  if (file.kind != FileKind::unknown && file.kind != FileKind::table)
+    throw Error(path, "is not a table of measured runs", file.hint);
   return parse_measurement_table(read_text_file(path), path, options);
 }
 

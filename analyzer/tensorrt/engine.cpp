@@ -281,8 +281,10 @@ void read_log(Document& document, std::string_view text, const std::string& path
   std::string_view line;
   while (lines.next(line))
     if (log_payload(line) == "Layers:") read_text_block(document, lines, path);
-  if (document.is_empty())
-    throw Error(path, "no layer information in this text", std::string(how_to_export));
+  if (!document.is_empty()) return;
+  if (const KnownFile file = file_kind(path); file.kind == FileKind::network)
+    throw Error(path, "is not a TensorRT engine", file.hint);
+  throw Error(path, "no layer information in this text", std::string(how_to_export));
 }
 
 // --- Optimisation profiles.

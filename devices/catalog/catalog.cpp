@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file_kind.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -31,6 +32,23 @@ std::string without_maker(std::string name) {
   for (const std::string_view maker : {"nvidia", "jetson"})
     if (name.starts_with(maker)) name.erase(0, maker.size());
   return name;
+}
+
+// "orin" is a part of seven names; a mistyped one is near to a single name.
+std::string similar_devices(std::string_view name) {
+  constexpr std::size_t most = 8, shortest = 3;
+  const std::string part = plain_name(name);
+  std::vector<std::string> names;
+  for (const IndexRow& row : index())
+    if (part.size() >= shortest && plain_name(row.id).find(part) != std::string::npos)
+      names.emplace_back(row.id);
+  if (names.empty())
+    if (const auto guess = nearest(name, all_names())) names.push_back(*guess);
+  if (names.empty() || names.size() > most) return "see 'ridgeline devices'";
+  std::string text = "did you mean " + names.front();
+  for (std::size_t i = 1; i < names.size(); ++i)
+    text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text + "?";
 }
 
 std::string releases_of(const Device& device) {
@@ -60,9 +78,9 @@ const IndexRow* find(std::string_view name) {
 Device load(std::string_view name, const std::string& where) {
   const IndexRow* row = find(name);
   if (row == nullptr) {
-    const auto guess = nearest(name, all_names());
+    const std::string hint = file_kind(std::string(name)).hint;
     throw usage_error(where, "the catalog has no device " + quote(name),
-                      guess ? "did you mean " + *guess + "?" : "see 'ridgeline devices'");
+                      hint.empty() ? similar_devices(name) : hint);
   }
   const std::string file = "devices/catalog/" + std::string(row->id) + ".json";
   const Json document = parse_json(row->text, file);
