@@ -132,6 +132,16 @@ std::optional<Error> inference_too_slow(const Chooser& chooser) {
       ExitCode::infeasible);
 }
 
+// Beside training: a request may arrive just after a training step began, which nothing interrupts.
+std::string training_wait(const Chooser& chooser, std::size_t row) {
+  if (chooser.problem().scenario != Scenario::concurrent) return {};
+  const BatchCost& cost = chooser.sweep().costs[row];
+  return fmt::format(
+      "; training is the reason: a request may wait for a step of {}, inference "
+      "itself takes {}",
+      format_seconds(cost.training_s), format_seconds(cost.time_s));
+}
+
 }  // namespace
 
 Infeasibility infeasibility(Chooser& chooser, const Objective& objective) {
@@ -176,12 +186,16 @@ Error infeasible_error(Chooser& chooser, const Objective& objective) {
           : fmt::format("no mode meets all limits; nearest is {}: {} instead of {}",
                         chooser.name_of(why.nearest), limit_value_text(missed.kind, why.value),
                         limit_value_text(missed.kind, missed.bound));
+  const std::string waits = missed.bound > 0 && missed.kind == LimitKind::latency
+                                ? training_wait(chooser, why.nearest)
+                                : "";
   std::string fix = "relax more than one limit";
   if (!why.relaxed.empty())
     fix = "relax " + relaxed_text(why.relaxed, ", or ");
   else if (!why.together.empty())
     fix = "relax " + relaxed_text(why.together, " and ");
-  return {missed.text, what, fix, ExitCode::infeasible};
+  if (!waits.empty()) fix += "; a smaller --minibatch or --mixed-precision shortens the step";
+  return {missed.text, what + waits, fix, ExitCode::infeasible};
 }
 
 }  // namespace ridgeline

@@ -161,6 +161,7 @@ Json to_json(const Plan& plan) {
            {{"vs_default", to_json(plan.vs_default)}, {"vs_fastest", to_json(plan.vs_fastest)}}},
           {"pareto", list_of(plan.pareto)},
           {"runners_up", list_of(plan.runners_up)},
+          {"stock_runs", list_of(plan.stock_runs)},
           {"measure_next", list_of(plan.measure_next)},
           {"steps", list_of(plan.knob_changes)},
           {"why", plan.why ? to_json(*plan.why) : Json()},

@@ -175,6 +175,7 @@ struct Plan {
   std::optional<Saving> vs_default, vs_fastest;
   std::vector<FrontPoint> pareto;
   std::vector<PlannedMode> runners_up;
+  std::vector<PlannedMode> stock_runs;  // of a language model: it in every stock mode
   std::vector<MeasureNext> measure_next;
   std::vector<KnobChange> knob_changes;
   std::optional<PlannedWhy> why;

@@ -178,7 +178,8 @@ std::vector<double> win_shares(SweepDraws& draws, const Objective& objective, st
 // Modes that would settle the choice: the chosen one, then those that win in most of the draws in
 // which it does not. `choices`: the choice and the runners-up.
 std::vector<MeasureNext> modes_to_measure(Chooser& chooser, const Objective& objective,
-                                          const std::vector<Choice>& choices, std::size_t most) {
+                                          const std::vector<Choice>& choices, std::size_t most,
+                                          bool leads_with_stock) {
   const Sweep& sweep = chooser.sweep();
   const std::size_t chosen = choices.front().row;
   std::vector<MeasureNext> next;
@@ -188,7 +189,7 @@ std::vector<MeasureNext> modes_to_measure(Chooser& chooser, const Objective& obj
     next.push_back({mode.point, enter_command(chooser.problem().candidates, mode),
                     mode_name(mode.point), variant.batch, variant.dtype, std::move(reason)});
   };
-  add(chosen, "the choice: predicted, not measured");
+  add(chosen, "the choice, so far only predicted");
   if (chooser.draws().count() == 0) {
     for (std::size_t i = 1; i < choices.size() && i < most; ++i)
       add(choices[i].row, "the next best");
@@ -209,9 +210,12 @@ std::vector<MeasureNext> modes_to_measure(Chooser& chooser, const Objective& obj
   for (const auto& [share, row] : wins) {
     if (next.size() >= most) break;
     if (row == chosen) continue;
-    add(row, share > 0 ? fmt::format("better than the choice with probability {}",
-                                     format_probability(share))
-                       : "far from the choice: shows how time and power scale");
+    const std::string name = mode_name(mode_at(chooser.problem(), sweep, chosen).point);
+    const bool is_custom = leads_with_stock && !mode_at(chooser.problem(), sweep, row).stock;
+    add(row, share > 0
+                 ? fmt::format("{}better than {} with probability {}",
+                               is_custom ? "not stock; " : "", name, format_probability(share))
+                 : "far from the choice: shows how time and power scale");
   }
   return next;
 }
@@ -328,6 +332,13 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
   for (const Choice& other : std::span(choices).subspan(1))
     plan.runners_up.push_back(planned(other.row, other.probability));
   plan.rated = planned_rate(problem, sweep_draws, objective, choice.row);
+  if (plan.chosen.generation)
+    for (std::size_t mode = 0; mode < problem.candidates.modes.size(); ++mode) {
+      const std::size_t row = swept.row(swept.variant_of(choice.row), mode);
+      if (problem.candidates.modes[mode].stock && problem.candidates.is_eligible(mode) &&
+          std::isfinite(swept.costs[row].time_s))
+        plan.stock_runs.push_back(planned(row, sweep_draws.probability(row, objective)));
+    }
   add_alternatives(
       chooser, objective, choice,
       [&](const Choice& other) { return planned(other.row, other.probability); }, plan);
@@ -339,7 +350,8 @@ PlanResult make_plan(const PlanProblem& problem, const Objective& objective,
     plan.vs_fastest = saving_against(chooser, objective, choice, swept.fastest[variant]);
   }
   plan.pareto = front_points(problem, swept, objective);
-  plan.measure_next = modes_to_measure(chooser, objective, choices, options.measure_next);
+  plan.measure_next =
+      modes_to_measure(chooser, objective, choices, options.measure_next, !leads.empty());
   plan.knob_changes = knob_changes(chooser, objective, choice);
   if (problem.scenario == Scenario::training)
     plan.training = planned_training(problem, swept, sweep_draws, choice.row, plan.chosen.bound);

@@ -15,7 +15,19 @@
 namespace ridgeline {
 namespace {
 
-std::string heading_text(const ComparedRuns& comparison) {
+bool generates(const ComparedRuns& comparison) {
+  return std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparedRow& row) {
+    return row.run && row.run->generation.has_value();
+  });
+}
+
+// Cards without stock modes are set by their GPU clock alone; their vector would widen the table.
+std::string short_name(const PlannedMode& mode) {
+  return mode.point.label.empty() && mode.point.gpu_hz ? format_hz(*mode.point.gpu_hz)
+                                                       : name_of(mode);
+}
+
+std::string heading_text(const ComparedRuns& comparison, bool has_intervals) {
   const PlannedRun& run = comparison.run;
   std::string text = run.scenario == Scenario::training ? "training " : "";
   text += run.network;
@@ -25,7 +37,11 @@ std::string heading_text(const ComparedRuns& comparison) {
   if (const auto& arrivals = run.objective.arrivals)
     text +=
         fmt::format(", at {} /s; power and energy with idle time", format_number(arrivals->per_s));
-  return text + "; predicted, with the half width of 90 % intervals";
+  const bool is_ranked = std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                                     [](const ComparedRow& row) { return row.rank.has_value(); });
+  text += has_intervals ? "; predicted, with the half width of 90 % intervals" : "; predicted";
+  if (is_ranked) text += "; rank 1: " + goal_text(run, generates(comparison));
+  return text;
 }
 
 std::string half_width(const Estimate& estimate) {
@@ -46,7 +62,7 @@ bool differs(const ComparedRuns& comparison, auto member) {
 // The columns that a comparison needs.
 struct ComparedColumns {
   bool mode = false, id = false, batch = false, dtype = false, memory = false, limits = false;
-  bool training = false, at_rate = false, tokens = false;
+  bool training = false, at_rate = false, tokens = false, short_modes = false;
 };
 
 ComparedColumns columns_for(const ComparedRuns& comparison) {
@@ -59,10 +75,9 @@ ComparedColumns columns_for(const ComparedRuns& comparison) {
   columns.dtype = comparison.varied != Varied::dtype && differs(comparison, &PlannedMode::dtype);
   columns.memory = comparison.varied == Varied::device || comparison.varied == Varied::batch;
   columns.limits = !comparison.run.objective.limits.empty();
+  columns.short_modes = comparison.varied == Varied::device;
   columns.training = comparison.run.scenario == Scenario::training;
-  columns.tokens = std::any_of(
-      comparison.rows.begin(), comparison.rows.end(),
-      [](const ComparedRow& row) { return row.run && row.run->generation.has_value(); });
+  columns.tokens = generates(comparison);
   columns.at_rate = comparison.run.objective.arrivals.has_value();
   return columns;
 }
@@ -79,6 +94,10 @@ TextTable table_of(const ComparedRuns& comparison, const ComparedColumns& shown)
   if (shown.tokens) add("first token");
   add(shown.training ? "epoch" : shown.at_rate ? "latency" : shown.tokens ? "request" : "time");
   add("±");
+  if (shown.training) {
+    add("first epoch");
+    add("data stall");
+  }
   add(shown.training ? "GPU busy" : shown.tokens ? "tokens/s" : "/s");
   add("power");
   add(shown.training ? "J/epoch" : shown.tokens ? "J/token" : "J/sample");
@@ -93,13 +112,17 @@ std::vector<std::string> cells_of(const ComparedRow& row, const ComparedColumns&
   const PlannedMode& run = *row.run;
   const PlannedService& service = run.service;
   if (shown.id) cells.push_back(run.nvpmodel_id ? std::to_string(*run.nvpmodel_id) : "");
-  if (shown.mode) cells.push_back(name_of(run));
+  if (shown.mode) cells.push_back(shown.short_modes ? short_name(run) : name_of(run));
   if (shown.batch) cells.push_back(std::to_string(run.batch));
   if (shown.dtype) cells.emplace_back(to_string(run.dtype));
   if (shown.tokens) cells.push_back(format_seconds(run.generation->first_token_s.value));
   const double time_s = shown.at_rate ? service.latency_s : service.time_s;
   cells.push_back(std::isfinite(time_s) ? format_seconds(time_s) : "grows");  // a queue without end
   cells.push_back(half_width(row.training ? row.training->epoch_s : run.time_s));
+  if (row.training) {
+    cells.push_back(format_seconds(row.training->first.time_s));
+    cells.push_back(format_seconds(row.training->later.wait_s));
+  }
   cells.push_back(row.training
                       ? format_percent(row.training->later.device_s / row.training->later.time_s)
                   : run.generation ? format_number(run.generation->tokens_per_s.value)
@@ -137,8 +160,14 @@ std::string comparison_text(const ComparedRuns& comparison, int width) {
       };
       return place(a.front()) < place(b.front());
     });
-  drop_columns(table, width, {"±", "/s", "dtype", "memory"});
-  std::string text = wrap(heading_text(comparison), width, 2) + "\n\n" + render_text(table, width);
+  if (shown.training)
+    drop_columns(table, width, {"power", "first epoch", "±", "dtype", "memory"});
+  else
+    drop_columns(table, width, {"±", "/s", "dtype", "memory"});
+  const bool has_intervals = std::any_of(table.columns.begin(), table.columns.end(),
+                                         [](const Column& column) { return column.title == "±"; });
+  std::string text =
+      wrap(heading_text(comparison, has_intervals), width, 2) + "\n\n" + render_text(table, width);
   if (!below.empty()) text += "\n" + below;
   const auto best = std::find_if(comparison.rows.begin(), comparison.rows.end(),
                                  [](const ComparedRow& row) { return row.rank == 1; });

@@ -15,6 +15,30 @@
 #include "report/modes.h"
 
 namespace ridgeline {
+
+std::string goal_text(const PlannedRun& run, bool generates) {
+  const bool has_arrivals = run.objective.arrivals.has_value();
+  const bool is_training = run.scenario == Scenario::training;
+  const bool is_both = run.scenario == Scenario::concurrent;
+  switch (run.objective.goal) {
+    case Goal::energy:
+      if (is_training) return "least energy per epoch";
+      if (is_both) return "least energy per trained sample, inference included";
+      return fmt::format("least energy per {}{}", generates ? "request" : "sample",
+                         has_arrivals ? " with idle time" : "");
+    case Goal::time:
+      if (is_training) return "least time per epoch";
+      if (is_both) return "most training";
+      if (has_arrivals) return "least latency";
+      return generates ? "least time per request" : "least time per sample";
+    case Goal::power:
+      return "least mean power";
+    case Goal::edp:
+      return "least energy × delay";
+  }
+  return "";
+}
+
 namespace {
 
 // "1.2 s to 1.5 s" of an Estimate's ends as they are written.
@@ -99,11 +123,14 @@ std::string workers_text(const PlannedTraining& training) {
                      fewest == 1 ? "s" : "");
 }
 
+// Empty where the clock does not matter: the device is the bound.
 std::string clock_text(const PlannedTraining& training) {
   if (!training.lowest_core_hz)
-    return "fetching alone is too slow for the device at any core clock";
+    return "; fetching alone is too slow for the device at any core clock";
+  if (training.bound == TrainingBound::device && *training.lowest_core_hz <= training.core_hz)
+    return "";
   const int workers = std::max(1, training.run.pipeline.workers);
-  return fmt::format("with {} worker{} and {} core{}, a core clock of {} is enough (now {})",
+  return fmt::format("; with {} worker{} and {} core{}, a core clock of {} is enough (now {})",
                      workers, workers == 1 ? "" : "s", training.cores,
                      training.cores == 1 ? "" : "s", format_hz(*training.lowest_core_hz),
                      format_hz(training.core_hz));
@@ -178,27 +205,6 @@ std::string concurrent_text(const Plan& plan, int width) {
 
 constexpr std::size_t shown_front = 7;
 
-std::string goal_text(const PlannedRun& run) {
-  const bool has_arrivals = run.objective.arrivals.has_value();
-  const bool is_training = run.scenario == Scenario::training;
-  const bool is_both = run.scenario == Scenario::concurrent;
-  switch (run.objective.goal) {
-    case Goal::energy:
-      if (is_training) return "least energy per epoch";
-      if (is_both) return "least energy per trained sample, inference included";
-      return has_arrivals ? "least energy per sample with idle time" : "least energy per sample";
-    case Goal::time:
-      if (is_training) return "least time per epoch";
-      if (is_both) return "most training";
-      return has_arrivals ? "least latency" : "least time per sample";
-    case Goal::power:
-      return "least mean power";
-    case Goal::edp:
-      return "least energy × delay";
-  }
-  return "";
-}
-
 std::string run_text(const PlannedMode& mode) {
   std::string text = fmt::format("batch {}, {}", mode.batch, to_string(mode.dtype));
   if (mode.service.minibatch != mode.batch)
@@ -250,10 +256,7 @@ std::string answer(const Plan& plan, int width) {
   if (plan.concurrent)
     about = fmt::format("training {} by {} beside ", plan.concurrent->run.network,
                         to_string(plan.concurrent->run.runtime));
-  std::string goal = goal_text(plan.run);
-  if (plan.chosen.generation)
-    if (const std::size_t at = goal.find("sample"); at != std::string::npos)
-      goal.replace(at, 6, "request");
+  const std::string goal = goal_text(plan.run, plan.chosen.generation.has_value());
   about += fmt::format("{}, {}, on {} by {}: {} among {}", plan.run.network, run_text(plan.chosen),
                        plan.run.machine, to_string(plan.run.runtime), goal, count_text(plan.run));
   return wrap(mode_line(plan), width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
@@ -312,9 +315,33 @@ std::string generation_totals(const Plan& plan, int width) {
   return render_text(table, width) + "\n";
 }
 
+// A language model in every stock mode.
+std::string stock_table(const Plan& plan, int width) {
+  if (plan.stock_runs.size() < 2) return "";
+  TextTable table{{{"stock mode"},
+                   {"id", Align::right},
+                   {"first token", Align::right},
+                   {"tokens/s", Align::right},
+                   {"power", Align::right},
+                   {"J/token", Align::right},
+                   {"request", Align::right}},
+                  {}};
+  for (const PlannedMode& mode : plan.stock_runs) {
+    const PlannedGeneration& generation = *mode.generation;
+    table.rows.push_back(
+        {mode.point.label, mode.nvpmodel_id ? std::to_string(*mode.nvpmodel_id) : "",
+         seconds(generation.first_token_s.value), format_number(generation.tokens_per_s.value),
+         mode.power_w ? watts(mode.power_w->value) : "",
+         generation.token_energy_j ? joules(generation.token_energy_j->value) : "",
+         seconds(mode.time_s.value)});
+  }
+  return render_text(table, width) + "\n";
+}
+
 std::string totals(const Plan& plan, int width) {
   if (plan.chosen.generation)
-    return generation_totals(plan, width) + (plan.rated ? rated_totals(plan, width) : "");
+    return generation_totals(plan, width) + stock_table(plan, width) +
+           (plan.rated ? rated_totals(plan, width) : "");
   return plan.rated ? rated_totals(plan, width)
                     : batch_totals(plan.chosen, plan.run.scenario, width);
 }
@@ -373,8 +400,8 @@ std::string alternative_text(const std::optional<PlannedAlternative>& other, con
   if (!other->mode.command.empty()) text += fmt::format(" ({})", other->mode.command);
   if (other->mode.batch != plan.chosen.batch || other->mode.dtype != plan.chosen.dtype)
     text += ", " + run_text(other->mode);
-  text += fmt::format(": {} than {}", saved_text(other->saving, plan.run.scenario),
-                      plan.chosen.stock ? plan.chosen.point.label : "the choice");
+  text += fmt::format(": against {} {}", plan.chosen.stock ? plan.chosen.point.label : "the choice",
+                      saved_text(other->saving, plan.run.scenario));
   if (!other->mode.stock && other->mode.command.empty() && plan.run.stock_modes > 0)
     text += "; --nvpmodel FILE writes it for nvpmodel";
   return wrap(text, width, 2) + "\n";
@@ -439,10 +466,12 @@ std::string optional_si(const std::optional<double>& value, const char* unit) {
 }
 
 // Time, power and energy as the scenario has them: of a batch, of an epoch, per trained sample.
-std::vector<Column> scenario_columns(Scenario scenario, const char* time) {
-  if (scenario == Scenario::training) return mode_columns("epoch", "J/epoch");
-  return scenario == Scenario::concurrent ? mode_columns("trained/s", "J/trained")
-                                          : mode_columns(time);
+std::vector<Column> scenario_columns(const Plan& plan, const char* time) {
+  if (plan.training) return mode_columns("epoch", "J/epoch");
+  if (plan.concurrent) return mode_columns("trained/s", "J/trained");
+  if (plan.chosen.generation)
+    return mode_columns(plan.run.objective.arrivals ? time : "request", "J/request");
+  return mode_columns(time);
 }
 
 const char* idle_text(const Plan& plan) {
@@ -452,7 +481,7 @@ const char* idle_text(const Plan& plan) {
 std::string runners_text(const Plan& plan, int width) {
   if (plan.runners_up.empty()) return "";
   const bool at_rate = plan.run.objective.arrivals.has_value();
-  TextTable table{scenario_columns(plan.run.scenario, at_rate ? "latency" : "time"), {}};
+  TextTable table{scenario_columns(plan, at_rate ? "latency" : "time"), {}};
   for (const PlannedMode& mode : plan.runners_up) {
     const PlannedService& service = mode.service;
     std::vector<std::string> cells = mode_cells(mode.point, mode.batch, mode.dtype);
@@ -471,7 +500,7 @@ std::string runners_text(const Plan& plan, int width) {
 // The two ends of the front and others evenly between them.
 std::string front_text(const Plan& plan, int width) {
   if (plan.pareto.size() < 2) return "";
-  TextTable table{scenario_columns(plan.run.scenario, "latency"), {}};
+  TextTable table{scenario_columns(plan, "latency"), {}};
   std::set<std::size_t> shown;
   const std::size_t last = plan.pareto.size() - 1;
   const std::size_t count = std::min(shown_front, plan.pareto.size());
@@ -486,7 +515,10 @@ std::string front_text(const Plan& plan, int width) {
     cells.push_back(point.point.label);
     table.rows.push_back(std::move(cells));
   }
-  const char* delay = plan.training ? "time of an epoch" : plan.concurrent ? "training" : "latency";
+  const char* delay = plan.training            ? "time of an epoch"
+                      : plan.concurrent        ? "training"
+                      : plan.chosen.generation ? "time of a request"
+                                               : "latency";
   return "\n" +
          wrap(fmt::format("Pareto front of {}, energy and power: {} of {} points{}", delay,
                           shown.size(), plan.pareto.size(), idle_text(plan)),
@@ -539,9 +571,10 @@ std::string service_text(const Plan& plan, const PlannedMode& mode) {
   if (service.mean_power_w)
     text += fmt::format(", {}{}, {}{}", format_si(*service.mean_power_w, "W"),
                         plan.rated ? " on average" : "", format_si(*service.energy_j, "J"),
-                        plan.training     ? ""
-                        : plan.concurrent ? " per trained sample"
-                                          : " per sample");
+                        plan.training            ? ""
+                        : plan.concurrent        ? " per trained sample"
+                        : plan.chosen.generation ? " per request"
+                                                 : " per sample");
   if (plan.rated && mode.power_w)
     text += fmt::format("; {} while busy", format_si(mode.power_w->value, "W"));
   return text;
@@ -573,8 +606,8 @@ std::string training_text(const PlannedTraining& training, int width) {
   }
   std::string text = render_text(table, width) + "\n";
   text += epochs_table(training, width) + "\n" +
-          wrap(fmt::format("bound by {}; {}; {}", bound_text(training.bound),
-                           workers_text(training), clock_text(training)),
+          wrap(fmt::format("bound by {}; {}{}", bound_text(training.bound), workers_text(training),
+                           clock_text(training)),
                width, 2) +
           "\n\n";
   return text + input_text(training.run, width) + "\n";
@@ -678,6 +711,9 @@ std::string timing_command(const Plan& plan, const std::string& model, const Mea
                        is_file ? model : model + ".onnx", precision, file,
                        next.batch > 1 ? fmt::format(" (exported with batch {})", next.batch) : "");
   }
+  if (!next.point.gpu_hz)
+    return fmt::format("ridgeline run {} --batch {}{} (its median into time_ms)", model, next.batch,
+                       plan.training ? " --train" : "");
   return fmt::format(
       "{}: mean of 200 runs after 50, with torch.cuda.synchronize() around them, "
       "into time_ms",
@@ -703,35 +739,40 @@ std::string probe_sheet(const Plan& plan, const std::string& model, const std::s
     const OperatingPoint& point = next.point;
     const bool has_file = plan.run.runtime == Runtime::tensorrt;  // trtexec writes it
     const std::string time_file = fmt::format("probe{}-time.log", ++probe);
-    const std::string power_file = fmt::format("probe{}-power.log", probe);
+    const bool has_tegrastats = plan.run.stock_modes > 0 && plan.run.device.starts_with("jetson");
+    const std::string power_file =
+        has_tegrastats ? fmt::format("probe{}-power.log", probe) : std::string();
     const std::optional<double> cpu_hz =
         point.cpu_hz.empty() ? std::nullopt : std::optional(point.cpu_hz.front());
-    text +=
-        csv_row({plan.run.device,
-                 point.label,
-                 megahertz_of(point.gpu_hz),
-                 megahertz_of(point.memory_hz),
-                 megahertz_of(cpu_hz),
-                 count(point.cpu_cores),
-                 count(point.gpu_units),
-                 "yes",
-                 model,
-                 options,
-                 std::to_string(next.batch),
-                 std::string(to_string(next.dtype)),
-                 std::string(to_string(plan.run.runtime)),
-                 plan.run.scenario == Scenario::training ? "training" : "inference",
-                 "",
-                 "",
-                 "",
-                 has_file ? time_file : "",
-                 power_file,
-                 next.command.empty() ? "ridgeline modes --mode " + next.request +
-                                            " --lock --conf /etc/nvpmodel.conf --name PROBE --diff"
-                                      : next.command,
-                 timing_command(plan, model, next, time_file),
-                 fmt::format("tegrastats --interval 100 --logfile {} (start it before the run)",
-                             power_file)});
+    text += csv_row(
+        {plan.run.device,
+         point.label,
+         megahertz_of(point.gpu_hz),
+         megahertz_of(point.memory_hz),
+         megahertz_of(cpu_hz),
+         count(point.cpu_cores),
+         count(point.gpu_units),
+         "yes",
+         model,
+         options,
+         std::to_string(next.batch),
+         std::string(to_string(next.dtype)),
+         std::string(to_string(plan.run.runtime)),
+         plan.run.scenario == Scenario::training ? "training" : "inference",
+         "",
+         "",
+         "",
+         has_file ? time_file : "",
+         power_file,
+         next.command.empty() && has_tegrastats
+             ? "ridgeline modes --mode " + next.request +
+                   " --lock --conf /etc/nvpmodel.conf --name PROBE --diff"
+             : next.command,
+         timing_command(plan, model, next, time_file),
+         has_tegrastats
+             ? fmt::format("tegrastats --interval 100 --logfile {} (start it before the run)",
+                           power_file)
+             : "ridgeline power --seconds 20 (during the run; its mean into power_w)"});
   }
   return text;
 }

@@ -10,6 +10,9 @@
 namespace ridgeline {
 
 // `explain` adds what a step of each knob would do.
+// "least energy per sample"; of a language model per request.
+std::string goal_text(const PlannedRun& run, bool generates);
+
 std::string plan_text(const Plan& plan, bool explain, int width);
 
 // Every mode, batch and type, one line each.
