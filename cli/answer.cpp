@@ -31,12 +31,12 @@ void check_ending(const std::string& option, const std::string& path) {
       const auto right =
           std::find_if(renderers().begin(), renderers().end(),
                        [&](const Renderer& renderer) { return renderer.ending == other; });
-      throw usage_error(
-          fmt::format("--{} {}", option, path),
-          fmt::format("{} is written, not {}", own->title, other.substr(1)),
-          right == renderers().end()
-              ? fmt::format("name a file that ends in {}", own->ending)
-              : fmt::format("write --{}, or a name that ends in {}", right->name, own->ending));
+      throw usage_error(fmt::format("--{} {}", option, path),
+                        fmt::format("--{} writes {}, not {}", option, own->title, other.substr(1)),
+                        right == renderers().end()
+                            ? fmt::format("name a file that ends in {}", own->ending)
+                            : fmt::format("write --{} {}, or name a file that ends in {}",
+                                          right->name, path, own->ending));
     }
 }
 

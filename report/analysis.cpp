@@ -216,6 +216,7 @@ struct Line {
   bool is_lower_bound = false;
   std::string note;
   std::optional<double> time_s = {};
+  bool is_unknown = false;  // its bytes are known, its arithmetic is not
 };
 
 bool is_idle(const Work& work) { return total_operations(work) == 0 && total_bytes(work) == 0; }
@@ -226,7 +227,8 @@ std::string note_text(const AnalysisRow& row) {
   if (row.standing != Standing::counted) notes.emplace_back(to_string(row.standing));
   if (row.shapes == ShapeSource::bound) notes.emplace_back("at most");
   if (row.shapes == ShapeSource::unknown) notes.emplace_back("shape unknown");
-  if (!row.note.empty()) notes.push_back(row.note);
+  // Why it is unknown stands below the table, once for all.
+  if (!row.note.empty() && row.compute_class != ComputeClass::unknown) notes.push_back(row.note);
   return notes.empty() ? "" : fmt::format("{}", fmt::join(notes, ", "));
 }
 
@@ -242,8 +244,10 @@ std::string_view label_of(const AnalysisRow& row, std::deque<std::string>& words
 }
 
 Line line_of(const AnalysisRow& row, std::deque<std::string>& words) {
-  return {label_of(row, words), row.op,         output_text(row), &row.work,
-          !row.unsized.empty(), note_text(row), row.time_s};
+  return {label_of(row, words), row.op,
+          output_text(row),     &row.work,
+          !row.unsized.empty(), note_text(row),
+          row.time_s,           row.compute_class == ComputeClass::unknown};
 }
 
 // The lines look into rows of the analysis, or into what is kept beside them.
@@ -357,14 +361,19 @@ Cells cells_of(const Line& line, double all, const Shown& shown) {
   cells.emplace_back(line.name);
   cells.emplace_back(line.second);
   if (shown.output) cells.push_back(line.output);
-  if (shown.macs) cells.push_back(amount_text(work.macs));
-  cells.push_back(amount_text(total_flop(work)));
-  if (shown.int_ops) cells.push_back(amount_text(total_integer_ops(work)));
+  const auto counted = [&](double amount) {
+    return line.is_unknown && amount == 0 ? "?" : amount_text(amount);
+  };
+  if (shown.macs) cells.push_back(counted(work.macs));
+  cells.push_back(counted(total_flop(work)));
+  if (shown.int_ops) cells.push_back(counted(total_integer_ops(work)));
   cells.push_back(bytes_text(total_bytes(work), line.is_lower_bound));
-  cells.push_back(intensity_text(line.is_lower_bound ? std::nullopt : intensity(work)));
+  cells.push_back(
+      line.is_unknown ? "?" : intensity_text(line.is_lower_bound ? std::nullopt : intensity(work)));
   if (shown.time) cells.push_back(line.time_s ? format_seconds(*line.time_s) : "");
   const auto part = shown.time ? line.time_s : std::optional(total_operations(work));
-  cells.push_back(all > 0 && part ? format_percent(*part / all, 1) : "");
+  const bool is_open = line.is_unknown && !shown.time;
+  cells.push_back(is_open ? "?" : all > 0 && part ? format_percent(*part / all, 1) : "");
   if (shown.note) cells.push_back(line.note);
   return cells;
 }

@@ -106,8 +106,10 @@ Network read_file(const NetworkRequest& request) {
 bool is_file(const NetworkRequest& request) {
   const std::string& word = request.word;
   std::error_code fault;
-  return word.find('/') != std::string::npos || has_model_extension(word) ||
-         (!find_workload(word) && std::filesystem::exists(word, fault));
+  if (std::filesystem::exists(word, fault))
+    return word.find('/') != std::string::npos || has_model_extension(word) || !find_workload(word);
+  return has_model_extension(word) ||
+         (word.find('/') != std::string::npos && !find_workload(word));  // "ViT-B/16" is a name
 }
 
 Network load_network(const NetworkRequest& request) {

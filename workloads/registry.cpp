@@ -85,7 +85,7 @@ Workload workload_named(std::string_view name) {
   std::vector<std::string> names;
   for (const Workload& workload : all_workloads()) names.emplace_back(workload.name);
   std::vector<std::string> near = all_nearest(name, names);
-  std::string fix = "'ridgeline workloads' lists them";
+  std::string fix = "'ridgeline workloads' lists the names";
   if (!near.empty()) {
     const std::string last = std::exchange(near.back(), {});
     near.pop_back();

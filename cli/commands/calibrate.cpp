@@ -38,8 +38,10 @@ void declare_calibrate(OptionsDescription& options) {
       "the network of --time or --suggest; default of --suggest: that of the last row");
   options.add_text("runtime", "NAME",
                    "with --for: its runtime (default: tensorrt with --time, else torch-eager)");
-  options.add_text("time", "FILE", "one run instead of a table: its time, from trtexec's output");
-  options.add_text("power", "FILE", "with --time: its power, from a log of tegrastats or jtop");
+  options.add_text("time", "TIME|FILE",
+                   "one run instead of a table: its time, 12.3ms or trtexec's output");
+  options.add_text("power", "WATT|FILE",
+                   "with --time: its power, 9.4W or a log of tegrastats or jtop");
   options.add_text("mode", "MODE", "with --time: the mode it ran in, such as 15W or gpu=612MHz");
   options.add_text("batch", "N", "with --time: its batch (default: the network's)");
   options.add_text("dtype", "NAME", "with --time: its type (default: the network's)");
@@ -66,6 +68,15 @@ std::vector<Observation> checked_rows(const MeasurementTable& table, const std::
   return table.rows;
 }
 
+// A number instead of a file: "12.3ms", "9.4W".
+bool is_stated(const std::string& text) {
+  return text.find_first_of("0123456789.") == 0 && !std::filesystem::exists(text);
+}
+
+std::string typed_option(const Options& options, const char* name) {
+  return as_typed(name, options.text(name));
+}
+
 // The run of --time as the one row of a table.
 MeasurementTable stated_run(const Options& options, const MachineSource& source) {
   if (!options.has("for"))
@@ -76,9 +87,14 @@ MeasurementTable stated_run(const Options& options, const MachineSource& source)
   const OperatingPoint& point = source.point;
   const auto megahertz = [](std::optional<double> hz) { return hz ? csv_number(*hz / 1e6) : ""; };
   const auto count = [](std::optional<int> value) { return value ? std::to_string(*value) : ""; };
-  const double time_s = measured_time_s(options.text("time"));
+  const double time_s = is_stated(options.text("time"))
+                            ? seconds_of(options.text("time"), typed_option(options, "time"))
+                            : measured_time_s(options.text("time"));
   std::string watts;
-  if (options.has("power")) watts = csv_number(measured_power(options.text("power")).power_w);
+  if (options.has("power"))
+    watts = csv_number(is_stated(options.text("power"))
+                           ? watts_of(options.text("power"), typed_option(options, "power"))
+                           : measured_power(options.text("power")).power_w);
   const std::string text =
       csv_row({"mode", "gpu_mhz", "memory_mhz", "cpu_mhz", "cpu_cores", "gpu_units", "model",
                "batch", "dtype", "runtime", "time_ms", "power_w"}) +

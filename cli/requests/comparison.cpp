@@ -2,6 +2,7 @@
 #include "cli/requests/comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -118,10 +119,13 @@ class Comparing {
       const auto found =
           std::find_if(result_.rows.begin(), result_.rows.end(),
                        [&](const ComparedRow& row) { return same_name(row.label, value); });
-      if (found == result_.rows.end())
+      if (found == result_.rows.end()) {
+        std::vector<std::string> labels;
+        for (const ComparedRow& row : result_.rows) labels.push_back(row.label);
         throw usage_error("--modes " + value,
                           setup.problem.machine + " has no stock mode of this name",
-                          "write --modes all");
+                          fmt::format("it has {}; or write --modes all", fmt::join(labels, ", ")));
+      }
       wanted.push_back(*found);
       wanted.back().rank.reset();
     }

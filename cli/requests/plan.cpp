@@ -214,12 +214,13 @@ TunedKnobs tuned_knobs(const Options& options) {
 // "3ms@2GHz" as clocks of one core.
 double core_clocks(const std::string& text, const std::string& where) {
   const std::size_t at = text.find('@');
+  const double time_s = seconds_of(text.substr(0, at), where);
   if (at == std::string::npos)
     throw usage_error(where, "the clock of the core is missing",
                       fmt::format("write for example {}@2GHz", text));
   const std::string clock = text.substr(at + 1);
   require_unit(clock, where, "GHz or MHz");
-  return seconds_of(text.substr(0, at), where) * positive(parse_hz(clock, where), where);
+  return time_s * positive(parse_hz(clock, where), where);
 }
 
 // What the rest of the application needs of the CPU. Who states it lets the plan set the CPU too.

@@ -32,10 +32,25 @@ std::vector<std::string> list_of(const std::string& text, const std::string& whe
   return words;
 }
 
+namespace {
+
+// "write 20ms or 20s" of "ms or s".
+std::string with_units(const std::string& number, std::string_view units) {
+  constexpr std::string_view between = " or ";
+  std::string text = "write " + number;
+  const std::size_t at = units.find(between);
+  text += units.substr(0, at);
+  if (at != std::string_view::npos)
+    text.append(between).append(number).append(units.substr(at + between.size()));
+  return text;
+}
+
+}  // namespace
+
 void require_unit(const std::string& text, const std::string& where, const char* units) {
   if (text.empty()) throw usage_error(where, "needs a value");
   if (text.back() == '.' || (text.back() >= '0' && text.back() <= '9'))
-    throw usage_error(where, "the unit is missing", fmt::format("write {}{}", text, units));
+    throw usage_error(where, "the unit is missing", with_units(text, units));
 }
 
 double positive(double value, const std::string& where) {
@@ -93,6 +108,9 @@ std::string_view meant_token(std::string_view word) {
       {"torchcompile", "torch-compiled"},
       {"inductor", "torch-compiled"},
       {"ort", "onnxruntime"},
+      {"onnx", "onnxruntime"},
+      {"f16", "fp16"},
+      {"f32", "fp32"},
       {"half", "fp16"},
       {"float16", "fp16"},
       {"bfloat16", "bf16"},

@@ -51,7 +51,8 @@ StorageMedium stated_medium(std::string_view text, const std::string& where) {
   const std::size_t comma = text.find(',');
   std::string_view rate = text.substr(0, comma);
   if (!rate.ends_with("/s"))
-    throw usage_error(where, quote(rate) + " is not a rate", "write for example 90MB/s,0.2ms");
+    throw usage_error(where, quote(rate) + " is neither a rate nor an access time with its unit",
+                      "write for example 90MB/s,0.2ms");
   rate.remove_suffix(2);
   StorageMedium medium{std::string(text), {}, "as given", Source::assumed};
   medium.cost.bytes_per_s = static_cast<double>(parse_bytes(rate, where));

@@ -133,8 +133,8 @@ struct BadInput {
 
 TEST(PlanCommand, BadInputIsOneLine) {
   const BadInput table[] = {
-      {{"--latency", "10"}, "the unit is missing (write 10ms or s)"},
-      {{"--power", "20"}, "the unit is missing (write 20W or mW)"},
+      {{"--latency", "10"}, "the unit is missing (write 10ms or 10s)"},
+      {{"--power", "20"}, "the unit is missing (write 20W or 20mW)"},
       {{"--rate", "60"}, "the unit is missing (write 60/s)"},
       {{"--max-slowdown", "5"}, "the unit is missing (write 5%)"},
       {{"--latency", "0ms"}, "must be more than zero"},

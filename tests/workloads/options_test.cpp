@@ -155,7 +155,7 @@ TEST(Workloads, UnknownNamesGetTheNearest) {
       HasSubstr("did you mean resnet18, resnet34, resnet50, resnet101 or resnet18_dreamlab?"));
   EXPECT_EQ(refusal([] { build_workload("qqqqqqqq"); }),
             "workload 'qqqqqqqq': no network and no file has this name ('ridgeline workloads' "
-            "lists them)");
+            "lists the names)");
   EXPECT_FALSE(find_workload("resnet"));
   EXPECT_EQ(find_workload("Llama3.2-1B")->name, "llama-3.2-1b");  // in any case and punctuation
   EXPECT_EQ(find_workload("ResNet-50")->name, "resnet50");
