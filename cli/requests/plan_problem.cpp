@@ -298,6 +298,10 @@ std::vector<PlanVariant> variants_of(const PlannedNetwork& planned, Runtime runt
   if (generation) {
     tokens.emplace(decoding(first, generation->prompt + generation->tokens / 2));
     last_tokens.emplace(decoding(first, generation->prompt + generation->tokens - 1));
+  } else if (const auto workload = find_workload(word);
+             workload && workload->options.has(WorkloadOption::phase) && !first.options.phase &&
+             !planned.training) {
+    note_once("a sample is one prompt; --prompt 512 --generate 128 plans whole answers in tokens");
   }
   NetworkVariants networks(first, planned.training);
   const NetworkVariant& given = networks.as_given(runtime);

@@ -76,6 +76,100 @@ TEST(Answers, ACameraGetsAStockModeAndItsCommand) {
                       "busy [0-9]+ % of the time, idle at [0-9.]+ W"});
 }
 
+// What a reader must not stumble over, in any answer.
+void expect_readable(const std::string& out) {
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), 80) << line;
+    EXPECT_FALSE(std::regex_search(line, std::regex("\\b(nan|inf|NaN|Infinity)\\b"))) << line;
+    EXPECT_FALSE(std::regex_search(line, std::regex("^ *(%|ms|mJ|W|MHz|GHz)( |,|;|$)")))
+        << "a unit without its number: " << line;
+    EXPECT_FALSE(std::regex_search(line, std::regex("[0-9]{4,}00 ?Hz"))) << line;
+    EXPECT_FALSE(std::regex_search(line, std::regex("probability 100 %"))) << line;
+    EXPECT_FALSE(!line.empty() && line.back() == ' ') << line;
+  }
+}
+
+// The parts of an answer, each behind the one before it.
+void expect_in_order(const std::string& text, const std::vector<const char*>& parts) {
+  std::size_t at = 0;
+  for (const char* part : parts) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << "\n" << text;
+    at = found;
+  }
+}
+
+struct Persona {
+  const char* who;
+  std::vector<std::string> commands;  // at most two, each a row of the README with other names
+  std::vector<const char*> in_readme;
+  std::vector<const char*> first_parts;  // of the first answer
+};
+
+// Everyone's job takes at most two commands that the README shows before its second heading of
+// results, and the answers read from top to bottom: what to type, what it costs, how sure it is,
+// what else there is, what to measure.
+TEST(Answers, EveryJobTakesTwoCommandsOfTheReadme) {
+  const TemporaryDirectory folder;
+  const auto models = sample_models();
+  const auto found = std::find_if(models.begin(), models.end(), [](const SampleModel& model) {
+    return model.name.find("conv") != std::string::npos;
+  });
+  ASSERT_NE(found, models.end());
+  const std::string net = folder.file("net.onnx");
+  write_file_atomically(net, found->bytes);
+  const std::vector<Persona> personas{
+      {"an owner of an Orin Nano wants yolov8n at 30 fps",
+       {"plan yolov8n --on jetson-orin-nano-8gb --fps 30",
+        "plan yolov8n --on jetson-orin-nano-8gb --fps 30 --dtype fp16"},
+       {"plan yolov8n --on jetson-orin-nano-8gb --fps 30", "--dtype fp16"},
+       {"mode ", ": sudo nvpmodel -m ", "yolov8n, batch 1", "at 30.0 /s", "latency", "mean power",
+        "energy per sample", "--dtype fp16 instead of fp32: ", "rate: ", "memory: ", "alternatives",
+        "Pareto front", "to be sure, measure", "--probes-csv"}},
+      {"a researcher compares boards and asks what limits a network",
+       {"plan resnet50 --on jetson --dtype fp16",
+        "explain mobilenet_v3_large --on jetson-agx-orin-64gb --mode MAXN --dtype fp16"},
+       {"plan resnet50 --on jetson --dtype fp16",
+        "explain mobilenet_v3_large --on jetson-agx-orin-64gb --mode MAXN --dtype fp16"},
+       {"resnet50 by tensorrt; predicted", "rank 1: least energy per sample", "rank  device",
+        "\n   1  jetson-", "\n   2  jetson-"}},
+      {"someone has an ONNX file",
+       {"plan " + net + " --assume-dim 1 --on jetson-orin-nano-8gb --dtype fp16",
+        "explain " + net + " --assume-dim 1 --on jetson-orin-nano-8gb --dtype fp16"},
+       {"A network is an `.onnx` file"},
+       {"mode ", ": sudo nvpmodel -m ", "net.onnx, batch 1, fp16", "time", "power", "energy",
+        "memory: ", "to be sure, measure"}},
+      {"a student trains on Xavier NX",
+       {"plan --train resnet18 --on jetson-xavier-nx --dataset 50000x150kB --storage sd "
+        "--workers 4 --epochs 10",
+        "plan --train resnet18 --on jetson-xavier-nx --dataset 50000x150kB --storage sd,ssd "
+        "--workers 4 --epochs 10"},
+       {"plan --train resnet18 --on jetson-agx-orin-64gb --dataset 50000x150kB --storage ssd "
+        "--workers 4 --epochs 10"},
+       {"mode ", ": sudo nvpmodel -m ", "training resnet18, batch 16", "mean epoch", "all 10: time",
+        "data stall", "host, not hidden", "GPU busy", "bound by", "storage: sd", "memory: "}},
+      {"someone runs a language model",
+       {"plan llama-3.2-1b --on jetson-orin-nano-8gb --prompt 512 --generate 128",
+        "plan llama-3.2-1b --on jetson-orin-nano-8gb --prompt 512 --generate 128 --modes all"},
+       {"plan llama-3.2-1b --on jetson-orin-nano-8gb --prompt 512 --generate 128 --modes all"},
+       {"mode ", ": sudo nvpmodel -m ", "least energy per request", "time to first token", "tokens",
+        "energy per token", "stock mode", "15W", "25W", "MAXN_SUPER", "memory: ", "J/request"}}};
+  const std::string readme = read_text_file(source_file("README.md"));
+  const std::string shown = readme.substr(0, readme.find("## How good"));
+  for (const Persona& persona : personas) {
+    SCOPED_TRACE(persona.who);
+    for (const char* words : persona.in_readme) EXPECT_THAT(shown, HasSubstr(words));
+    EXPECT_LE(persona.commands.size(), 2u);
+    for (const std::string& command : persona.commands) {
+      const ProcessResult result = asked(command);
+      EXPECT_EQ(result.exit_code, 0) << command << "\n" << result.err;
+      expect_readable(result.out);
+    }
+    expect_in_order(answer_to(persona.commands.front()), persona.first_parts);
+  }
+}
+
 // Power and energy of every table and sentence include the idle time.
 TEST(Answers, AtARateEveryNumberHasOneMeaning) {
   const Json plan = json_answer_to(camera + " --why MAXN_SUPER --tune all");
@@ -294,7 +388,9 @@ TEST(Answers, TrainingSaysWhereTheTimeGoes) {
 // Names as people write them.
 TEST(Answers, NamesAreTakenInAnyCase) {
   for (const char* line :
-       {"explain ResNet50 --on jetson-orin-nano-8gb", "explain YOLOv8n --on Orin-Nano-8GB",
+       {"explain ResNet50 --on jetson-orin-nano-8gb", "explain ViT-B/16 --on jetson-thor",
+        "explain MobileNetV2 --on rtx4090 --runtime onnx --dtype f16",
+        "explain YOLOv8n --on Orin-Nano-8GB",
         "explain resnet50 --on jetson-orin-nano-8gb --dtype FP16 --runtime trt --mode 15w",
         "explain resnet50 --on jetson-thor --dtype half",
         "explain resnet50 --on nvidia-jetson-nano",
@@ -318,10 +414,54 @@ TEST(Answers, AQueueThatGrowsHasNoLatency) {
   EXPECT_THAT(table, Not(HasSubstr("inf")));
 }
 
+// What people type beside the exact words, and where it leads.
+TEST(Answers, RefusalsSayWhatToWrite) {
+  struct Refusal {
+    const char *line, *says;
+  };
+  for (const Refusal& one :
+       {Refusal{"plan resnet50 --on jetson-orin-nano-8gb --modes 99W", "it has 15W, 25W"},
+        Refusal{"explain resnet50 --on orin", "jetson-agx-orin-64gb, jetson-orin-nano-4gb"},
+        Refusal{"plan --train resnet18 --on jetson-nano --storage 90MB/s,0.2",
+                "an access time with its unit (write for example 90MB/s,0.2ms)"},
+        Refusal{"plan --train resnet18 --on jetson-nano --storage disk", "there are hdd, sd"},
+        Refusal{"plan --train resnet18 --on jetson-nano --decode 3", "write 3ms or 3s"},
+        Refusal{"calibrate --on jetson-nano --for resnet50 --mode MAXN --time 12",
+                "write 12ms or 12s"},
+        Refusal{"plan resnet50 --on jetson-nano --svg x.png", "write --png x.png"}}) {
+    const ProcessResult result = asked(one.line);
+    EXPECT_EQ(result.exit_code, 2) << one.line;
+    EXPECT_THAT(result.err, HasSubstr(one.says));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+  EXPECT_EQ(asked("calibrate --on jetson-orin-nano-8gb --for resnet50 --mode 15W --time 12ms "
+                  "--power 10W")
+                .exit_code,
+            0);
+  const ProcessResult waits = asked(
+      "plan --train resnet18 --infer mobilenet_v2 --rate 30/s --latency 50ms --on "
+      "jetson-xavier-nx");
+  EXPECT_EQ(waits.exit_code, 3);
+  EXPECT_TRUE(std::regex_search(
+      waits.err, std::regex("training is the reason: a request may wait for a step of [0-9.]+ ms, "
+                            "inference itself takes [0-9.]+ ms \\(relax latency to .*--minibatch")))
+      << waits.err;
+}
+
 // Every number that has a unit needs one.
 TEST(Answers, UnitsAreRequired) {
   for (const char* line :
-       {"plan resnet50 --on jetson-orin-nano-8gb --filter gpu>=700",
+       {"plan resnet50 --on jetson-orin-nano-8gb --latency 20",
+        "plan resnet50 --on jetson-orin-nano-8gb --power 20",
+        "plan resnet50 --on jetson-orin-nano-8gb --energy 20",
+        "plan resnet50 --on jetson-orin-nano-8gb --battery 50 --hours 4",
+        "plan resnet50 --on jetson-orin-nano-8gb --rate 30",
+        "plan resnet50 --on jetson-orin-nano-8gb --max-slowdown 5",
+        "plan resnet50 --on jetson-orin-nano-8gb --free-memory 2",
+        "plan resnet50 --on jetson-orin-nano-8gb --host 3@2GHz",
+        "explain resnet50 --on jetson-orin-nano-8gb --time 12",
+        "modes jetson-orin-nano-8gb --filter gpu>5",
+        "plan resnet50 --on jetson-orin-nano-8gb --filter gpu>=700",
         "explain resnet50 --on jetson-orin-nano-8gb --mode gpu=600",
         "explain resnet50 --on jetson-orin-nano-8gb --board-offset 5", "measure --budget 10",
         "roofline jetson-orin-nano-8gb --point a=2e9:48MB:11",

@@ -1,10 +1,15 @@
 // TensorRT engines on the command line: analyze, explain and plan on layer information, with times
 // and the ONNX file, in every form, and what is refused.
+#include "analyzer/tensorrt/engine.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -219,6 +224,114 @@ struct EngineRefusal {
   int code;
   const char* message;
 };
+
+// The form of TensorRT 11, rewritten from the file of its twin, gives the same answer.
+TEST(EngineCommands, TheFormOfElevenGivesTheSameAnalysis) {
+  const TemporaryDirectory folder;
+  folder.write("net.onnx", toy_onnx());
+  for (const char* form : {"/ten", "/eleven"})
+    std::filesystem::create_directory(folder.path() + form);
+  folder.write("ten/toy.graph.json", toy_text());
+  folder.write("eleven/toy.graph.json", as_eleven(toy_text()));
+  ASSERT_NE(as_eleven(toy_text()), toy_text());
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"analyze"},
+        {"explain", "--on", "jetson-agx-orin-64gb"},
+        {"plan", "--on", "jetson-orin-nano-8gb", "--fps", "30"}}) {
+    std::vector<Json> answers;
+    for (const char* form : {"/ten", "/eleven"}) {
+      std::vector<std::string> all = words;
+      all.insert(all.end(), {folder.path() + form + "/toy.graph.json", "--times", toy_profile_file,
+                             "--onnx", folder.path() + "/net.onnx", "--json"});
+      if (words.front() == "plan") all.erase(all.end() - 5, all.end() - 3);
+      const ProcessResult result = run_ridgeline(all);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      Json answer = parse_json(result.out, form);
+      answer.erase("source");  // the path, and the version that the form tells
+      answers.push_back(std::move(answer));
+    }
+    EXPECT_EQ(answers[0], answers[1]) << words.front();
+  }
+}
+
+// Layers of the toy engine until the file has 20 MB.
+std::string large_layer_information() {
+  const Json toy = parse_json(toy_text(), "toy");
+  std::string text = "{\"Layers\": [\n";
+  for (int copy = 0; text.size() < 20'000'000; ++copy)
+    for (Json layer : toy.at("Layers")) {
+      const std::string suffix = "." + std::to_string(copy);
+      layer["Name"] = layer.at("Name").get<std::string>() + suffix;
+      for (const char* side : {"Inputs", "Outputs"})
+        for (Json& tensor : layer.at(side))
+          tensor["Name"] = tensor.at("Name").get<std::string>() + suffix;
+      text += (text.back() == '}' ? ",\n" : "") + dump_json(layer);
+      while (text.back() == '\n') text.pop_back();
+    }
+  return text + "]}";
+}
+
+TEST(EngineCommands, TwentyMegabytesAreReadInLittleTimeAndMemory) {
+  const std::string text = large_layer_information();
+  double best_s = INFINITY;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t begin = std::clock();
+    EXPECT_GT(tensorrt::read_engine(text, "large.json").layers.size(), 10'000u);
+    best_s = std::min(best_s, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  RecordProperty("read_seconds", std::to_string(best_s));
+  if (is_sanitized()) return;
+  EXPECT_LT(best_s, 0.3);
+  const TemporaryDirectory folder;
+  folder.write("large.json", text);
+  const ProcessResult result =
+      run_ridgeline({"analyze", folder.path() + "/large.json", "--allow-unknown", "--top", "3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  const long limit_kib = 10 * static_cast<long>(text.size()) / 1024;
+  if (own.ru_maxrss >= limit_kib) GTEST_SKIP() << "the test itself takes as much memory";
+  EXPECT_LT(result.max_resident_kib, limit_kib);
+}
+
+// Every case of bad input that users can make with an engine, one line each.
+TEST(EngineCommands, BadFilesAreOneLine) {
+  const TemporaryDirectory folder;
+  std::string deep = "{\"Layers\": [{\"Name\": \"a\", \"Odd\": ";
+  for (int i = 0; i < 10'000; ++i) deep += "[";
+  folder.write("deep.json", deep);
+  folder.write("nan.json", R"({"Layers": [{"Name": "a", "OutMaps": NaN}]})");
+  folder.write("negative.json", R"({"Layers": [{"Name": "a", "OutMaps": -4}]})");
+  folder.write("cut.json", toy_text().substr(0, 900));
+  folder.write("cut.log",
+               "[I] TensorRT version: 10.3.0\n[I] Layers:\nName: a, LayerType: NoOp, In");
+  folder.write("two.json", toy_text() + toy_text());
+  folder.write("names.json", R"({"Layers": ["a", "b"]})");
+  folder.write("other.profile.json",
+               R"([{"count": 3}, {"name": "other", "timeMs": 1, "averageMs": 1}])");
+  const EngineRefusal cases[] = {
+      {{"analyze", "deep.json"}, 1, "nested deeper than 64 levels"},
+      {{"analyze", "nan.json"}, 1, "NaN"},
+      {{"analyze", "negative.json"}, 1, "negative"},
+      {{"analyze", "cut.json"}, 1, "cut off"},
+      {{"analyze", "cut.log"}, 1, "record it again"},
+      {{"analyze", "two.json"}, 1, "holds two engines"},
+      {{"plan", "names.json", "--on", "jetson-nano"}, 4, "--profilingVerbosity=detailed"},
+      {{"analyze", toy_graph, "--times", "other.profile.json"}, 1, "other.profile.json"},
+      {{"explain", toy_graph, "--allow-unknown", "--on", "jetson-nano", "--times",
+        "other.profile.json"},
+       1,
+       "other.profile.json"}};
+  ProcessSettings settings;
+  settings.working_directory = folder.path();
+  for (const EngineRefusal& one : cases) {
+    const ProcessResult result = run_ridgeline(one.words, settings);
+    EXPECT_EQ(result.exit_code, one.code) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(one.message)) << one.words[1];
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "") << one.words[1];
+  }
+}
 
 TEST(EngineCommands, BadCallsAreOneLine) {
   const TemporaryDirectory folder;
