@@ -80,7 +80,8 @@ TEST(PlanTraining, TextSaysEpochsBoundAndWhatWasAssumed) {
   EXPECT_THAT(text, Not(HasSubstr("a core clock of"))) << "it does not matter";
   // The core clock is named where the loaders hold the device up.
   const std::string waits =
-      run_ridgeline(training_with(training_with(train, facts), {"--workers", "1", "--epochs", "3"}))
+      run_ridgeline(training_with(train, {"--dataset", "50000x150kB", "--storage", "ssd",
+                                          "--workers", "1", "--epochs", "3"}))
           .out;
   EXPECT_THAT(waits, HasSubstr("bound by the input pipeline"));
   EXPECT_THAT(waits, HasSubstr("a core clock of"));
