@@ -295,9 +295,13 @@ std::string rated_totals(const Plan& plan, int width) {
   TextTable table = totals_table(heading.c_str());
   add_row(table, "latency", rated.latency_s, seconds);
   add_row(table, "mean power", rated.mean_power_w, watts);
-  add_row(table, "energy per sample", rated.sample_energy_j, joules);
-  add_row(table, "time of a batch while busy", plan.chosen.time_s, seconds);
-  add_row(table, "power while busy", plan.chosen.power_w, watts);
+  const bool is_request = plan.chosen.generation.has_value();  // its busy values stand above
+  add_row(table, is_request ? "energy per request" : "energy per sample", rated.sample_energy_j,
+          joules);
+  if (!is_request) {
+    add_row(table, "time of a batch while busy", plan.chosen.time_s, seconds);
+    add_row(table, "power while busy", plan.chosen.power_w, watts);
+  }
   add_row(table, "could serve", rated.samples_per_s, rate_text);
   return render_text(table, width) + "\n";
 }
@@ -305,7 +309,7 @@ std::string rated_totals(const Plan& plan, int width) {
 // A language model's request in its own words.
 std::string generation_totals(const Plan& plan, int width) {
   const PlannedGeneration& generation = *plan.chosen.generation;
-  TextTable table = totals_table("one request");
+  TextTable table = totals_table(plan.rated ? "one request, while busy" : "one request");
   add_row(table, "time to first token", generation.first_token_s, seconds);
   add_row(table, "tokens", generation.tokens_per_s, rate_text);
   add_row(table, "energy per token", generation.token_energy_j, joules);
@@ -318,7 +322,7 @@ std::string generation_totals(const Plan& plan, int width) {
 // A language model in every stock mode.
 std::string stock_table(const Plan& plan, int width) {
   if (plan.stock_runs.size() < 2) return "";
-  TextTable table{{{"stock mode"},
+  TextTable table{{{plan.rated ? "stock mode, while busy" : "stock mode"},
                    {"id", Align::right},
                    {"first token", Align::right},
                    {"tokens/s", Align::right},
@@ -349,8 +353,10 @@ std::string totals(const Plan& plan, int width) {
 std::string period_text(const Plan& plan, int width) {
   if (!plan.chosen.period) return "";
   const PlannedPeriod& period = *plan.chosen.period;
-  std::string text = fmt::format("a batch every {}: busy {} of the time",
-                                 format_seconds(period.period_s), format_percent(period.duty));
+  std::string text =
+      fmt::format("a {} every {}: busy {} of the time",
+                  plan.chosen.generation && plan.chosen.batch == 1 ? "request" : "batch",
+                  format_seconds(period.period_s), format_percent(period.duty));
   if (period.idle_w) text += fmt::format(", idle at {} in between", format_si(*period.idle_w, "W"));
   return wrap(text, width, 2) + "\n";
 }
@@ -515,10 +521,10 @@ std::string front_text(const Plan& plan, int width) {
     cells.push_back(point.point.label);
     table.rows.push_back(std::move(cells));
   }
-  const char* delay = plan.training            ? "time of an epoch"
-                      : plan.concurrent        ? "training"
-                      : plan.chosen.generation ? "time of a request"
-                                               : "latency";
+  const char* delay = plan.training                           ? "time of an epoch"
+                      : plan.concurrent                       ? "training"
+                      : plan.chosen.generation && !plan.rated ? "time of a request"
+                                                              : "latency";
   return "\n" +
          wrap(fmt::format("Pareto front of {}, energy and power: {} of {} points{}", delay,
                           shown.size(), plan.pareto.size(), idle_text(plan)),

@@ -321,6 +321,13 @@ TEST(Answers, ALanguageModelIsPlannedInTokens) {
   expect_lines(answer_to("plan " + line), {"time to first token +[0-9.]+ m?s", "tokens +[0-9.]+ /s",
                                            "energy per token +[0-9.]+ m?J", "caches"});
   expect_lines(answer_to("plan " + line + " --modes all"), {"first token", "tokens/s", "J/token"});
+  // At a rate the values of a request alone are called busy.
+  expect_lines(
+      answer_to("plan " + line + " --rate 0.1/s"),
+      {"one request, while busy", "stock mode, while busy", "energy per request +[0-9.]+ J",
+       "a request every 10.0 s: busy [0-9]+ % of the time", "J/request"});
+  EXPECT_THAT(answer_to("plan llama-3.2-1b --on jetson-orin-nano-8gb"),
+              HasSubstr("--prompt 512 --generate 128 plans whole answers"));
   const ProcessResult frames = asked("plan llama-3.2-1b --on jetson-orin-nano-8gb --fps 30");
   EXPECT_EQ(frames.exit_code, 2);
   EXPECT_THAT(frames.err, HasSubstr("--prompt 512 --generate 128"));
