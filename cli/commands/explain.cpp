@@ -226,12 +226,15 @@ ExitCode run_explain(const Options& options, Console& console) {
   files.push_back("trace");
   check_answer_files(options, files);
   const auto figure = token_option(options, "figure", ExplainFigure::layers);
-  const ExplainRequest request = explain_request(options);
+  ExplainRequest request = explain_request(options);
   const MachineSource machine = machine_source(request.machine);
   if (options.has("diff")) return write_difference(request, machine, options, console);
+  const auto served = served_run(options, machine);
+  // The step that is explained is a step of the epochs below it.
+  if (served && served->row.training && !options.has("batch"))
+    request.network.batch = served->row.run->batch;
   ExplainedNetwork network(request, machine);
   const Explanation explanation = network.explanation();
-  const auto served = served_run(options, machine);
   Answer answer;
   answer.name = "explanation";
   answer.text = [&](std::ostream& out) {

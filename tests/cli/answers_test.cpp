@@ -386,6 +386,16 @@ TEST(Answers, TrainingSaysWhereTheTimeGoes) {
     return time.at("high").get<double>() / time.at("low").get<double>();
   };
   EXPECT_GT(width("sd"), width("ram"));  // cards differ by a factor of four
+  // In one mode, step and epochs of an explanation are those of the plan.
+  const Json plan = json_answer_to(line + "--storage sd --stock-only");
+  const std::string mode = plan.at("chosen").at("mode").at("label");
+  const Json explained = json_answer_to(
+      "explain resnet18 --train --on jetson-xavier-nx --dataset 50000x150kB --workers 4 --epochs 5 "
+      "--storage sd --mode " +
+      mode);
+  EXPECT_EQ(explained.at("batch"), plan.at("chosen").at("batch"));
+  EXPECT_NEAR(explained.at("time_s").at("value").get<double>(),
+              plan.at("chosen").at("time_s").at("value").get<double>(), 1e-6);
   const ProcessResult late = asked(
       "plan --train resnet18 --infer resnet101 --rate 400/s --latency 50ms --on jetson-xavier-nx");
   EXPECT_EQ(late.exit_code, 3);
