@@ -322,13 +322,15 @@ Json run_trace(const ReportedRun& reported) {
 std::string with_run_row(const std::string& existing, const std::string& name,
                          const ReportedRun& reported) {
   const NetworkRun& run = reported.run;
+  const auto& series = run.sampling.series;
+  const std::size_t samples = series.empty() ? 0 : series.front().rates.size();
   const auto milliseconds = [](double time_s) { return csv_number(time_s * 1e3); };
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"source", "this machine"},
       {"device", reported.device},
       {"mode", fmt::format("{} thread{}", run.threads, run.threads == 1 ? "" : "s")},
       {"cpu_cores", std::to_string(run.threads)},
-      {"locked", "yes"},
+      {"locked", ""},
       {"model", reported.network},
       {"options", reported.options},
       {"batch", std::to_string(reported.batch)},
@@ -338,7 +340,7 @@ std::string with_run_row(const std::string& existing, const std::string& name,
       {"time_ms", milliseconds(run.time_s.value)},
       {"power_w", run.power_w ? csv_number(run.power_w->value) : ""},
       {"time_min_ms", milliseconds(run.least_s)},
-      {"runs", std::to_string(run.sampling.series.front().rates.size())},
+      {"runs", std::to_string(samples)},
       {"note", run.sampling.disturbed ? "the machine was busy" : ""},
   };
   std::vector<std::string> titles, row;

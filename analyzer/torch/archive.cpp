@@ -107,6 +107,11 @@ void check_member(const zip_stat_t& stat, const std::string& where) {
     refuse_inflation(where, stat.size, stat.comp_size);
 }
 
+[[noreturn]] void fail_damaged(const std::string& where) {
+  throw Error(where, "is damaged: its length or checksum is not that of the archive's directory",
+              "copy or export the file again");
+}
+
 std::string read_member(zip_t* archive, zip_uint64_t index, const zip_stat_t& stat,
                         const std::string& path) {
   const std::string where = path + ": " + stat.name;
@@ -121,11 +126,11 @@ std::string read_member(zip_t* archive, zip_uint64_t index, const zip_stat_t& st
     const std::size_t before = text.size();
     text.resize(before + std::min<std::size_t>(step, stat.size - before));
     const zip_int64_t got = zip_fread(member.get(), text.data() + before, text.size() - before);
-    if (got <= 0)
-      throw Error(where, "is damaged or shorter than the archive says",
-                  "copy or export the file again");
+    if (got <= 0) fail_damaged(where);
     text.resize(before + static_cast<std::size_t>(got));
   }
+  // The checksum is compared at the end of the member.
+  if (char more = 0; zip_fread(member.get(), &more, 1) != 0) fail_damaged(where);
   return text;
 }
 

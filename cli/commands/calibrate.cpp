@@ -61,7 +61,9 @@ std::vector<Observation> checked_rows(const MeasurementTable& table, const std::
     if (row.device != device)
       throw Error(fmt::format("{}:{}", path, row.line),
                   fmt::format("was measured on {}, not on {}", row.device, device),
-                  "give --on that device, or leave the row out");
+                  row.device.starts_with("generic-")
+                      ? "'ridgeline tune MODEL -o FILE' fits a model of a CPU"
+                      : "give --on that device, or leave the row out");
   if (table.rows.empty())
     throw Error(path, "holds no measured run",
                 table.skipped.empty() ? "" : table.skipped.front().reason, ExitCode::incomplete);

@@ -52,7 +52,7 @@ void declare_run(OptionsDescription& options) {
       "machine to predict: a profile, a fitted model or a catalog device; default: the "
       "newest profile of this machine");
   options.add_flag("all", "show every layer, not only the slowest");
-  options.add_text("table", "FILE", "add a row to a measurement table for 'validate', 'calibrate'");
+  options.add_text("table", "FILE", "add a row to a measurement table for 'ridgeline validate'");
   options.add_text("trace", "FILE", "write a timeline for Perfetto or chrome://tracing");
 }
 
@@ -84,7 +84,7 @@ RunRequest run_request(const Options& options, const Topology& topology) {
   return request;
 }
 
-// Rather refused than killed by the system half-way.
+// Otherwise the system would kill the program half-way.
 void check_memory(const RunRequest& request, const NetworkVariant& variant) {
   const double needed = variant.memory.peak();
   const double available = static_cast<double>(available_memory_bytes());
@@ -92,12 +92,12 @@ void check_memory(const RunRequest& request, const NetworkVariant& variant) {
   throw Error(request.network.word,
               fmt::format("needs {} of memory, {} are available here", format_bytes(needed),
                           format_bytes(available)),
-              "give a smaller --batch");
+              "give a smaller --batch", ExitCode::infeasible);
 }
 
-// Times of one run for each Demand. Autograd makes all gradients of a layer in one call; its time
-// is divided in proportion to what their roofs need at least, so that no part contradicts its roof
-// unless the call does.
+// Times of one run for each Demand. Autograd makes all gradients of a layer in one call, and
+// several nodes of a file may have one name: such a time is divided in proportion to what the roofs
+// of its parts need at least, so that no part contradicts its roof unless the whole does.
 MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& demands,
                              const Explanation& explanation) {
   std::map<std::pair<StepPhase, std::string>, double> times;
@@ -109,16 +109,18 @@ MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& d
   measured.run.run_s = run.time_s.value;
   measured.run.runs = run.recorded_steps;
   measured.layers_s.resize(demands.size());
-  std::map<std::string, std::vector<std::size_t>> gradients;  // Demands by layer
+  std::map<std::pair<StepPhase, std::string>, std::vector<std::size_t>> shared;  // Demands by time
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    for (const StepPhase phase : {StepPhase::forward, StepPhase::update})
-      if (const auto found = times.find({phase, demands[i].name}); found != times.end())
-        measured.layers_s[i] = found->second;
-    if (!measured.layers_s[i] && demands[i].source_layers.size() == 1)
-      gradients[demands[i].source_layers.front()].push_back(i);
+    const auto own = [&](StepPhase phase) { return times.contains({phase, demands[i].name}); };
+    if (own(StepPhase::forward))
+      shared[{StepPhase::forward, demands[i].name}].push_back(i);
+    else if (own(StepPhase::update))
+      shared[{StepPhase::update, demands[i].name}].push_back(i);
+    else if (demands[i].source_layers.size() == 1)
+      shared[{StepPhase::backward, demands[i].source_layers.front()}].push_back(i);
   }
-  for (const auto& [layer, parts] : gradients) {
-    const auto found = times.find({StepPhase::backward, layer});
+  for (const auto& [key, parts] : shared) {
+    const auto found = times.find(key);
     if (found == times.end()) continue;
     const auto least = [&](std::size_t i) {
       const ExplainedLayer& row = explanation.layers[i];
@@ -133,12 +135,17 @@ MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& d
   return measured;
 }
 
-Explanation explained_run(const RunRequest& request, const NetworkVariant& variant,
-                          const NetworkRun& run) {
+// The machine to predict, if one is given or was measured.
+std::optional<MachineSource> predicted_machine(const RunRequest& request) {
+  if (request.on.empty() && !newest_profile_path()) return std::nullopt;
   MachineRequest wanted;
   wanted.on = request.on;
   wanted.threads = request.threads;
-  const MachineSource machine = machine_source(wanted);
+  return machine_source(wanted);
+}
+
+Explanation explained_run(const RunRequest& request, const MachineSource& machine,
+                          const NetworkVariant& variant, const NetworkRun& run) {
   Conditions conditions;
   conditions.point = machine.point;
   conditions.runtime = Runtime::torch_eager;
@@ -178,6 +185,7 @@ std::unique_ptr<Executable> executable(const RunRequest& request, Network& netwo
   ExecutionOptions how;
   how.threads = request.threads;
   if (request.training) how.optimizer = request.training->optimizer;
+  network.graph().name = request.network.word;  // for messages
   return torch_executable(network.graph(), how);
 }
 
@@ -251,10 +259,19 @@ ExitCode run_run(const Options& options, Console& console) {
   reported.batch = variant.batch;
   reported.dtype = variant.dtype;
   reported.device = this_device(identify()).id;
+  const auto table = [&] {
+    const std::string path = options.text("table");
+    std::error_code fault;
+    const bool exists = path != "-" && std::filesystem::is_regular_file(path, fault);
+    return with_run_row(exists ? read_text_file(path) : "", path, reported);
+  };
+  // What cannot be written or predicted is refused before the run, not after it.
+  if (options.has("table")) table();
+  const std::optional<MachineSource> machine = predicted_machine(request);
   reported.run = executed(request, network, topology, console);
   for (const std::string& warning : variant.warnings) reported.notes.push_back(warning);
-  if (!request.on.empty() || newest_profile_path()) {
-    reported.explanation = explained_run(request, variant, reported.run);
+  if (machine) {
+    reported.explanation = explained_run(request, *machine, variant, reported.run);
     const auto& notes = reported.explanation->run.notes;
     reported.notes.insert(reported.notes.end(), notes.begin(), notes.end());
   } else {
@@ -269,13 +286,7 @@ ExitCode run_run(const Options& options, Console& console) {
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(reported)); };
   answer.csv = [&](std::ostream& out) { out << to_csv(reported); };
   answer.files = {{"trace", [&](std::ostream& out) { out << dump_json(run_trace(reported)); }},
-                  {"table", [&](std::ostream& out) {
-                     const std::string path = options.text("table");
-                     std::error_code fault;
-                     const bool exists =
-                         path != "-" && std::filesystem::is_regular_file(path, fault);
-                     out << with_run_row(exists ? read_text_file(path) : "", path, reported);
-                   }}};
+                  {"table", [&](std::ostream& out) { out << table(); }}};
   answer.beside_csv = as_notes(reported.notes);
   write_answer(answer, options, console);
   if (reported.explanation)
@@ -301,11 +312,11 @@ Command run_command() {
           "of each layer beside the predicted one and its roof, the operators that took longest, "
           "and clock and power under load where they can be read. A layer that was faster than "
           "the machine can be is reported as a contradiction with the likeliest cause. --table "
-          "collects runs for 'validate' and 'calibrate'. Needs a ridgeline that was built with "
+          "collects runs for 'validate'. Needs a ridgeline that was built with "
           "LibTorch (libtorch-dev).",
       .examples = {{"run resnet50 --batch 8", "time and layers, on all cores"},
                    {"run bert_base --seq 128 --threads 1 --train", "one training step"},
-                   {"run resnet18 --table runs.csv", "collect runs for 'ridgeline calibrate'"},
+                   {"run resnet18 --table runs.csv", "collect runs for 'ridgeline validate'"},
                    {"run net.onnx --batch 1 --trace timeline.json", "a timeline for Perfetto"},
                    {"run net.pt --shape 1x3x224x224", "a TorchScript file with its own weights"}},
       .add_options = declare_run,

@@ -172,6 +172,7 @@ class LayerTranslator {
     if (layer_.parts.empty()) return [](const Inputs& in) { return one(in.at(0)); };
     if (layer_.parts.size() > 1) throw Unsupported{"computes in several parts"};
     if (layer_.inputs.empty()) throw Unsupported{"has no input"};
+    if (layer_.outputs.empty()) throw Unsupported{"has no output"};
     return std::visit([this](const auto& op) { return make(op); }, layer_.parts.front().op);
   }
 
@@ -837,7 +838,7 @@ class Builder {
              if (results[i].sizes() != at::IntArrayRef(shapes[i])) {
                if (results[i].numel() != element_count(shapes[i]))
                  throw Error(name,
-                             fmt::format("LibTorch makes {} of it, not {}",
+                             fmt::format("LibTorch returns {}, expected {}",
                                          shape_text(results[i].sizes()), shape_text(shapes[i])));
                results[i] = results[i].reshape(shapes[i]);
              }
@@ -873,9 +874,11 @@ class Builder {
     for (const LayerCall& call : program_.calls) {
       try {
         call.run(values);
-      } catch (const c10::Error& error) {
+      } catch (const Error&) {
+        throw;
+      } catch (const std::exception& error) {
         if (is_out_of_memory(error)) throw;  // of the network, not of this layer
-        throw Error(call.name, "LibTorch: " + cause_of(error),
+        throw Error(graph_.name + ": " + call.name, "LibTorch: " + cause_of(error),
                     "'ridgeline explain' predicts it without running it", ExitCode::incomplete);
       }
       for (const TensorId id : call.last_uses) values[id].reset();
