@@ -31,7 +31,7 @@ struct ReadOptions {
   std::map<std::string, std::optional<std::int64_t>> batch_axes = {};
   std::map<std::string, std::vector<double>> values = {};  // input → elements, if shapes need them
   std::map<std::string, std::int64_t> dims = {};           // symbol → size
-  std::map<std::string, Shape> shapes = {};  // input → shape; "" for the only input
+  std::map<std::string, Shape> shapes = {};                // input → shape; "" for the only input
   std::optional<std::int64_t> assumed_dim = {};            // every dimension that is still free
   Branch branch = Branch::larger;                   // of an If whose condition depends on data
   std::map<std::string, std::int64_t> trips = {};   // loop node → trips; "" for all others

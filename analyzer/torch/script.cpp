@@ -32,8 +32,7 @@ ScriptImport import_script(const std::string& path, const ReadOptions& options) 
                 "install libtorch-dev and build again, or save it with torch.export.save");
   if (!options.dims.empty() || options.assumed_dim)
     throw usage_error(options.dims.empty() ? "--assume-dim" : "--dim",
-                      "the sizes of TorchScript have no names",
-                      "give --shape INPUT=1x3x224x224");
+                      "the sizes of TorchScript have no names", "give --shape INPUT=1x3x224x224");
   if (!options.trips.empty() || options.branch != Branch::larger)
     throw usage_error(options.trips.empty() ? "--branch" : "--trips",
                       "TorchScript is run once, and what runs is counted", "leave it out");
