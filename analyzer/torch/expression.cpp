@@ -20,7 +20,7 @@ std::optional<std::int64_t> evaluate(std::string_view expression, const SizeOf& 
           return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
         });
     constexpr double most = 9007199254740992.0;  // 2^53: beyond it doubles skip integers
-    if (!(std::abs(value) <= most)) return std::nullopt;
+    if (!(std::abs(value) <= most) || value != std::round(value)) return std::nullopt;
     return static_cast<std::int64_t>(std::llround(value));
   } catch (const ExpressionFault&) {
     return std::nullopt;

@@ -68,7 +68,7 @@ Forest numbered_forest(const NodeContext& context) {
   }
   for (std::size_t i = 0; i < count; ++i)
     if (!is_child[i]) forest.roots.push_back(i);
-  if (count > 0 && forest.roots.empty()) context.fail("its nodes form a circle");
+  if (count > 0 && forest.roots.empty()) context.fail("its trees have a cycle");
   return forest;
 }
 

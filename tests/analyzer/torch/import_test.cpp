@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -235,6 +237,51 @@ TEST(ExportedProgram, OtherArchivesAreNamed) {
               HasSubstr("nested deeper"));
   folder.write("cut.pt2", "PK\x03\x04 and nothing more");
   EXPECT_THAT(refusal(folder.file("cut.pt2")), HasSubstr("not a readable zip archive"));
+}
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(ExportedProgram, SizesMustBeThereAndWhole) {
+  const TemporaryDirectory folder;
+  const auto refused = [&](const std::string& size) {
+    const std::string path = folder.file("a.pt2");
+    std::remove(path.c_str());
+    Zip(path).add(
+        "m/models/model.json",
+        changed(tiny_program, R"({"as_expr": {"expr_str": "2*s0 + 1", "hint": null}})", size));
+    ReadOptions options;
+    options.dims["s0"] = 4;
+    return refusal(path, options);
+  };
+  EXPECT_THAT(refused(R"({"as_integer": 4})"), HasSubstr("neither a number nor an expression"));
+  EXPECT_THAT(refused(R"({"as_expr": {"expr_str": "s0/3", "hint": null}})"), HasSubstr("s0/3"));
+}
+
+TEST(ExportedProgram, AListMayHoldNone) {
+  ReadOptions options;
+  options.dims["s0"] = 4;
+  const pytorch::Import import = pytorch::import_program(
+      changed(changed(tiny_program, "aten.clamp.default", "aten.einsum.default"),
+              R"({"name": "self", "arg": {"as_tensor": {"name": "x"}}})",
+              R"({"name": "tensors", "arg": {"as_optional_tensors": [{"as_none": true}]}})"),
+      "none.pt2", options);
+  EXPECT_EQ(unknown_operators(import.graph).size(), 1u);
+}
+
+// One letter of the graph changed on the way; the archive's checksum shows it.
+TEST(ExportedProgram, DamageIsNoticed) {
+  const TemporaryDirectory folder;
+  std::ifstream file(source_file("tests/data/torch/lenet.pt2"), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::size_t at = bytes.find("max_pool2d");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'n';
+  folder.write("damaged.pt2", bytes);
+  EXPECT_THAT(refusal(folder.file("damaged.pt2")), HasSubstr("is damaged"));
 }
 
 TEST(ExportedProgram, EncryptedAndInflatedMembersAreRefused) {
