@@ -441,7 +441,7 @@ void Bench::settle(const Setup& setup, double until_s) {
 }
 
 // Tries all shapes twice with a brief launch each, of DRAM on a part of the set: enough to tell
-// good ones from bad ones. The best three remain.
+// good ones from bad ones. The best few remain.
 void Bench::scout(std::size_t index, double until_s) {
   const auto setups = setups_to_try(plan_[index]);
   if (setups.empty())
@@ -471,8 +471,9 @@ void Bench::scout(std::size_t index, double until_s) {
   }
   tuning.tried = all.size();
   std::ranges::stable_sort(all, std::ranges::greater{}, &Tuning::Shape::merit);
-  // On the chip many shapes are within the noise of a brief launch, and a launch is short.
-  const bool near = !all.empty() && !all.front().setup.dram();
+  // On the chip many shapes are within the noise of a brief launch, and a launch is short; a quick
+  // run has no time for all of them.
+  const bool near = !options_.quick && !all.empty() && !all.front().setup.dram();
   all.resize(std::min(all.size(), near ? confirmed_near_shapes : confirmed_shapes));
   tuning.best = std::move(all);
 }

@@ -24,7 +24,7 @@ TEST(RunCommand, RefusesWhatItCannotRun) {
   EXPECT_EQ(run_ridgeline({"run", "lenet5", "--seconds", "soon"}).exit_code, 2);
   EXPECT_EQ(run_ridgeline({"run", "lenet5", "--optimizer", "adam"}).exit_code, 2);
   const ProcessResult large = run_ridgeline({"run", "vgg16", "--batch", "100000"});
-  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_EQ(large.exit_code, 3);
   EXPECT_THAT(large.err, HasSubstr("of memory"));
 }
 
