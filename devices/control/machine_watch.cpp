@@ -101,7 +101,7 @@ std::optional<bool> is_gpu_suspended(const World& world, const Knobs& knobs) {
   if (knobs.gpu) folders.insert(folders.begin(), knobs.gpu->folder + "device/");
   for (const std::string& folder : folders)
     if (const auto word = first_line(world.root(), folder + "power/runtime_status")) {
-      const std::string_view state = trimmed(*word);
+      const std::string state = trimmed(*word);
       if (state == "suspended" || state == "active") return state == "suspended";
     }
   return std::nullopt;

@@ -64,13 +64,16 @@ void make_jetson(FakeSystem& system) {
   system.write("sys/bus/event_source/devices/armv8_cortex_a78/type", "8\n");
 }
 
+// The real user changes too, so that a child is an ordinary process of that user: the kernel guards
+// one whose users differ, and LeakSanitizer could not look into it. The saved user leads back.
 OrdinaryUser::OrdinaryUser() : before_(geteuid()) {
   constexpr uid_t nobody = 65534;
-  if (before_ == 0 && seteuid(nobody) != 0) throw std::runtime_error("cannot drop rights");
+  if (before_ == 0 && setresuid(nobody, nobody, 0) != 0)
+    throw std::runtime_error("cannot drop rights");
 }
 
 OrdinaryUser::~OrdinaryUser() {
-  if (before_ == 0 && seteuid(before_) != 0) std::abort();
+  if (before_ == 0 && setresuid(0, 0, 0) != 0) std::abort();
 }
 
 }  // namespace ridgeline::testing
