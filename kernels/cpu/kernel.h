@@ -41,7 +41,7 @@ enum class Issue {
   load_512,
 };
 
-// The recurrence that each chain of a compute kernel computes (kernels/cpu/reference.h).
+// The recurrence that each chain of a compute kernel computes (tests/kernels/reference.h).
 enum class Recurrence {
   none,
   fma,             // x ← fma(x, x, c)

@@ -16,9 +16,9 @@
 #include <span>
 #include <stdexcept>
 
-#include "kernels/cpu/reference.h"
 #include "kernels/cpu/small_floats.h"
 #include "kernels/cpu/state.h"
+#include "tests/kernels/reference.h"
 
 namespace ridgeline::testing {
 namespace {

@@ -1,6 +1,6 @@
 // The references themselves, on cases small enough to check by hand: kernels of rare instruction
 // sets (tiles, BF16) are verified by nothing else until they run on a CPU that has them.
-#include "kernels/cpu/reference.h"
+#include "tests/kernels/reference.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Each recurrence in plain C++, one lane after the other, rounded exactly as the machine rounds.
 // Standard library only: the cross-compiled check of the other architecture links it too.
-#include "kernels/cpu/reference.h"
+#include "tests/kernels/reference.h"
 
 #include <cmath>
 #include <cstring>
