@@ -4,22 +4,10 @@
 #include <chrono>
 #include <thread>
 
-#include "devices/machine/identification.h"
-#include "devices/sensors/nvml.h"
 #include "kernels/cuda/gpu_here.h"
 #include "kernels/steady_clock.h"
 
 namespace ridgeline::cli {
-namespace {
-
-// A card's limits are set through its driver; the NVML of a Jetson sets nothing.
-std::shared_ptr<Nvml> settable_card(const SystemRoot& root) {
-  if (is_jetson(root) || !exists(root, "proc/driver/nvidia/version")) return nullptr;
-  std::string why;
-  return Nvml::open({}, why);
-}
-
-}  // namespace
 
 MeasureWorld& measure_world() {
   static MeasureWorld world{
@@ -33,7 +21,7 @@ MeasureWorld& measure_world() {
       .open_control =
           [] {
             const SystemRoot root;
-            return std::make_unique<control::World>(root, settable_card(root));
+            return std::make_unique<control::World>(root, control::settable_card(root));
           },
   };
   return world;

@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "cli/answer.h"
 #include "cli/commands/measure_backend.h"
-#include "cli/commands/measure_modes.h"
 #include "cli/commands/version.h"
 #include "devices/machine/this_machine.h"
 #include "kernels/cpu/isa.h"
@@ -212,7 +211,7 @@ ExitCode run_measure(const Options& options, Console& console) {
   if (disturbed) mark_sweep_above_roof(mode);
   const bool whole = mode.conditions.complete && mode.conditions.rows.left_out == 0 && backend.all;
   const Shelf shelf = shelf_of(request, whole);
-  // Of a disturbed run every row differs from the last one's, which says nothing new.
+  // In a disturbed run every row differs from the last profile; that is no news.
   if (!disturbed) compare_with_last(profile, shelf, console);
 
   const TargetCheck targets = request.check_targets ? check_targets(mode) : TargetCheck{};

@@ -1,5 +1,5 @@
 // A backend of `measure`: the kernels of the CPU, of a GPU, or none. What it plans, and how it
-// measures that.
+// measures that, in the present mode or in one mode after the other.
 #pragma once
 
 #include <functional>
@@ -35,5 +35,8 @@ ProfileMode measured_mode(const Backend& backend, const Topology& topology, cons
 
 // The kernels that a request asks for; `topology` may be a part of the machine's.
 Backend measure_backend(const MeasureRequest& request, const Topology& topology);
+
+// `measure --modes`: one power mode after the other into one profile.
+ExitCode measure_modes(const MeasureRequest& request, const Options& options, Console& console);
 
 }  // namespace ridgeline::cli

@@ -1,7 +1,5 @@
 // Set, settle, measure, keep, next. The profile is on disk after every mode, so that a sweep can go
 // on after Ctrl-C, a crash or a reboot; the machine is restored at every end.
-#include "cli/commands/measure_modes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

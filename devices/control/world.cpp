@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "devices/machine/identification.h"
 #include "devices/sensors/nvml.h"
 
 namespace ridgeline::control {
@@ -346,6 +347,12 @@ void World::remove_journal(const std::string& name) {
 
 void World::wait(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+std::shared_ptr<Nvml> settable_card(const SystemRoot& root) {
+  if (is_jetson(root) || !exists(root, "proc/driver/nvidia/version")) return nullptr;
+  std::string why;
+  return Nvml::open({}, why);
 }
 
 }  // namespace ridgeline::control

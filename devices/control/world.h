@@ -73,4 +73,8 @@ class World {
   int lock_ = -1;
 };
 
+// The card of this machine whose limits can be set through its driver; nothing on a Jetson, whose
+// NVML sets nothing, and without a driver.
+std::shared_ptr<Nvml> settable_card(const SystemRoot& root);
+
 }  // namespace ridgeline::control
