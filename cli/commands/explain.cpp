@@ -23,7 +23,6 @@
 #include "plots/figures/layers.h"
 #include "report/comparison.h"
 #include "report/explanation.h"
-#include "report/explanation_diff.h"
 #include "report/trace.h"
 #include "roofline/explain/explanation.h"
 #include "roofline/explain/explanation_diff.h"
@@ -265,7 +264,8 @@ Command explain_command() {
       .positional = "MODEL",
       .max_positional = 1,
       .description =
-          "Takes an ONNX file, a TensorRT engine's layer information or a network by name and "
+          "Takes an ONNX or PyTorch file, a TensorRT engine's layer information or a network by "
+          "name and "
           "predicts, without running it: time, energy "
           "and power with 90 % intervals, per layer the bound (compute, memory, launch, host, "
           "power cap, quantisation), its share of time and energy, and the fraction of its roof "

@@ -32,7 +32,7 @@ using tensorrt::LayerCost;
 using tensorrt::LintReport;
 
 void declare_lint(OptionsDescription& options) {
-  add_machine_options(options);
+  add_machine_options(options, "none");
   add_times_option(options);
   add_engine_options(options);
   options.add_text("batch", "N", "batch of an engine with free sizes");
@@ -99,7 +99,7 @@ void add_machine(const ChosenKernels& kernels, const MachineSource& machine, boo
   for (std::size_t i = 0; i < kernels.demands.size(); ++i) {
     LayerCost& cost = costs[kernels.demand_layers[i]];
     const Work& work = kernels.demands[i].work;
-    cost.least_s = ceilings.least_time_s(work, total_bytes(work));
+    cost.least_s = ceilings.roof_time_s(work, total_bytes(work));
     if (!are_measured) cost.time_s = prediction.demands[i].time_s.value;
   }
 }
@@ -163,8 +163,8 @@ Command lint_command() {
               "steps that no layer absorbed, layers in a wide type, idle tensor cores, unfused "
               "element-wise layers, copies, tiny kernels, kernels far from their roof. Each "
               "finding has its layers, what it loses per run and a remedy. Losses are measured "
-              "with --times, predicted with --on, otherwise bytes; no machine is assumed without "
-              "--on. docs/tensorrt.md lists the rules.",
+              "with --times, predicted with --on, otherwise given in bytes. docs/tensorrt.md lists "
+              "the rules.",
           .examples = {{"lint engine.graph.json --times engine.profile.json",
                         "with the times that trtexec --exportProfile wrote"},
                        {"lint engine.graph.json --times engine.profile.json --on "

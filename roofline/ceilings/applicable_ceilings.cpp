@@ -74,15 +74,14 @@ std::optional<double> ApplicableCeilings::arithmetic_s(std::span<const FlopCount
   return least;
 }
 
-std::optional<double> ApplicableCeilings::least_time_s(const Work& work,
-                                                       double memory_bytes) const {
+std::optional<double> ApplicableCeilings::roof_time_s(const Work& work, double memory_bytes) const {
   const auto compute_s = arithmetic_s(work.flop);
   if (!compute_s || !usable_bytes_per_s_) return std::nullopt;
   return std::max(*compute_s, memory_bytes / *usable_bytes_per_s_);
 }
 
-std::optional<CeilingTime> ApplicableCeilings::hardest(const Work& work,
-                                                       double memory_bytes) const {
+std::optional<CeilingTime> ApplicableCeilings::least_time(const Work& work,
+                                                          double memory_bytes) const {
   std::optional<CeilingTime> found;
   const auto add = [&](std::string name, double time_s) {
     if (!found || time_s > found->time_s) found = CeilingTime{std::move(name), time_s};

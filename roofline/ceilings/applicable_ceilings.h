@@ -1,6 +1,6 @@
 // The ceilings that apply to a piece of work: which peaks of a machine can run its arithmetic, how
-// long each alone would take, and the least time for the work. A lower bound; what software
-// achieves is a Prediction.
+// long each alone would take, and the time at the roof and the least time for the work. A lower
+// bound; what software achieves is a Prediction.
 #pragma once
 
 #include <optional>
@@ -32,19 +32,19 @@ class ApplicableCeilings {
   // work reach memory; the rest stay in caches.
   std::vector<CeilingTime> times(const Work& work, double memory_bytes) const;
 
-  // Each part on its fastest peak, all in parallel, while memory streams at its usable bandwidth:
-  // the roof at the work's intensity. Absent if a ceiling is unknown for memory or for any part.
-  std::optional<double> least_time_s(const Work& work, double memory_bytes) const;
+  // At the roof for the work's intensity: each part on its fastest peak, all in parallel, while
+  // memory streams at its usable bandwidth. Absent if a ceiling is unknown for memory or for any
+  // part.
+  std::optional<double> roof_time_s(const Work& work, double memory_bytes) const;
 
-  // The ceiling that takes longest: each part on its fastest peak, memory at the bandwidth of the
-  // datasheet. No software is faster. Parts without a peak are left out; absent if nothing is
-  // known.
-  std::optional<CeilingTime> hardest(const Work& work, double memory_bytes) const;
+  // The least time, which no software beats, and the ceiling that sets it: each part on its fastest
+  // peak, memory at the bandwidth of the datasheet. Parts without a peak are left out; absent if
+  // nothing is known.
+  std::optional<CeilingTime> least_time(const Work& work, double memory_bytes) const;
 
-  // Least time of a whole network, kernel after kernel, at datasheet bandwidth: no software is
-  // faster. Only weights must come from memory (activations may stay in caches, recurrent weights
-  // in registers), and `cache_bytes` of them may still be cached from the previous run. Zero if no
-  // ceiling is known.
+  // The least time of a whole network, kernel after kernel. Only weights must come from memory
+  // (activations may stay in caches, recurrent weights in registers), and `cache_bytes` of them may
+  // still be cached from the previous run. Zero if no ceiling is known.
   double least_time_s(const NetworkLoad& load, double cache_bytes) const;
 
   // The lowest memory bandwidth that the ceilings state.

@@ -8,9 +8,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "base/work.h"
 #include "roofline/ceilings/applicable_ceilings.h"
+#include "roofline/ceilings/datasheet.h"
 
 namespace ridgeline {
 namespace {
@@ -46,7 +48,7 @@ ExplainedLayer explained(const PredictedDemand& row, const Demand& demand,
     layer.roofs.push_back({ceiling.name, ceiling.time_s / layer.time_s});
   std::stable_sort(layer.roofs.begin(), layer.roofs.end(),
                    [](const RoofShare& a, const RoofShare& b) { return a.share > b.share; });
-  if (const auto least = applicable.least_time_s(demand.work, memory_bytes))
+  if (const auto least = applicable.roof_time_s(demand.work, memory_bytes))
     layer.roof_share = *least / layer.time_s;
   return layer;
 }
@@ -208,6 +210,35 @@ std::vector<const ExplainedLayer*> longest_layers(const Explanation& explanation
       layers.begin(), layers.end(),
       [&](const ExplainedLayer* a, const ExplainedLayer* b) { return time(a) > time(b); });
   return layers;
+}
+
+std::optional<Utilization> utilization(std::span<const Demand> demands, double time_s,
+                                       const MachineModel& model, const OperatingPoint& point) {
+  Work work;
+  for (const Demand& demand : demands) work += demand.work;
+  // All arithmetic at once, without memory.
+  const auto least = ApplicableCeilings(datasheet_ceilings(model, point)).least_time(work, 0);
+  if (!least || !(least->time_s > 0) || !(time_s > 0)) return std::nullopt;
+  return Utilization{time_s, total_operations(work) / time_s, total_bytes(work) / time_s,
+                     least->time_s / time_s, least->name};
+}
+
+std::string to_text(const Utilization& used) {
+  std::string text =
+      fmt::format("measured: {}: {}, {}, MFU {} of {} (datasheet)", format_seconds(used.time_s),
+                  format_si(used.operations_per_s, "OP/s"), format_si(used.bytes_per_s, "B/s"),
+                  format_percent(used.share, 1), used.roof);
+  if (used.share > 1)
+    text += "; more than the machine can do: check the time, the batch and the mode";
+  return text;
+}
+
+Json to_json(const Utilization& used) {
+  return {{"time_s", used.time_s},
+          {"operations_per_s", used.operations_per_s},
+          {"bytes_per_s", used.bytes_per_s},
+          {"mfu", used.share},
+          {"roof", used.roof}};
 }
 
 }  // namespace ridgeline

@@ -15,12 +15,12 @@
 #include "base/demand.h"
 #include "base/estimate.h"
 #include "base/json_fwd.h"
+#include "base/machine_model.h"
 #include "base/operating_point.h"
 #include "base/prediction.h"
 #include "base/runtime.h"
 #include "base/tokens.h"
 #include "roofline/explain/advice.h"
-#include "roofline/explain/utilization.h"
 #include "roofline/model/memory.h"
 
 namespace ridgeline {
@@ -84,6 +84,17 @@ struct MeasuredRun {
   std::string suspect = {};                        // what explains them best; empty if none
 };
 
+// How much of a machine's arithmetic a measured run used, as model FLOP utilisation (MFU): the
+// least time of the network's arithmetic on the fastest units for its types, by the datasheet at
+// the clocks of the mode, over the measured time.
+struct Utilization {
+  double time_s = 0;            // measured
+  double operations_per_s = 0;  // FLOP and OP
+  double bytes_per_s = 0;       // as counted, whether they come from memory or from a cache
+  double share = 0;             // MFU
+  std::string roof;             // "FP16 matrix"
+};
+
 struct Explanation {
   static constexpr std::string_view schema = "ridgeline.explanation/1";
   ExplainedRun run;
@@ -125,6 +136,14 @@ std::string verdict(const Explanation& explanation);
 
 // Layers, or groups if there are any, by time, measured if it is known: the longest first.
 std::vector<const ExplainedLayer*> longest_layers(const Explanation& explanation);
+
+// Absent if the machine has no peak for the arithmetic.
+std::optional<Utilization> utilization(std::span<const Demand> demands, double time_s,
+                                       const MachineModel& model, const OperatingPoint& point);
+
+// "measured: 12.0 ms: 3.02 TOP/s, 41.5 GB/s, MFU 34.0 % of FP16 matrix (datasheet)".
+std::string to_text(const Utilization& used);
+Json to_json(const Utilization& used);
 
 Json to_json(const Explanation& explanation);
 std::string to_csv(const Explanation& explanation);  // one row per layer and overhead

@@ -24,14 +24,14 @@ Work with_fewer_products(Work work) {
   return work;
 }
 
-// The machine in one mode, as its datasheet has it.
+// The machine in one mode, by its datasheet.
 struct Roofs {
   ApplicableCeilings ceilings;
   double cache_bytes = 0;
 
   // At least this, whatever was in the caches.
   std::optional<CeilingTime> least(const Work& work) const {
-    return ceilings.hardest(work, std::max(0.0, total_bytes(work) - cache_bytes));
+    return ceilings.least_time(work, std::max(0.0, total_bytes(work) - cache_bytes));
   }
 };
 
@@ -106,7 +106,7 @@ void add_measured(Explanation& explanation, std::span<const Demand> demands,
     layers.push_back(
         {&demands[i], fewer ? with_fewer_products(demands[i].work) : demands[i].work, *time_s});
     // A time below that of memory shows that the data was in a cache: that roof is gone.
-    auto roof = roofs.ceilings.hardest(layers.back().work, memory_bytes(layer, explanation));
+    auto roof = roofs.ceilings.least_time(layers.back().work, memory_bytes(layer, explanation));
     if (!roof || roof->time_s > *time_s) roof = roofs.least(layers.back().work);
     if (roof) layer.measured_roof_share = roof->time_s / *time_s;
   }

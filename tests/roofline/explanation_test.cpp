@@ -119,7 +119,7 @@ FlopCount part(Unit unit, DType dtype) { return {unit, dtype, 8e12}; }
 double least(const FlopCount& count) {
   Work work;
   add_flop(work, count.unit, count.dtype, count.flop);
-  return ApplicableCeilings(made_up_ceilings()).least_time_s(work, 0).value_or(-1);
+  return ApplicableCeilings(made_up_ceilings()).roof_time_s(work, 0).value_or(-1);
 }
 
 TEST(ApplicableCeilings, WhichPeakRunsWhat) {
@@ -139,8 +139,8 @@ TEST(ApplicableCeilings, WithoutAGpuTheCpuCounts) {
   ceilings.bandwidths = {{Processor::cpu, Level::dram, Direction::read, 20e9, Source::measured}};
   Work work;
   add_flop(work, Unit::matrix, DType::fp32, 1e11);
-  EXPECT_EQ(ApplicableCeilings(ceilings).least_time_s(work, 40e9), 2);
-  EXPECT_EQ(ApplicableCeilings(ceilings).least_time_s(work, 0), 1);
+  EXPECT_EQ(ApplicableCeilings(ceilings).roof_time_s(work, 40e9), 2);
+  EXPECT_EQ(ApplicableCeilings(ceilings).roof_time_s(work, 0), 1);
 }
 
 }  // namespace
