@@ -1,9 +1,12 @@
 // Finding a device in the catalog and a configuration in a device.
-// The index is generated from the files; a file is parsed only when its device is loaded.
+// The index is generated from the files; a file is parsed when its device is first loaded.
 #include "devices/catalog/catalog.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "base/file_kind.h"
 #include "base/json.h"
@@ -58,6 +61,24 @@ std::string releases_of(const Device& device) {
   return text;
 }
 
+// Each entry is parsed once: resolving `--on` alone needs it three times.
+const Device& parsed(const IndexRow& row) {
+  static std::mutex guard;
+  static std::map<std::string_view, std::optional<Device>> devices;
+  std::optional<Device>* device = nullptr;
+  {
+    const std::lock_guard lock(guard);
+    device = &devices[row.id];
+    if (*device) return **device;
+  }
+  const std::string file = "devices/catalog/" + std::string(row.id) + ".json";
+  const Json document = parse_json(row.text, file);
+  Device read = device_from_json(file_cursor(document, file));
+  const std::lock_guard lock(guard);  // `devices` parses its entries in several threads
+  if (!*device) *device = std::move(read);
+  return **device;
+}
+
 }  // namespace
 
 const IndexRow* find(std::string_view name) {
@@ -82,9 +103,7 @@ Device load(std::string_view name, const std::string& where) {
     throw usage_error(where, "the catalog has no device " + quote(name),
                       hint.empty() ? similar_devices(name) : hint);
   }
-  const std::string file = "devices/catalog/" + std::string(row->id) + ".json";
-  const Json document = parse_json(row->text, file);
-  return device_from_json(file_cursor(document, file));
+  return parsed(*row);
 }
 
 const Configuration& configuration(const Device& device, std::string_view jetpack,
