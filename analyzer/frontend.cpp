@@ -109,19 +109,20 @@ using Path = const std::string&;
 using Beginning = std::string_view;
 
 constexpr FrontEnd rows[] = {
-    {"tensorrt", ".json", [](Path, Beginning bytes) { return tensorrt::looks_like_engine(bytes); },
-     read_tensorrt, Runtime::tensorrt},
-    {"tensorrt-engine", ".engine",
+    {"tensorrt", ".json", "layer information of TensorRT",
+     [](Path, Beginning bytes) { return tensorrt::looks_like_engine(bytes); }, read_tensorrt,
+     Runtime::tensorrt},
+    {"tensorrt-engine", ".engine", "an engine of TensorRT",
      [](Path, Beginning bytes) { return tensorrt::is_engine_file(bytes); }, read_engine_file,
      Runtime::tensorrt},
-    {"torchscript", ".pt",
+    {"torchscript", ".pt", "a TorchScript file",
      [](Path path, Beginning bytes) {
        return pytorch::looks_like_archive(bytes) && pytorch::is_script_archive(path);
      },
      read_script},
-    {"torch-export", ".pt2",
+    {"torch-export", ".pt2", "a torch.export archive",
      [](Path, Beginning bytes) { return pytorch::looks_like_archive(bytes); }, read_export},
-    {"onnx", ".onnx", [](Path, Beginning) { return true; }, read_onnx},
+    {"onnx", ".onnx", "an ONNX file", [](Path, Beginning) { return true; }, read_onnx},
 };
 
 // The first bytes of a plain file; empty for a pipe, which can be read only once.
@@ -159,8 +160,10 @@ std::string hint(const std::string& path) {
   std::sort(names.begin(), names.end());
   if (const auto near = nearest(given.filename().string(), names))
     return "did you mean " + quote((given.parent_path() / *near).string()) + "?";
-  return "MODEL is an ONNX file, layer information of TensorRT, a torch.export archive, a "
-         "TorchScript file or a name";
+  std::string known;
+  for (auto row = std::rbegin(rows); row != std::rend(rows); ++row)
+    known += (known.empty() ? "" : ", ") + std::string(row->title);
+  return "MODEL is " + known + " or a name";
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ struct Network {
 struct FrontEnd {
   std::string_view format;     // as in --json: "onnx"
   std::string_view extension;  // the usual one of its files: ".onnx"
+  std::string_view title;      // in messages: "an ONNX file"
   // Whether a file that begins like this is of this format. ONNX is plain protobuf without a magic
   // number: its row comes last and takes whatever no other row recognises.
   bool (*recognizes)(const std::string& path, std::string_view beginning);

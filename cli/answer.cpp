@@ -3,6 +3,7 @@
 #include "cli/answer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -43,6 +44,13 @@ void check_ending(const std::string& option, const std::string& path) {
 // The forms that --format may name beside the renderers.
 constexpr std::array<std::string_view, 2> data_formats{"csv", "json"};
 
+// "svg, png, …, csv, json".
+std::string known_formats() {
+  std::string known;
+  for (const Renderer& renderer : renderers()) known += fmt::format("{}, ", renderer.name);
+  return known + fmt::format("{}", fmt::join(data_formats, ", "));
+}
+
 std::string ending_of(const std::string& format) {
   for (const Renderer& renderer : renderers())
     if (format == renderer.name) return std::string(renderer.ending);
@@ -59,8 +67,6 @@ void check_formats(const Options& options) {
     refuse(options, "output", "goes with --format", "write for example --format svg,png -o out");
     return;
   }
-  std::string known;
-  for (const Renderer& renderer : renderers()) known += fmt::format("{}, ", renderer.name);
   for (const std::string& word : formats(options)) {
     const bool is_drawn =
         std::any_of(renderers().begin(), renderers().end(),
@@ -68,7 +74,7 @@ void check_formats(const Options& options) {
     if (!is_drawn &&
         std::find(data_formats.begin(), data_formats.end(), word) == data_formats.end())
       throw usage_error("--format", quote(word) + " is not a form",
-                        "choose among " + known + "csv, json");
+                        "choose among " + known_formats());
   }
   if (formats(options).empty())
     throw usage_error("--format", "is empty", "write for example --format svg,png -o out");
@@ -156,8 +162,7 @@ void add_picture_options(OptionsDescription& options, const char* help) {
   for (const Renderer& renderer : renderers())
     options.add_text(renderer.name, "FILE", fmt::format(fmt::runtime(help), renderer.title));
   options.add_text("format", "FORMATS",
-                   "write several forms at once into the folder of -o: svg, png, pdf, gnuplot, "
-                   "matplot, csv, json");
+                   "write several forms at once into the folder of -o: " + known_formats());
   options.add_text("output,o", "FOLDER", "folder for --format; made where it is missing");
 }
 

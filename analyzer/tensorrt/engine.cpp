@@ -176,9 +176,10 @@ class Document {
   [[noreturn]] void fail_without_layers() const {
     if (!schema_.empty()) {
       const std::string hint = file_kind(path_).hint;
-      throw Error(
-          path_, "is " + quote(schema_) + ", not a network",
-          hint.empty() ? "MODEL is an ONNX file, layer information of TensorRT or a name" : hint);
+      throw Error(path_, "is " + quote(schema_) + ", not a network",
+                  hint.empty()
+                      ? "give a model's file or name, or what trtexec --exportLayerInfo wrote"
+                      : hint);
     }
     if (reader_.seen().times)
       throw Error(path_, "holds times, not layers",

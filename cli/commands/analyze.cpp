@@ -28,6 +28,7 @@
 #include "report/engine_diff.h"
 #include "report/network_graph.h"
 #include "workloads/network_variants.h"
+#include "workloads/registry.h"
 
 namespace ridgeline::cli {
 namespace {
@@ -148,7 +149,7 @@ void check_passes(const AnalyzeRequest& request) {
     throw usage_error("--dtype",
                       "has no meaning for the rules pagoda, which count 4 bytes an element");
   if (request.runtime || request.training)
-    throw usage_error("--rules pagoda", "knows neither runtimes nor training steps of ours",
+    throw usage_error("--rules pagoda", "has neither runtimes nor training steps of this kind",
                       "its own training is --rules pagoda,training");
 }
 
@@ -162,7 +163,12 @@ void compare_engines(AnalyzeRequest& request, const Options& options) {
                       "--onnx names the nodes of an engine's kernels");
   request.compares_engines = one && other;
   if (!request.compares_engines) {
-    refuse(options, "diff-times", "needs two engines");
+    const auto is_there = [](const std::string& word) {
+      return find_workload(word) || std::filesystem::exists(word);
+    };
+    // Reading reports what is missing.
+    if (is_there(request.network.word) && is_there(request.compared_with->word))
+      refuse(options, "diff-times", "needs two engines");
     return;
   }
   request.compared_with->reading.times =
@@ -367,8 +373,9 @@ Command analyze_command() {
       .positional = "MODEL",
       .max_positional = 1,
       .description =
-          "Takes an ONNX file, the layers of a TensorRT engine (trtexec --exportLayerInfo) or a "
-          "network by name ('ridgeline workloads' lists them) and "
+          "Takes an ONNX file, a torch.export archive or TorchScript file of PyTorch, the layers "
+          "of a TensorRT engine (trtexec --exportLayerInfo) or a network by name ('ridgeline "
+          "workloads' lists them) and "
           "counts what each layer computes and moves: MACs (one MAC is two FLOP), FLOP, "
           "integer operations, bytes of weights and activations, FLOP per byte, and which "
           "units can run it. Weights are never read. If the file leaves sizes free, an error "

@@ -60,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NoOpsFile", {"static.onnx", "--ops", "gone.json"}, 1, "gone.json"},
         Refusal{"NoSuchFile", {"gone.onnx"}, 1, "gone.onnx: no such file"},
         Refusal{"Mistyped", {"nte.onnx"}, 1, "did you mean \"net.onnx\"?"},
-        Refusal{"NoSuchFolder", {"gone/net.onnx"}, 1, "MODEL is an ONNX file, layer information"},
+        Refusal{
+            "NoSuchFolder", {"gone/net.onnx"}, 1, "MODEL is an ONNX file, a torch.export archive"},
         Refusal{"Directory", {"."}, 1, ".: "}, Refusal{"Empty", {"empty.onnx"}, 1, "empty.onnx: "},
         Refusal{"Noise", {"noise.onnx"}, 1, "noise.onnx: "},
         Refusal{"FreeDimensions", {"net.onnx"}, 4, "batch"},
@@ -103,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"InputWord", {"net.onnx", "--input", "x=one"}, 2, "is not a number"},
         Refusal{"TopZero", {"net.onnx", "--top", "0"}, 2, "--top 0: "},
         Refusal{"Rules", {"net.onnx", "--rules", "thop"}, 2, "is not one of ridgeline, pagoda"},
-        Refusal{"RulesOption", {"net.onnx", "--rules", "pagoda,x"}, 2, "is no option of the rules"},
+        Refusal{
+            "RulesOption", {"net.onnx", "--rules", "pagoda,x"}, 2, "is not an option of the rules"},
         Refusal{"OwnRulesOption", {"net.onnx", "--rules", "ridgeline,x"}, 2, "take no options"},
         Refusal{"PagodaWeights",
                 {"net.onnx", "--rules", "pagoda", "--weights", "bad.json"},
