@@ -1,5 +1,5 @@
 // The JSON form of Ceilings.
-// How they follow from a model is roofline's to say.
+// roofline/ computes them from a model.
 #include "base/ceilings.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-// Output goes through a temporary file: a pipe that nobody reads would stop the program, and
+// Output goes through a temporary file: an unread pipe would stop the program, and
 // reading it would need a second thread beside the clock.
 #include "base/child_process.h"
 

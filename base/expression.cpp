@@ -208,7 +208,7 @@ class Evaluator {
       if (name == "Pow" || name == "PowByNatural") return std::pow(value, other);
     }
     const auto at = static_cast<std::size_t>(name.data() - text_.data());
-    throw ExpressionFault{quote(name) + " is no function of " + std::to_string(values.size()) +
+    throw ExpressionFault{quote(name) + " is not a function of " + std::to_string(values.size()) +
                               (values.size() == 1 ? " number" : " numbers"),
                           at};
   }

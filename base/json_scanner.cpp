@@ -1,4 +1,4 @@
-// One pass over the text. Values that nobody asked for are skipped without recursion, so that
+// One pass over the text. Unwanted values are skipped without recursion, so that
 // hostile nesting ends in a message, not on the stack.
 #include "base/json_scanner.h"
 

@@ -19,14 +19,14 @@ class JsonScanner {
   std::size_t position() const { return at_; }
   void seek(std::size_t position) { at_ = position; }
 
-  char peek();          // the next character that is no blank; '\0' at the end
+  char peek();          // the next character that is not a blank; '\0' at the end
   bool accept(char c);  // skips it if it is the next one
   void expect(char c);
 
   // Valid until the next call.
   std::string_view text();
 
-  // NaN, infinities and what is no number are Errors.
+  // NaN, infinities and other text that is not a number are Errors.
   double number();
   std::int64_t integer();
 

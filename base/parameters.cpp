@@ -125,7 +125,7 @@ constexpr ParameterRow table[] = {
   {"mode_time_error",            "1", log_normal, machine, 0, "of the ratio of times in two modes, one sigma of the logarithm"},
   {"kernel_time_scale",          "1", log_normal, network, 1, "kernels of one network against the formulas"},
   {"{runtime}_kernel_time_scale", "1", log_normal, network, required, "the same of one runtime"},
-  {families::unfamiliar,         "1", log_normal, runtime, 1, "kernels that no measurement taught, against the formulas"},
+  {families::unfamiliar,         "1", log_normal, runtime, 1, "kernels that no measurement covers, against the formulas"},
   {"host_time_scale",            "1", log_normal, network, 1, "the host's work for one network against the formulas"},
   {"{runtime}_host_time_scale",  "1", log_normal, network, required, "the same of one runtime"},
 };

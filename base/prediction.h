@@ -60,7 +60,7 @@ struct Overhead {
   friend bool operator==(const Overhead&, const Overhead&) = default;
 };
 
-// Time that no measurement taught: the interval allows for it.
+// Time that no measurement covers: the interval allows for it.
 struct Unfamiliar {
   std::string what;       // "window attention with torch-eager on Jetson boards"
   double time_share = 0;  // of the total

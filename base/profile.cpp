@@ -118,7 +118,7 @@ std::optional<double> optional_celsius(const JsonCursor& cursor, std::string_vie
   const auto found = cursor.find(key);
   if (!found) return std::nullopt;
   const double celsius = found->number();
-  if (!(std::abs(celsius) <= max_temperature_c)) found->fail("is no temperature");
+  if (!(std::abs(celsius) <= max_temperature_c)) found->fail("is not a temperature");
   return celsius;
 }
 

@@ -14,7 +14,7 @@ namespace ridgeline {
 namespace {
 
 constexpr int gap = 2;              // columns between columns
-constexpr int min_flexible = 8;     // "conv…_bn" can still be told apart
+constexpr int min_flexible = 8;     // "conv…_bn" can still be recognised
 constexpr int min_block_value = 4;  // columns that a value keeps beside its title
 constexpr std::string_view ellipsis = "…";
 constexpr std::string_view separators = "/.";  // between the parts of a path

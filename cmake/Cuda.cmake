@@ -13,7 +13,7 @@ set(RIDGELINE_CUDA_ARCHITECTURES AUTO CACHE STRING
 set(RIDGELINE_HAS_CUDA OFF)
 set(reason "RIDGELINE_CUDA=OFF")
 if(RIDGELINE_CUDA STREQUAL "AUTO")
-  # Where NVIDIA's packages put it; no PATH has it.
+  # Where NVIDIA's packages put it; it is not in PATH.
   find_program(RIDGELINE_NVCC nvcc PATHS /usr/local/cuda/bin)
   mark_as_advanced(RIDGELINE_NVCC)
   if(RIDGELINE_SANITIZE OR RIDGELINE_FUZZ)

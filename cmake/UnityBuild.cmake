@@ -10,7 +10,7 @@ endif()
 
 set(RIDGELINE_GNU_CXX $<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>)
 
-# A neighbour's global is no name that a local one could be mistaken for.
+# A local name cannot be mistaken for a neighbour's global one.
 if(RIDGELINE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ridgeline_options INTERFACE -Wshadow=local)
 else()

@@ -62,7 +62,7 @@ Mean of_power(const Series& series, const SensorFacts& facts) {
 }
 
 // The same of a load with pauses; `shares` are those that the sensor still saw at each reading.
-// What the pauses explain is no noise.
+// Changes that the pauses explain are not noise.
 Mean of_paused_power(const Series& series, const std::vector<double>& shares,
                      const SensorFacts& facts) {
   const auto count = static_cast<double>(shares.size());

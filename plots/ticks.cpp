@@ -124,7 +124,7 @@ void choose_prefix(Axis& axis) {
   const auto* chosen = &prefixes.front();
   for (const auto& row : prefixes)
     if (middle >= row.first) chosen = &row;
-  if (chosen->first > 1 && axis.unit == "s") return;  // nobody counts in kiloseconds
+  if (chosen->first > 1 && axis.unit == "s") return;  // kiloseconds are unusual
   axis.unit_size = chosen->first;
   axis.unit = std::string(chosen->second) + axis.unit;
   axis.si_prefixes = false;

@@ -86,7 +86,7 @@ TextTable totals_table(const AnalysisDiff& difference) {
 // Of a kernel, the layer that it is named after.
 std::string first_name(const std::string& name) { return name.substr(0, name.find(" + ")); }
 
-// Blocks of a network repeat: lines that tell the same of several layers are one line with their
+// Blocks of a network repeat: lines that say the same about several layers are one line with their
 // number, under the name of the first.
 class LayerTable {
  public:

@@ -38,7 +38,7 @@ std::vector<MovedParameter> keep_priors(MachineModel& posterior, const MachineMo
   return moved;
 }
 
-// As the model's file has it: without the place in a table, and without a kind of power if none was
+// As in the model's file: without the place in a table, and without a kind of power if none was
 // read.
 Observation as_kept(Observation observation) {
   observation.line = 0;

@@ -1,4 +1,4 @@
-// Decision: which of several settings to use, and which run would tell most about that. Settings
+// Decision: which of several settings to use, and which run would be most informative. Settings
 // are known by joint draws; what a draw comes from (a model, a made-up case) does not matter here.
 #pragma once
 

@@ -41,7 +41,7 @@ std::string or_did_you_mean(std::string what, std::string_view word,
   return what;
 }
 
-// A clock as its column has it.
+// A clock as written in its column.
 std::string in_mhz(double hz) { return csv_number(hz / 1e6); }
 
 // The operating point as a row states it; clocks in Hz.
@@ -154,7 +154,7 @@ class MeasuredDevice {
   const catalog::Device& device_;
   OperatingPoint ceilings_;
   std::vector<OperatingPoint> stock_points_;
-  OperatingPoint default_point_;  // of a label that is no stock mode's
+  OperatingPoint default_point_;  // for a label that is not a stock mode
 };
 
 class TableReader {

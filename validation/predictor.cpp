@@ -65,7 +65,7 @@ class ProfiledCpu {
   std::map<int, ProfiledMachine> machines_;
 };
 
-// Where a row ran: a device of the catalog, or a CPU as its profile has it.
+// Where a row ran: a device of the catalog, or a CPU with its profile.
 class Machines {
  public:
   Machines(LoadedDevices devices, std::string cpu_profile, std::string host_cpu)

@@ -1,5 +1,5 @@
 // Modes of a group are ranked by predicted speed, batches of a network by size. What to measure
-// next is decided as in a tuning: by what a run would tell about the choice.
+// next is decided as in a tuning: by how informative a run is about the choice.
 #include "validation/probes.h"
 
 #include <fmt/format.h>

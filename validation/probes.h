@@ -43,8 +43,8 @@ struct ProbeCandidate {
 // The stock modes, and the corners of the grid of clocks.
 std::vector<ProbeCandidate> probe_candidates(const KnownDevice& known);
 
-// The mode whose run tells most about which mode to choose: of least energy, or where the model
-// knows no power, of least time.
+// The mode whose run is most informative about which mode to choose: of least energy, or where the
+// model knows no power, of least time.
 struct NextProbe {
   OperatingPoint point;
   Forecast forecast;           // there

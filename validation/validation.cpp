@@ -25,7 +25,7 @@ bool is_used(const Observation& kept) { return kept.refused.empty(); }
 // Values go through a table and a model's file, which may round them.
 bool is_same_value(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
-// Whether a kept observation is this row, whatever its mode is called and whoever measured it.
+// Whether a kept observation is this row, whatever its mode is called and whatever its source.
 bool is_same_run(const Observation& kept, const Observation& row) {
   OperatingPoint a = kept.conditions.point, b = row.conditions.point;
   a.label = b.label = "";

@@ -60,7 +60,7 @@ class NetworkVariants {
   std::map<std::pair<Change, Runtime>, NetworkVariant> lowered_;
 };
 
-// The module of each Demand, as names tell it, two levels deep: "layer1.0"; "outside" if they do
+// The module of each Demand, by its name, two levels deep: "layer1.0"; "outside" if they do
 // not.
 std::vector<std::string> demand_modules(const NetworkVariant& variant);
 

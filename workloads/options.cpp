@@ -105,7 +105,7 @@ std::string_view description(WorkloadOption option) {
     case WorkloadOption::dtype:
       return "of weights and activations";
     case WorkloadOption::classes:
-      return "classes to tell apart";
+      return "classes of the output";
   }
   return "";
 }

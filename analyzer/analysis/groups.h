@@ -59,7 +59,7 @@ std::vector<RowGroup> group_rows(const std::vector<AnalysisRow>& rows, Grouping 
                                  RowOrder order = RowOrder::graph);
 
 // The module that a row belongs to, from the file or from its name: "/layer1/layer1.0/conv1/Conv"
-// is in "layer1.0.conv1". Empty if neither tells.
+// is in "layer1.0.conv1". Empty if neither has one.
 std::string module_path(const AnalysisRow& row);
 
 Json groups_to_json(const std::vector<RowGroup>& groups, Rules rules);

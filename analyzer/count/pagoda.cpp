@@ -304,7 +304,7 @@ PagodaOptions parse_pagoda_options(std::string_view text, const std::string& whe
       options.matmul_seq =
           static_cast<std::int64_t>(parse_count(word.substr(length.size()), where));
     } else {
-      throw usage_error(where, quote(word) + " is no option of the rules pagoda",
+      throw usage_error(where, quote(word) + " is not an option of the rules pagoda",
                         "it has matmul_seq=N, lstm and training");
     }
   }

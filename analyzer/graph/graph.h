@@ -136,7 +136,7 @@ inline bool is_view(const Layer& layer) {
 struct Graph {
   std::string name;
   bool is_export = false;  // nodes of a file: a call of the framework may be several layers
-  // Paths of modules in the code that defines the network ("layer1.0.conv1"), if the file tells.
+  // Paths of modules in the code that defines the network ("layer1.0.conv1"), if the file has them.
   std::vector<std::string> modules;
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;  // in a valid execution order

@@ -15,7 +15,7 @@ namespace ridgeline {
 std::vector<std::string> module_of_name(std::string_view node_name);
 
 // The deepest module that holds all of these layers, "layer1/layer1.0"; empty if they have none. If
-// names of layers are no paths, those of their weights are taken.
+// names of layers are not paths, those of their weights are taken.
 std::string common_module(const Graph& graph, std::span<const std::size_t> layers);
 
 // The same by the names of nodes alone.

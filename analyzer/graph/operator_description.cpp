@@ -23,7 +23,7 @@ constexpr std::string_view known_names =
     "known are in0[1], in0.elements, in0.bytes, in0.rank, in0.value, out0[1], out0.elements, "
     "out0.bytes, out0.rank, attr.NAME and attr.NAME[1]";
 
-// "in12" → 12 after its prefix; nothing if that is no small number.
+// "in12" → 12 after its prefix; nothing if that is not a small number.
 std::optional<std::size_t> index_after(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
   text.remove_prefix(prefix.size());

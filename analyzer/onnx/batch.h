@@ -1,5 +1,5 @@
 // A batch other than the file's: exporters write the batch of the example input into constants,
-// and these functions tell where it must be replaced. They compare each shape with the one that the
+// and these functions find where it must be replaced. They compare each shape with the one that the
 // same tensor has at the file's own batch; what differs carries the batch.
 #pragma once
 

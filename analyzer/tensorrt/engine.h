@@ -91,7 +91,7 @@ struct IoTensor {
   friend bool operator==(const IoTensor&, const IoTensor&) = default;
 };
 
-// What the members of a file tell about the TensorRT that wrote it.
+// What the members of a file say about the TensorRT that wrote it.
 enum class Era {
   v8_2,  // no Location
   v8_4,  // Location, but no StreamId or Metadata

@@ -106,7 +106,7 @@ class Matcher {
 
  private:
   // Exporters number their nodes: "Conv_9" of another export may be another convolution. And a
-  // reformat is no convolution, even if it is named after one.
+  // reformat is not a convolution, even if it is named after one.
   bool may_match(std::size_t before, std::size_t after) const {
     const EngineLayer &a = before_.layers[before], &b = after_.layers[after];
     return a.parameter == b.parameter &&

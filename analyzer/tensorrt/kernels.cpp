@@ -61,7 +61,7 @@ void substitute(Shape& shape, const Substitutes& sizes, const std::string& tenso
 
 // --- The graph.
 
-// As the names of its nodes tell it; a reformat belongs to the layer that it is made for.
+// By the names of its nodes; a reformat belongs to the layer that it is made for.
 std::string module_of(const EngineLayer& layer) {
   if (!layer.onnx_nodes.empty()) return common_module(layer.onnx_nodes);
   constexpr std::string_view target = " to ";

@@ -12,7 +12,7 @@
 
 namespace ridgeline::tensorrt {
 
-// What the keys of a file tell about the TensorRT that wrote it.
+// What the keys of a file say about the TensorRT that wrote it.
 struct SeenKeys {
   bool location = false;         // 8.4
   bool stream_or_nodes = false;  // 8.6

@@ -210,7 +210,7 @@ class Mapper {
     }
   }
 
-  // A node with work that nobody names has been fused into its producer's layer.
+  // A node with work that no layer names has been fused into its producer's layer.
   void attach_rest() {
     for (std::size_t node = 0; node < onnx_.layers.size(); ++node) {
       const Layer& layer = onnx_.layers[node];

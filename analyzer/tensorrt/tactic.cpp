@@ -60,7 +60,7 @@ std::optional<std::array<int, 3>> tile_in(std::string_view word) {
   return word.empty() ? std::optional(tile) : std::nullopt;
 }
 
-// "h16816cudnn", "s1688gemm", "i8816cudnn": the letter tells the type, the digits the shape of a
+// "h16816cudnn", "s1688gemm", "i8816cudnn": the letter is the type, the digits the shape of a
 // tensor-core instruction; without digits ("scudnn", "sgemm") it has none.
 bool read_library_word(std::string_view word, Tactic& tactic) {
   for (const std::string_view library : {"cudnn", "gemm"}) {

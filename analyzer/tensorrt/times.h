@@ -34,7 +34,7 @@ struct EngineTimes {
   friend bool operator==(const EngineTimes&, const EngineTimes&) = default;
 };
 
-// Any of the forms above, told by its content. Text without times is an Error.
+// Any of the forms above, recognised by its content. Text without times is an Error.
 EngineTimes read_times(std::string_view text, const std::string& path);
 EngineTimes read_times_file(const std::string& path);
 

@@ -66,7 +66,8 @@ Verdict other_version(const EngineFacts& facts, std::string_view log) {
 }
 
 Verdict no_engine(const EngineFacts&, std::string_view) {
-  return {"is no engine that this TensorRT recognises", "name the file that --saveEngine wrote"};
+  return {"is not an engine that this TensorRT recognises",
+          "name the file that --saveEngine wrote"};
 }
 
 Verdict missing_plugin(const EngineFacts& facts, std::string_view) {

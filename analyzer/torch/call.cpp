@@ -38,7 +38,7 @@ const Tensor* Call::tensor(std::string_view name) const {
 
 const Tensor& Call::input(std::string_view name) const {
   if (const Tensor* found = tensor(name)) return *found;
-  fail("argument " + quote(name) + " is no tensor");
+  fail("argument " + quote(name) + " is not a tensor");
 }
 
 std::vector<TensorRef> Call::tensors(std::string_view name) const {

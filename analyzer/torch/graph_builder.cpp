@@ -133,7 +133,7 @@ std::size_t GraphBuilder::add_call(const CallSite& site) {
 // Folded: depends on constants and shapes alone. Forms of a stored weight remember it.
 void GraphBuilder::settle_outputs(const Call& call, Layer& layer,
                                   const std::vector<TensorId>& inputs) {
-  // What is made from sizes alone is no weight of the network.
+  // What is made from sizes alone is not a weight of the network.
   bool constant = !inputs.empty(), fixed = true;
   for (const TensorId id : inputs) {
     constant = constant && facts_[id].constant;

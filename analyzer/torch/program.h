@@ -92,7 +92,7 @@ struct Program {
   std::vector<std::pair<std::string, std::int64_t>> opsets;
 };
 
-// `name` is for messages. An Error if the text is no JSON or no program.
+// `name` is for messages. An Error if the text is not JSON or not a program.
 Program parse_program(std::string_view text, const std::string& name);
 
 }  // namespace ridgeline::pytorch

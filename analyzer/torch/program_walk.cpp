@@ -322,7 +322,7 @@ class ProgramWalk {
     for (const ProgramArgument& argument : node.inputs) {
       if (const auto* one = std::get_if<std::shared_ptr<ProgramGraph>>(&argument.value)) {
         inner.push_back(one->get());
-        operands.clear();  // a condition is no operand
+        operands.clear();  // a condition is not an operand
         continue;
       }
       const auto names = tensor_names(argument.value);

@@ -19,7 +19,7 @@ namespace ridgeline::pytorch {
 class SymbolSizes {
  public:
   // Binds --dim, --shape, --batch and --assume-dim. An Error if one of them does not fit the file,
-  // with exit code `incomplete` if a size is known to nobody.
+  // with exit code `incomplete` if a size is unknown.
   SymbolSizes(const Program& program, const ReadOptions& options, std::string path);
 
   std::pair<std::int64_t, ShapeSource> size(const Size& size);

@@ -34,7 +34,7 @@ struct TrainingOptions {
 struct Training {
   Graph graph;  // Layer::pass holds the purpose of each layer
   RunMemory memory;
-  // Convolutions whose batch normalisation was folded into them at export, as far as names tell.
+  // Convolutions whose batch normalisation was folded into them at export, as far as names show.
   std::size_t folded_norms = 0;
   std::vector<std::string> without_gradient;  // layers whose Op has no gradient rule
   double unreached = 0;  // elements of trainable parameters that no gradient reaches

@@ -44,7 +44,7 @@ const PlannedMode& mode_to_install(const Plan& plan) {
   return plan.chosen;
 }
 
-// The mode as the device has it, masks and clusters included.
+// With the masks and clusters of the device.
 DeviceMode device_mode_of(const PlannedMode& chosen, const KnownDevice& known) {
   const OperatingPoint& point = chosen.point;
   ModeRequest request;
@@ -222,8 +222,9 @@ Command plan_command() {
       .positional = "[MODEL]",
       .max_positional = 1,
       .description =
-          "Predicts an ONNX file, a TensorRT engine or a network by name in every power mode of a "
-          "machine, for every listed batch and data type, and chooses the stock mode with the "
+          "Predicts an ONNX or PyTorch file, a TensorRT engine or a network by name in every power "
+          "mode of a machine, for every listed batch and data type, and chooses the stock mode "
+          "with the "
           "least energy (or time, "
           "power, energy-delay product) that meets the limits with 90 % probability. Prints the "
           "command that enters it, what other clocks would save, what the choice saves over the "

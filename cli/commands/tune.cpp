@@ -312,7 +312,7 @@ MachineModel fitted_model(const Candidate& chosen, const std::vector<Candidate>&
   for (const auto& [setting, run] : runs)
     if (candidates[setting].threads == chosen.threads)
       rows.push_back(observation_of(run, candidates[setting]));
-  // The model has the name of the processor, which is no entry of the catalog.
+  // The model has the name of the processor, which the catalog does not have.
   LoadedDevices devices;
   const std::string& device = runs.front().second.device;
   devices.emplace(device, catalog::load(device));
@@ -441,7 +441,7 @@ Command tune_command() {
       .max_positional = 1,
       .description =
           "Starts from what the profile of this machine predicts, then runs the network (as 'run' "
-          "does) with the threads and batch that would tell most about the choice, learns from "
+          "does) with the threads and batch that would inform the choice most, learns from "
           "the run, and stops when the choice is expected to cost at most 3 % more than the best "
           "setting (--until). Minimises energy per sample if this machine has a power sensor, "
           "otherwise time per sample; --latency limits the time of a batch. Prints the choice with "

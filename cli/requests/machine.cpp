@@ -5,9 +5,9 @@
 
 namespace ridgeline::cli {
 
-void add_machine_options(OptionsDescription& options) {
+void add_machine_options(OptionsDescription& options, const std::string& without) {
   options.add_text("on", "DEVICE|FILE",
-                   "machine: a catalog device, a fitted model or a profile; default: this machine");
+                   "machine: a catalog device, a fitted model or a profile; default: " + without);
   options.add_text("mode", "MODE",
                    "power mode: a label such as 30W or caps such as gpu=612MHz,sm=8; default: the "
                    "device's default, or the profile's first");
@@ -24,7 +24,7 @@ void add_board_offset_option(OptionsDescription& options) {
 void add_host_cpu_option(OptionsDescription& options) {
   options.add_text("host-cpu", "NAME|FACTOR",
                    "graphics cards only: CPU of the server, for example 'Xeon 8480', or the speed "
-                   "of one thread (1: EPYC 7742); default: unknown by 50 %");
+                   "of one thread (1: EPYC 7742); default: 1, uncertain by 50 %");
 }
 
 MachineRequest machine_request(const Options& options) {

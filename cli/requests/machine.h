@@ -2,12 +2,15 @@
 // MachineRequest. Which machine they name is decided in roofline/model/machine.h.
 #pragma once
 
+#include <string>
+
 #include "cli/options.h"
 #include "roofline/model/machine.h"
 
 namespace ridgeline::cli {
 
-void add_machine_options(OptionsDescription& options);
+// `without` names the machine that is taken if --on is not given.
+void add_machine_options(OptionsDescription& options, const std::string& without = "this machine");
 void add_board_offset_option(OptionsDescription& options);
 void add_host_cpu_option(OptionsDescription& options);
 

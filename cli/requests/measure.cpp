@@ -110,7 +110,8 @@ void add_measure_options(OptionsDescription& options) {
       "200s, where power can be read 42s and 270s)");
   options.add_text("sustain", "TIME",
                    "with --gpu, hold each compute and DRAM peak for this long as well, for example "
-                   "5s; 0s: not (default: 5s, with --quick 0s; in at most 30 % of the budget)");
+                   "5s; 0s turns it off (default: 5s, with --quick 0s; in at most 30 % of the "
+                   "budget)");
   options.add_text("only", "WORDS",
                    "measure only what matches one of these words: dtypes, memory levels, "
                    "directions, sections, instruction sets, kernels; for example fp32,dram; "

@@ -268,7 +268,7 @@ std::optional<TrainingOptions> training_details(const Options& options, bool wan
   if (training.mixed_precision && dtype != "fp32" && dtype != "fp16" && dtype != "bf16")
     throw usage_error("--mixed-precision", "has no meaning in " + dtype, "use fp16 or bf16");
   if (options.text_or_empty("phase") == to_string(Phase::decode))
-    throw usage_error("--phase decode", "is no training step", "train on whole texts: --seq N");
+    throw usage_error("--phase decode", "is not a training step", "train on whole texts: --seq N");
   return training;
 }
 

@@ -49,7 +49,7 @@ void add_training_details(OptionsDescription& options);
 // Absent without --train; then its companions are usage errors.
 std::optional<TrainingOptions> training_options(const Options& options);
 
-// What the companions say; `wanted` tells whether there is training, whatever --train looks like.
+// What the companions say; `wanted` says whether there is training, whatever --train looks like.
 std::optional<TrainingOptions> training_details(const Options& options, bool wanted);
 
 }  // namespace ridgeline::cli

@@ -447,7 +447,7 @@ void add_plan_options(OptionsDescription& options) {
                    "knobs that may differ from a stock mode: gpu, emc, cpu (clock and cores), sm "
                    "or all; default: gpu,emc, and what --filter names");
   options.add_text("reserve-cores", "N", "cores that other programs keep busy");
-  options.add_text("reserve-cpu", "CLOCK", "lowest CPU clock that other programs can do with");
+  options.add_text("reserve-cpu", "CLOCK", "lowest CPU clock that other programs need");
   options.add_text("host", "TIME@CLOCK",
                    "CPU work around each sample, on one core: 3ms@2GHz for decoding and drawing");
   options.add_flag("pipelined", "with --host: it overlaps with the device's work, on another core");

@@ -67,7 +67,7 @@ std::optional<E> lenient_token(std::string_view word) {
   return std::nullopt;
 }
 
-// `fallback` where the option is not given; a word that is no token is a usage error that lists
+// `fallback` where the option is not given; another word is a usage error that lists
 // the right ones.
 template <class E>
 E token_option(const Options& options, const char* name, E fallback) {

@@ -322,7 +322,7 @@ PowerMeter::Burst long_run(Bench& bench, std::size_t index, std::uint64_t l2_byt
 }
 
 // Arithmetic alone beside the sweep of the same data type: where memory is so slow that it limits
-// every point of the sweep, only this tells constant power from that of traffic.
+// every point of the sweep, only this separates constant power from that of traffic.
 bool is_power_peak(const PlannedTrial& trial) {
   return trial.role == Role::compute && trial.missing.empty() && trial.instruction.empty() &&
          trial.kernel().unit == Unit::vector && trial.kernel().dtype == DType::fp32 &&
@@ -367,7 +367,7 @@ void warn_of_code(Gpu& gpu, const std::vector<PlannedTrial>& plan,
   if (from_ptx)
     conditions.warnings.push_back(
         {fmt::format("this build has no machine code for sm_{}: the driver compiled the kernels, "
-                     "which nobody has proved",
+                     "which is not proved",
                      gpu.facts().architecture),
          fmt::format("build with RIDGELINE_CUDA_ARCHITECTURES={}", gpu.facts().architecture)});
 }

@@ -154,7 +154,7 @@ class Verifier {
   // By the first way of which every metric was counted.
   static void add_up(VerifiedQuantity& quantity, const std::vector<Terms>& ways,
                      const std::vector<std::string>& known, const std::vector<double>& values) {
-    if (ways.empty()) quantity.why = "no metric of this architecture tells it";
+    if (ways.empty()) quantity.why = "this architecture has no metric for it";
     for (const Terms& way : ways) {
       double sum = 0;
       const bool whole = std::ranges::all_of(way, [&](const VerifiedQuantity::Term& term) {
@@ -220,7 +220,7 @@ Verification verify_counters(Gpu& gpu, const std::vector<PlannedTrial>& plan, Pr
   std::set<const Kernel*> done;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     progress(static_cast<double>(i) / static_cast<double>(plan.size()));
-    const Role role = plan[i].role;  // others do no work that a counter could tell
+    const Role role = plan[i].role;  // the others do no work that a counter shows
     if (!plan[i].missing.empty() ||
         (role != Role::compute && role != Role::memory && role != Role::sweep))
       continue;

@@ -65,7 +65,7 @@ void add(std::string& note, const std::string& text) {
 }
 
 std::string cache_note(const ReadSet& set) {
-  if (!set.cache_seen()) return "whether the page cache held the files cannot be told here";
+  if (!set.cache_seen()) return "this system does not show whether the page cache held the files";
   if (set.cached_share() <= cached_above) return {};
   return "the page cache kept " + format_percent(set.cached_share()) + " of the files";
 }

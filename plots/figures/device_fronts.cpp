@@ -1,4 +1,4 @@
-// Only the fronts: the modes of several devices on each other could not be told apart.
+// Only the fronts: the modes of several devices would hide each other.
 #include "plots/figures/device_fronts.h"
 
 #include <fmt/format.h>
@@ -120,7 +120,7 @@ Figure device_fronts_figure(const std::vector<DevicePlan>& devices) {
   figure.title = fmt::format("Modes for {} on {} devices, {}", first.run.network, fronts.size(),
                              to_string(first.run.runtime));
   figure.caption = "Lines: the modes that no other mode beats in both. Choices: " + choices +
-                   ". A stock mode that meets the limits is chosen before clocks of one's own. "
+                   ". A stock mode that meets the limits is chosen before custom clocks. "
                    "Predicted; nothing was measured.";
   figure.description =
       fmt::format("Pareto fronts of {} devices in latency and energy.", fronts.size());

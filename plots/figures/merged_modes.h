@@ -1,4 +1,4 @@
-// Modes that a picture cannot tell apart share one panel or line: "15W, 30W".
+// Modes that look alike in a picture share one panel or line: "15W, 30W".
 #pragma once
 
 #include <string>

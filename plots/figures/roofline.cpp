@@ -16,7 +16,7 @@
 namespace ridgeline {
 namespace {
 
-// More labels than this cannot be told apart; the table has them all.
+// More labels than this overlap; the table has them all.
 constexpr int most_labels = 24;
 constexpr int longest_name = 32;  // columns of a point's name on the picture
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double band = 0.2;
 constexpr std::size_t most_intervals = 400;  // beyond that bars are all one sees
-// More than this cannot be told apart: the others share the last.
+// More colours than this look alike: the other groups share the last.
 constexpr Ink inks[] = {Ink::blue, Ink::vermillion, Ink::green, Ink::purple, Ink::orange, Ink::sky};
 constexpr Marker markers[] = {Marker::dot,     Marker::ring,         Marker::square,
                               Marker::diamond, Marker::open_diamond, Marker::dot};

@@ -109,7 +109,7 @@ struct Power {
   double leakage_heating = 0;
 };
 
-// Factors on the time of kernels that no measurement taught; 1 for all others.
+// Factors on the time of kernels that no measurement covers; 1 for all others.
 struct UnfamiliarScales {
   std::array<double, subject_count> subject;
   std::array<double, dtype_count> dtype;  // of products

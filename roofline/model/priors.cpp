@@ -224,7 +224,7 @@ class Priors {
   ParameterCollector parameters_;
 };
 
-// Energies of chips that nobody measured: those of the measured chip of their kind (A100 for
+// Energies of chips without measurements: those of the measured chip of their kind (A100 for
 // graphics cards, AGX Orin for Jetsons) times these ratios, which follow from the process.
 // Foundries publish power at equal speed: TSMC N5 0.7 of N7, N7 0.38 of 16FF+, 12FFN about 0.8 of
 // 16FF+, 16FF+ 0.4 of 20SoC, Samsung 8LPP 0.9 of its 10 nm, which is 1 / 0.6 of N7. Wider products

@@ -154,7 +154,7 @@ double bus_bandwidth(const MachineModel& model, const OperatingPoint& point) {
          point.memory_hz.value_or(0);
 }
 
-// The parameters that the power of sweeps tells apart.
+// The parameters that the power of sweeps determines.
 bool is_of_power(std::string_view name) {
   constexpr auto names = std::to_array<std::string_view>(
       {"soc_static_w", "memory_static_w", "board_w", "idle_w", "memory_static_joule_per_peak_byte",
@@ -212,7 +212,7 @@ Observation observation_of(const ProfileMode& mode, const PowerRow& row) {
 }
 
 // The voltage of each clock with power is free but that of the highest, which keeps the energies
-// apart from it: a board's curve is no straight line above its knee, and the best mode is where it
+// apart from it: a board's curve is not straight above its knee, and the best mode is where it
 // bends.
 MachineModel with_voltages(MachineModel model, const Profile& profile,
                            const std::vector<bool>& left_out) {

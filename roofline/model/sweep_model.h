@@ -1,6 +1,6 @@
 // One MachineModel for all modes of a board whose profile has GPU rows of several modes: rates per
 // SM and clock, bandwidth by memory and by GPU clock, launch cost by CPU clock, and power with its
-// voltage curve. What the profile does not tell keeps its prior.
+// voltage curve. What the profile does not determine keeps its prior.
 #pragma once
 
 #include <cstddef>

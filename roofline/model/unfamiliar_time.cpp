@@ -101,7 +101,7 @@ std::vector<Unfamiliar> unfamiliar_time(const MachineModel& model, const Network
 
 std::string to_text(const Unfamiliar& unfamiliar) {
   return fmt::format(
-      "no measurement taught the rate of {}: {} of the time, uncertain by a factor "
+      "no measurement covers the rate of {}: {} of the time, uncertain by a factor "
       "of {}",
       unfamiliar.what, format_percent(unfamiliar.time_share), format_number(unfamiliar.factor, 2));
 }

@@ -1,4 +1,4 @@
-// The part of a step that no measurement taught, by subject: what an answer must name.
+// The part of a step that no measurement covers, by subject: what an answer must name.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace ridgeline {
 std::vector<Unfamiliar> unfamiliar_time(const MachineModel& model, const NetworkLoad& load,
                                         const Conditions& conditions, const Step& step);
 
-// "no measurement taught the rate of window attention …: 18 % of the time, uncertain by a factor of
+// "no measurement covers the rate of window attention …: 18 % of the time, uncertain by a factor of
 // 1.9".
 std::string to_text(const Unfamiliar& unfamiliar);
 std::vector<std::string> texts(const std::vector<Unfamiliar>& unfamiliar);

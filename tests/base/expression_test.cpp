@@ -51,7 +51,7 @@ TEST(Expression, FaultsSayWhere) {
   EXPECT_EQ(fault("(1").at, 2U);
   EXPECT_EQ(fault("1 2").what, "\"2\" does not belong here");
   EXPECT_EQ(fault("").at, 0U);
-  EXPECT_THAT(fault("twice(3)").what, ::testing::HasSubstr("is no function of 1 number"));
+  EXPECT_THAT(fault("twice(3)").what, ::testing::HasSubstr("is not a function of 1 number"));
   EXPECT_FALSE(fault("1 +").is_of_value);
 }
 

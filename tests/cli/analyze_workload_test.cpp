@@ -184,7 +184,7 @@ TEST(AnalyzeWorkload, BadInputIsOneLine) {
       {{"resnet50", "--train", "--dtype", "int8"}, 1, "cannot learn"},
       {{"resnet50", "--train", "--runtime", "tensorrt"}, 2, "runs no training step"},
       {{"resnet50", "--train", "--mixed-precision", "--dtype", "fp64"}, 2, "no meaning in fp64"},
-      {{"gpt2", "--train", "--phase", "decode"}, 2, "is no training step"},
+      {{"gpt2", "--train", "--phase", "decode"}, 2, "is not a training step"},
       {{"resnet50", "--train", "--freeze-until", ""}, 2, "names no layer"},
       {{"resnet50", "--rules", "pagoda", "--dtype", "fp16"}, 2, "4 bytes an element"},
       {{"missing.onnx", "--seq", "3"}, 2, "--seq"},

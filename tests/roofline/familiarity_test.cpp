@@ -1,4 +1,4 @@
-// What no measurement taught: which kernels that is, how far it widens an interval, and how an
+// What no measurement covers: which kernels that is, how far it widens an interval, and how an
 // answer names it.
 #include "roofline/model/familiarity.h"
 
@@ -165,7 +165,7 @@ TEST(Familiarity, AnswersNameIt) {
   };
   EXPECT_THAT(named(orin_device, load_of("resnet50", Runtime::torch_eager, 8)), IsEmpty());
   EXPECT_THAT(named(orin_device, load_of("vit_b_32", Runtime::torch_eager, 64)),
-              HasSubstr("no measurement taught the rate of fused attention with torch-eager on "
+              HasSubstr("no measurement covers the rate of fused attention with torch-eager on "
                         "Jetson boards"));
   EXPECT_THAT(named(orin_device, load_of("resnet50", Runtime::onnxruntime, 8)),
               HasSubstr("kernels of onnxruntime on Jetson boards"));

@@ -301,12 +301,9 @@ double ContestRow::without_run() const {
 }
 
 std::vector<ContestRow> contest(const std::vector<ContestCase>& cases, double limit) {
-  std::vector<ContestRow> rows{{"the run that tells most about the choice", {}},
-                               {"the widest interval", {}},
-                               {"random, with the model", {}},
-                               {"gradient descent, no model", {}},
-                               {"grid, no model", {}},
-                               {"random, no model", {}}};
+  std::vector<ContestRow> rows{{"the most informative run", {}}, {"the widest interval", {}},
+                               {"random, with the model", {}},   {"gradient descent, no model", {}},
+                               {"grid, no model", {}},           {"random, no model", {}}};
   for (const ContestCase& each : cases) {
     rows[0].runs.push_back(with_model(each, limit, [&](const auto& draws, const auto& measured) {
       return choose_run(draws, each.goal, measured, exact)->setting;

@@ -145,11 +145,11 @@ class DescribedNode {
       return given->second;
     }
     if (!found->s.empty() || found->graph != nullptr || found->tensor != nullptr)
-      no_value(name, "the attribute is no number");
+      no_value(name, "the attribute is not a number");
     if (!found->ints.empty() || !found->floats.empty())
       return found->ints.empty() ? entry(found->floats, symbol, name)
                                  : entry(found->ints, symbol, name);
-    if (symbol.place) no_value(name, "the attribute is no list");
+    if (symbol.place) no_value(name, "the attribute is not a list");
     constexpr int is_float = 1;  // AttributeProto.FLOAT
     return found->type == is_float ? static_cast<double>(found->f) : static_cast<double>(found->i);
   }

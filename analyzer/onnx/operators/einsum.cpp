@@ -121,7 +121,7 @@ std::string subscripts_of(const NodeContext& context, std::string_view text) {
     } else if ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z')) {
       term += text[i];
     } else {
-      context.fail(fmt::format("'{}' has a character that is no subscript", text));
+      context.fail(fmt::format("'{}' has a character that is not a subscript", text));
     }
   }
   return term;

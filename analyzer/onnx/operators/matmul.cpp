@@ -17,8 +17,8 @@ namespace ridgeline::onnx {
 
 MatrixProduct matrix_product(const NodeContext& context, const Shape& a, const Shape& b) {
   if (a.empty() || b.empty())
-    context.fail(
-        fmt::format("a scalar is no matrix: operands are {} and {}", to_string(a), to_string(b)));
+    context.fail(fmt::format("a scalar is not a matrix: operands are {} and {}", to_string(a),
+                             to_string(b)));
   const std::int64_t k = a.back();
   const std::int64_t k_of_b = b.size() == 1 ? b[0] : b[b.size() - 2];
   if (k != k_of_b)

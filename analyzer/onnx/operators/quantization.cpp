@@ -16,7 +16,7 @@ void check_scale(const NodeContext& context) {
   const Shape& data = context.shape(0);
   const Shape& scale = context.shape(1);
   if (context.has(2) && element_count(context.shape(2)) != element_count(scale))
-    context.fail(named(context, 2) + " is no zero point for " + named(context, 1));
+    context.fail(named(context, 2) + " is not a zero point for " + named(context, 1));
   if (element_count(scale) == 1) return;
   const std::size_t axis = context.axis(context.integer("axis", 1), data.size());
   const std::int64_t block = context.integer("block_size", 0);

@@ -54,7 +54,7 @@ std::vector<std::optional<std::int64_t>> partly_known_integers(const NodeContext
     if (!element) continue;
     constexpr long double limit = 9223372036854775807.0L;
     if (!(*element >= -limit - 1 && *element <= limit))
-      context.fail("element " + std::to_string(i) + " of " + name + " is no 64-bit integer");
+      context.fail("element " + std::to_string(i) + " of " + name + " is not a 64-bit integer");
     values[i] = static_cast<std::int64_t>(*element);
   }
   return values;

@@ -1,6 +1,6 @@
-// Rule "channel-alignment": products whose channels are no multiple of what a tensor core reads at
-// once (16 bytes: 8 channels in fp16, 16 in int8; 32 is what int8 layouts are padded to). The rest
-// of the last group is computed and moved for nothing.
+// Rule "channel-alignment": products whose channels are not a multiple of what a tensor core reads
+// at once (16 bytes: 8 channels in fp16, 16 in int8; 32 is what int8 layouts are padded to). The
+// rest of the last group is computed and moved for nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Channels {
   std::int64_t in = 0, out = 0;
 };
 
-// Per group; nothing if the file does not tell.
+// Per group; nothing if the file does not say.
 std::optional<Channels> channels_of(const EngineLayer& layer) {
   if (layer.inputs.empty() || layer.out_maps <= 0 || layer.groups <= 0) return std::nullopt;
   const Shape& shape = layer.inputs.front().shape;
@@ -59,7 +59,7 @@ std::vector<Finding> find_unaligned_channels(const LintSubject& subject) {
                    "channels are 12), or leave it: there is one such layer in most networks",
                    {index, std::nullopt, std::nullopt, detail});
     else
-      findings.add(fmt::format("{} products with channels that are no multiple of {}",
+      findings.add(fmt::format("{} products with channels that are not a multiple of {}",
                                to_string(type), multiple),
                    fmt::format("choose channel counts that are multiples of {} ({} for the best "
                                "layouts), for example when the network is pruned",

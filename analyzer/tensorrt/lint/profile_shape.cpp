@@ -1,6 +1,6 @@
 // Rule "profile-shape": inputs whose shape is far from the one that TensorRT chose its kernels for,
 // and profiles whose largest shape is far above it. Files list profiles since TensorRT 11; before,
-// there is nothing to judge. What the wrong kernels cost, no file tells.
+// there is nothing to judge. No file shows what the wrong kernels cost.
 #include <fmt/format.h>
 
 #include <algorithm>

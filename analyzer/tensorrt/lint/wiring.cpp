@@ -20,7 +20,7 @@ Wiring::Wiring(const Engine& engine)
     if (io.is_input.value_or(false)) inputs.insert(io.tensor.name);
     if (!io.is_input.value_or(true)) outputs.insert(io.tensor.name);
   }
-  // Absent: nobody wrote it yet. Empty: a constant, or an input passed on.
+  // Absent: not written yet. Empty: a constant, or an input passed on.
   struct Writer {
     std::optional<std::size_t> layer;
     bool is_input = false;
@@ -31,7 +31,7 @@ Wiring::Wiring(const Engine& engine)
     Writer passed_on;
     for (const EngineTensor& input : layer.inputs) {
       const auto found = writers.find(input.name);
-      // The oldest files do not list inputs: there, what nobody wrote is one.
+      // The oldest files do not list inputs: there, what no layer wrote is one.
       const Writer writer = found != writers.end()
                                 ? found->second
                                 : Writer{{}, engine.io.empty() || inputs.contains(input.name)};

@@ -11,7 +11,7 @@ namespace ridgeline::cuda {
 template <class Arithmetic>
 struct DeviceCore;
 
-// Not volatile: equal chains or results that nobody stores must vanish, so that the proof sees it.
+// Not volatile: equal chains and results that are never stored must vanish, so that the proof sees it.
 // NOLINTBEGIN(bugprone-macro-parentheses): the text of an assembler statement has none.
 #define RIDGELINE_CORE(Arithmetic, Type, letter, count, text)                                  \
   template <>                                                                                  \

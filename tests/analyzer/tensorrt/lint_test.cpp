@@ -217,7 +217,7 @@ TEST(Lint, ChannelsThatFillNoTileAreFound) {
                         convolution("even", tensor("x", fp16), tensor("y", fp16))}));
   const auto findings = found(report, "channel-alignment");
   ASSERT_EQ(findings.size(), 2U);
-  EXPECT_THAT(findings[0].what, HasSubstr("no multiple of 8"));
+  EXPECT_THAT(findings[0].what, HasSubstr("not a multiple of 8"));
   EXPECT_THAT(findings[0].lost_s, Optional(::testing::DoubleNear(100e-6 * (1 - 20.0 / 24), 1e-12)));
   EXPECT_EQ(findings[0].layers.front().detail, "64 → 20 channels");
   EXPECT_EQ(findings[1].lost_s, std::nullopt);

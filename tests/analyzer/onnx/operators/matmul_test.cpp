@@ -44,7 +44,7 @@ TEST(MatMulRule, RefusalsNameTheNumbers) {
   EXPECT_NE(OneNode("MatMul").input({2, 3}).input({4, 5}).error().find(
                 "2x3 by 4x5: the left has 3 columns, the right 4 rows"),
             std::string::npos);
-  EXPECT_NE(OneNode("MatMul").input({}).input({4, 5}).error().find("a scalar is no matrix"),
+  EXPECT_NE(OneNode("MatMul").input({}).input({4, 5}).error().find("a scalar is not a matrix"),
             std::string::npos);
   EXPECT_NE(OneNode("MatMul").input({2, 3, 4}).input({3, 4, 5}).error().find(
                 "shapes 2 and 3 do not broadcast"),
