@@ -1,5 +1,5 @@
-// Networks executed by LibTorch. This header and its source need none of it; what does is in
-// execution/torch, a module that is loaded here.
+// Networks executed by LibTorch. This header and its source include none of its headers; the files
+// that do are in execution/torch, a module that is loaded here.
 #pragma once
 
 #include <cstddef>

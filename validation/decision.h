@@ -18,7 +18,7 @@ struct SettingDraws {
 };
 
 struct DecisionGoal {
-  bool energy = false;  // energy per sample is to be least; otherwise time per sample
+  bool energy = false;                   // minimise energy per sample instead of time
   std::optional<double> latency_s = {};  // limits of one step
   std::optional<double> power_w = {};
 };

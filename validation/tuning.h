@@ -1,5 +1,5 @@
 // Tuning: run, learn, decide, until the expected regret of the decision is below a limit. The loop
-// alone; what a run is (a network on this machine, a row of a table) is the caller's.
+// alone; the caller supplies the runs (a network on this machine, rows of a table).
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@
 
 namespace ridgeline::pytorch {
 
-// One forward run, call by call. Sizes are numbers, loops are unrolled, of branches the one that
-// was taken is there.
+// One forward run, call by call. Sizes are numbers, loops are unrolled, and only the branch
+// that was taken is there.
 struct TracedScript {
   Program program;
   std::optional<std::int64_t> batch;  // of the first input that has one

@@ -1,5 +1,5 @@
-// What the module of LibTorch offers to the program: names and types of its functions. That which
-// reads TorchScript is in analyzer/torch/script.h. No header of LibTorch is included here.
+// What the module of LibTorch offers to the program: names and types of its functions. The part
+// that reads TorchScript is in analyzer/torch/script.h. No header of LibTorch is included here.
 #pragma once
 
 #include <string>
