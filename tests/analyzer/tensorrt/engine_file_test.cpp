@@ -155,7 +155,7 @@ TEST(EngineFile, EveryKnownComplaintHasItsRemedy) {
        "was built by TensorRT"},
       {"[E] Error Code 1: Serialization (Serialization assertion plan->header.magicTag == "
        "rt::kPLAN_MAGIC_TAG failed.)",
-       "is no engine"},
+       "is not an engine"},
       {"[E] IPluginRegistry::getCreator: Error Code 4: Internal Error (Cannot find plugin: X)\n[E] "
        "Cannot deserialize plugin since corresponding IPluginCreator not found in Plugin Registry",
        "plugin"},
