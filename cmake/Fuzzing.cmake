@@ -27,11 +27,21 @@ add_executable(ridgeline_onnx_seeds tests/fuzz/onnx_seeds_main.cpp tests/support
                tests/support/onnx_builder.cpp)
 target_link_libraries(ridgeline_onnx_seeds PRIVATE ridgeline_fuzzed)
 
-add_executable(ridgeline_torch_fuzz tests/fuzz/torch_fuzz_main.cpp)
+add_executable(ridgeline_torch_fuzz tests/fuzz/torch_fuzz_main.cpp tests/fuzz/json_mutator.cpp)
 target_link_options(ridgeline_torch_fuzz PRIVATE -fsanitize=fuzzer)
 target_link_libraries(ridgeline_torch_fuzz PRIVATE ridgeline_fuzzed)
 
-add_executable(ridgeline_tensorrt_fuzz tests/fuzz/tensorrt_fuzz_main.cpp
+add_executable(ridgeline_torch_seeds tests/fuzz/torch_seeds_main.cpp)
+target_link_libraries(ridgeline_torch_seeds PRIVATE ridgeline_fuzzed)
+
+add_executable(ridgeline_tensorrt_fuzz tests/fuzz/tensorrt_fuzz_main.cpp tests/fuzz/json_mutator.cpp
                tests/analyzer/tensorrt/toy_onnx.cpp tests/support/onnx_builder.cpp)
 target_link_options(ridgeline_tensorrt_fuzz PRIVATE -fsanitize=fuzzer)
 target_link_libraries(ridgeline_tensorrt_fuzz PRIVATE ridgeline_fuzzed)
+
+# It loads libridgeline_torch.so from its folder (./run puts the one of the release build there):
+# the headers of LibTorch 1.13 do not compile with clang in C++20.
+add_executable(ridgeline_torchscript_fuzz tests/fuzz/torchscript_fuzz_main.cpp
+               tests/fuzz/script_mutator.cpp)
+target_link_options(ridgeline_torchscript_fuzz PRIVATE -fsanitize=fuzzer)
+target_link_libraries(ridgeline_torchscript_fuzz PRIVATE ridgeline_fuzzed)

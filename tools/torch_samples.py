@@ -102,3 +102,23 @@ class Recurrent(nn.Module):
 
     def forward(self, x):
         return self.last(self.lstm(x)[0][:, -1])
+
+
+class Rare(nn.Module):
+    """Operators of transformers and of audio networks that few others use."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.utils.parametrizations.weight_norm(nn.Conv1d(16, 16, 3, padding=1))
+        self.lstm = nn.LSTM(16, 32, proj_size=8)  # a product makes the state smaller
+        self.experts = nn.Parameter(torch.randn(4, 8, 24))
+        self.left = nn.Parameter(torch.randn(24, 6))
+        self.right = nn.Parameter(torch.randn(6, 10))
+
+    def forward(self, x, positions):
+        starts = positions.diff(prepend=positions[:, :1] - 1) != 1
+        x = self.lstm(self.conv(x).permute(2, 0, 1))[0].flatten(0, 1)
+        counts = torch.histc(positions.float(), bins=4, min=0, max=3)
+        x = torch._grouped_mm(x.bfloat16(), self.experts.bfloat16(), counts.cumsum(0).int())
+        low_rank = torch.einsum("td,dr,rk->tk", x.float(), self.left, self.right)
+        return torch.cdist(low_rank, low_rank), starts

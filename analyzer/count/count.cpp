@@ -154,7 +154,9 @@ class Arithmetic {
         amount(op.directions) * amount(op.steps) * amount(op.batch) * amount(op.hidden);
     const double gates = op.cell == Cell::lstm ? 4 : op.cell == Cell::gru ? 3 : 1;
     multiply_accumulate(compute_unit(part_.op, part_.dtype),
-                        cells * gates * (amount(op.input) + amount(op.hidden)));
+                        cells * gates * (amount(op.input) + amount(state_size(op))));
+    if (op.projection > 0)
+      multiply_accumulate(compute_unit(part_.op, part_.dtype), cells * amount(op.projection));
     if (op.bias) accumulate(cells * 2 * gates);  // bias of input and of recurrence
     const ElementCost& sigmoid = weights_.of(Function::sigmoid);
     const ElementCost& tanh = weights_.of(Function::tanh);

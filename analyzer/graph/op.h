@@ -96,7 +96,14 @@ struct Recurrent {
   std::int64_t directions = 1, steps = 1, batch = 1, input = 1, hidden = 1;
   bool bias = false;
   bool peepholes = false;  // lstm only
+  std::int64_t projection =
+      0;  // lstm only: size of the state that a product makes of hidden; 0: none
 };
+
+// The size of what each step passes to the next one and to the next layer.
+inline std::int64_t state_size(const Recurrent& op) {
+  return op.projection > 0 ? op.projection : op.hidden;
+}
 
 // Rows taken from a table by index; only these rows are read.
 struct Gather {

@@ -49,7 +49,7 @@ std::optional<Gemm> gemm_of(const Op& op) {
     constexpr std::int64_t gates[] = {4, 3, 1};
     return Gemm{size(recurrent->batch),
                 size(gates[static_cast<int>(recurrent->cell)] * recurrent->hidden),
-                size(recurrent->input + recurrent->hidden),
+                size(recurrent->input + state_size(*recurrent)),
                 size(recurrent->steps * recurrent->directions), 1};
   }
   return std::nullopt;

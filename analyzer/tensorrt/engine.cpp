@@ -33,6 +33,11 @@ constexpr std::string_view how_to_export =
               ExitCode::incomplete);
 }
 
+[[noreturn]] void fail_with_times(const std::string& path) {
+  throw Error(path, "holds times, not layers",
+              "give it as --times FILE beside the file of trtexec --exportLayerInfo");
+}
+
 [[noreturn]] void refuse_second_engine(const std::string& path) {
   throw Error(path, "holds two engines", "put each into a file of its own");
 }
@@ -181,9 +186,7 @@ class Document {
                       ? "give a model's file or name, or what trtexec --exportLayerInfo wrote"
                       : hint);
     }
-    if (reader_.seen().times)
-      throw Error(path_, "holds times, not layers",
-                  "give it as --times FILE beside the file of trtexec --exportLayerInfo");
+    if (reader_.seen().times) fail_with_times(path_);
     throw Error(path_, has_engine_ ? "the engine has no layers" : "holds no layers of an engine",
                 std::string(how_to_export));
   }
@@ -285,6 +288,7 @@ void read_log(Document& document, std::string_view text, const std::string& path
   if (!document.is_empty()) return;
   if (const KnownFile file = file_kind(path); file.kind == FileKind::network)
     throw Error(path, "is not a TensorRT engine", file.hint);
+  if (text.find("=== Profile (") != std::string_view::npos) fail_with_times(path);
   throw Error(path, "no layer information in this text", std::string(how_to_export));
 }
 

@@ -68,6 +68,13 @@ std::vector<std::string_view> tensor_names(const ProgramValue& value) {
   return names;
 }
 
+// Of networks that PT2E has quantised: weights in int8 are buffers of such names.
+bool is_frozen_parameter(const InputSpec& spec) {
+  const std::string_view name = spec.name;
+  return spec.kind == InputKind::buffer &&
+         name.substr(name.rfind('.') + 1).starts_with("_frozen_param");
+}
+
 class ProgramWalk {
  public:
   ProgramWalk(const Program& program, SymbolSizes& sizes, const ReadOptions& options,
@@ -137,8 +144,8 @@ class ProgramWalk {
       return;
     }
     if (!spec.name.empty()) tensor.name = spec.name;
-    scope[spec.graph_name] =
-        builder_.add_weight(std::move(tensor), spec.kind == InputKind::parameter);
+    scope[spec.graph_name] = builder_.add_weight(
+        std::move(tensor), spec.kind == InputKind::parameter || is_frozen_parameter(spec));
   }
 
   TensorId tensor_of(std::string_view name, const Scope& scope, std::string_view node) const {

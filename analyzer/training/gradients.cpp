@@ -225,11 +225,14 @@ struct GradientOf {
     MatMul weights;
     weights.batch = op.directions;
     weights.m = gates[static_cast<int>(op.cell)] * op.hidden;
-    weights.n = op.input + op.hidden;
+    weights.n = op.input + state_size(op);
     weights.k = op.steps * op.batch;
     Gradient gradient;
     gradient.data = {{data}};
     gradient.weights = {weights};
+    if (op.projection > 0)
+      gradient.weights.push_back(
+          MatMul{op.directions, op.projection, op.hidden, op.steps * op.batch, false, 0, 0});
     gradient.data_reads = reads::outputs | reads::weights;
     return gradient;
   }

@@ -264,21 +264,24 @@ class LayerTranslator {
   // Weights of its own: files and modules lay them out in many ways.
   LayerFunction make(const Recurrent& op) {
     if (op.peepholes) throw Unsupported{"has peepholes"};
+    const std::int64_t state = state_size(op);
     const std::int64_t gates = op.cell == Cell::lstm ? 4 : op.cell == Cell::gru ? 3 : 1;
     const auto options = at::TensorOptions(out_type());
     std::vector<at::Tensor> weights;
     for (std::int64_t direction = 0; direction < op.directions; ++direction) {
       weights.push_back(at::randn({gates * op.hidden, op.input}, options) * 0.05);
-      weights.push_back(at::randn({gates * op.hidden, op.hidden}, options) * 0.05);
+      weights.push_back(at::randn({gates * op.hidden, state}, options) * 0.05);
       if (op.bias)
         for (int i = 0; i < 2; ++i) weights.push_back(at::zeros({gates * op.hidden}, options));
+      if (op.projection > 0) weights.push_back(at::randn({state, op.hidden}, options) * 0.05);
     }
     if (trains_)
       for (std::size_t i = 0; i < weights.size(); ++i) {
         weights[i].set_requires_grad(true);
         hidden_->push_back({fmt::format("{}.weight_{}", layer_.name, i), weights[i]});
       }
-    const at::Tensor start = at::zeros({op.directions, op.batch, op.hidden}, options);
+    const at::Tensor start = at::zeros({op.directions, op.batch, state}, options);
+    const at::Tensor cells = at::zeros({op.directions, op.batch, op.hidden}, options);
     const std::vector<std::int64_t> in_sizes{op.steps, op.batch, op.input};
     const bool bias = op.bias, both = op.directions == 2, trains = trains_;
     const Cell cell = op.cell;
@@ -286,7 +289,7 @@ class LayerTranslator {
       const at::Tensor x = in[0].reshape(in_sizes);
       if (cell == Cell::lstm) {
         const auto [y, h, c] =
-            at::lstm(x, {start, start}, weights, bias, 1, 0.0, trains, both, false);
+            at::lstm(x, {start, cells}, weights, bias, 1, 0.0, trains, both, false);
         return {y, h, c};
       }
       const auto [y, h] = cell == Cell::gru

@@ -300,8 +300,11 @@ TEST(Count, RecurrentCellsByHand) {
   op.peepholes = true;
   EXPECT_THAT(count(op).flop,
               ElementsAre(vector(cells * (8 + 12 + 10 + 4 + 6)), matrix(cells * 8 * 24)));
-  op.cell = Cell::gru;
   op.peepholes = false;
+  op.projection = 4;  // the state that each step takes, and the product that makes it
+  EXPECT_EQ(count(op).macs, cells * (4 * (8 + 4) + 4));
+  op.projection = 0;
+  op.cell = Cell::gru;
   EXPECT_THAT(count(op).flop, ElementsAre(vector(cells * (6 + 8 + 5 + 5)), matrix(cells * 6 * 24)));
   op.cell = Cell::rnn;
   op.bias = false;

@@ -88,6 +88,15 @@ TEST(TorchScript, IndicesMasksAndBatchesFollowTheOptions) {
   EXPECT_EQ(larger["totals"]["macs"], 3 * (qkv + out + products));
 }
 
+// The whole layer is one call of LibTorch: attention with its projections, and the inner products.
+TEST(TorchScript, TheFastPathOfAnEncoderLayerIsCounted) {
+  if (!has_torch()) GTEST_SKIP() << "built without LibTorch";
+  const Json json = analyzed({sample("fast_path.pt"), "--shape", "2x10x32"});
+  const double projections = 4 * 20 * 32 * 32, products = 2 * 2 * 10 * 10 * 32;
+  EXPECT_EQ(json["totals"]["macs"], projections + products + 2 * 20 * 32 * 64);
+  EXPECT_THAT(json["unknown"], IsEmpty());
+}
+
 // What runs is counted; what the script prints does not mix with the answer.
 TEST(TorchScript, LoopsAndBranchesAreFollowed) {
   if (!has_torch()) GTEST_SKIP() << "built without LibTorch";

@@ -20,6 +20,7 @@
 #include "analyzer/tensorrt/times.h"
 #include "base/json.h"
 #include "tests/analyzer/tensorrt/toy.h"
+#include "tests/fuzz/json_mutator.h"
 #include "tests/fuzz/refused_or.h"
 
 namespace {
@@ -63,6 +64,18 @@ void read_and_judge(std::string_view text) {
 }
 
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+// Half of the inputs change as JSON, the others byte by byte.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  const std::string_view before(reinterpret_cast<const char*>(data), size);
+  const std::string after = seed % 2 == 0 ? testing::mutated_json(before, seed / 2) : std::string();
+  if (after.empty() || after.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
+  after.copy(reinterpret_cast<char*>(data), after.size());
+  return after.size();
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

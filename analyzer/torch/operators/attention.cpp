@@ -29,6 +29,71 @@ void scaled_dot_product_attention(Call& call) {
   call.emit(op);
 }
 
+// --- The fast paths of nn.MultiheadAttention and nn.TransformerEncoderLayer: several steps in one
+// call. Its tensors are [batch, length, width].
+
+MatMul projection(std::int64_t rows, std::int64_t in, std::int64_t out) {
+  MatMul op;
+  op.m = rows;
+  op.k = in;
+  op.n = out;
+  op.bias = true;
+  return op;
+}
+
+struct Heads {
+  std::int64_t batch, q_length, kv_length, width, heads;
+};
+
+void emit_attention(Call& call, const Heads& of) {
+  std::int64_t q_rows = of.batch, kv_rows = of.batch;
+  if (of.heads < 1 || __builtin_mul_overflow(q_rows, of.q_length, &q_rows) ||
+      __builtin_mul_overflow(kv_rows, of.kv_length, &kv_rows) || of.width > (std::int64_t{1} << 40))
+    Call::fail("it has " + std::to_string(of.heads) + " heads of " + std::to_string(of.width));
+  call.emit(projection(q_rows, of.width, of.width));
+  call.emit(projection(kv_rows, of.width, 2 * of.width));
+  Attention op;
+  op.batch = of.batch;
+  op.q_heads = op.kv_heads = of.heads;
+  op.q_length = of.q_length;
+  op.kv_length = of.kv_length;
+  op.qk_dimension = op.v_dimension = of.width / of.heads;
+  call.emit(op);
+  call.emit(projection(q_rows, of.width, of.width));
+}
+
+void multi_head_attention(Call& call) {
+  const Shape& query = call.shape("query");
+  const Shape& key = call.shape("key");
+  if (query.size() != 3 || key.size() != 3)
+    Call::fail("query and key are " + to_string(query) + " and " + to_string(key));
+  call.not_data("mask");
+  call.order({"query", "key", "value"});
+  emit_attention(call, {query[0], query[1], key[1], query[2], call.integer("num_head", 1)});
+}
+
+void encoder_layer(Call& call) {
+  const Shape& data = call.shape("src");
+  const Shape& inner = call.shape("ffn_weight_1");
+  if (data.size() != 3 || inner.size() != 2)
+    Call::fail("its input is " + to_string(data) + ", its inner weight " + to_string(inner));
+  const std::int64_t rows = element_count(std::span(data).first(2)), elements = element_count(data);
+  std::int64_t inner_elements = rows;
+  if (__builtin_mul_overflow(inner_elements, inner[0], &inner_elements))
+    Call::fail("its inner weight is " + to_string(inner));
+  call.not_data("mask");
+  call.order({"src"});
+  emit_attention(call, {data[0], data[1], data[1], data[2], call.integer("num_heads", 1)});
+  call.emit(projection(rows, data[2], inner[0]));
+  call.emit(
+      Elementwise{call.flag("use_gelu", false) ? Function::gelu : Function::relu, inner_elements});
+  call.emit(projection(rows, inner[0], data[2]));
+  for (int half = 0; half < 2; ++half) {
+    call.emit(Elementwise{Function::add, elements});
+    call.emit(Normalize{Normalization::layer, elements, rows, true, false, 0});
+  }
+}
+
 }  // namespace
 
 std::span<const Operator> attention_operators() {
@@ -39,6 +104,8 @@ std::span<const Operator> attention_operators() {
       {"aten::_scaled_dot_product_flash_attention_for_cpu", scaled_dot_product_attention},
       {"aten::_scaled_dot_product_efficient_attention", scaled_dot_product_attention},
       {"aten::_scaled_dot_product_cudnn_attention", scaled_dot_product_attention},
+      {"aten::_native_multi_head_attention", multi_head_attention},
+      {"aten::_transformer_encoder_layer_fwd", encoder_layer},
       {"aten::_scaled_dot_product_fused_attention_overrideable", scaled_dot_product_attention},
   };
   return rows;

@@ -1,4 +1,6 @@
 // Arithmetic element by element, comparisons, casts and dropout.
+#include <algorithm>
+
 #include "analyzer/torch/operators/families.h"
 
 namespace ridgeline::pytorch {
@@ -64,6 +66,12 @@ void dropout(Call& call) {
 }
 
 void running_sum(Call& call) { call.elementwise(Function::add); }
+
+// Differences of neighbours, n times over.
+void differences(Call& call) {
+  for (std::int64_t i = std::clamp<std::int64_t>(call.integer("n", 1), 0, 64); i > 0; --i)
+    call.elementwise(Function::subtract);
+}
 
 }  // namespace
 
@@ -164,6 +172,34 @@ std::span<const Operator> elementwise_operators() {
       {"aten::erfc", pointwise<Function::erf>},
       {"aten::erfinv", pointwise<Function::erf>},
       {"aten::special_erf", pointwise<Function::erf>},
+      {"aten::absolute", pointwise<Function::absolute>},
+      {"aten::arccos", pointwise<Function::trigonometric>},
+      {"aten::arcsin", pointwise<Function::trigonometric>},
+      {"aten::arctan", pointwise<Function::trigonometric>},
+      {"aten::arctan2", pointwise<Function::trigonometric>},
+      {"aten::angle", pointwise<Function::trigonometric>},
+      {"aten::sinc", two_steps<Function::trigonometric, Function::divide>},
+      {"aten::arccosh", pointwise<Function::hyperbolic>},
+      {"aten::arcsinh", pointwise<Function::hyperbolic>},
+      {"aten::arctanh", pointwise<Function::hyperbolic>},
+      {"aten::deg2rad", pointwise<Function::multiply>},
+      {"aten::rad2deg", pointwise<Function::multiply>},
+      {"aten::ldexp", two_steps<Function::exp, Function::multiply>},
+      {"aten::logaddexp2", two_steps<Function::exp, Function::log>},
+      {"aten::xlogy", two_steps<Function::log, Function::multiply>},
+      {"aten::special_xlogy", two_steps<Function::log, Function::multiply>},
+      {"aten::hypot", two_steps<Function::multiply, Function::sqrt>},
+      {"aten::copysign", pointwise<Function::sign>},
+      {"aten::signbit", pointwise<Function::compare>},
+      {"aten::heaviside", pointwise<Function::compare>},
+      {"aten::isclose", two_steps<Function::subtract, Function::compare>},
+      {"aten::isneginf", pointwise<Function::compare>},
+      {"aten::isposinf", pointwise<Function::compare>},
+      {"aten::isreal", pointwise<Function::compare>},
+      {"aten::fix", pointwise<Function::round>},
+      {"aten::special_log1p", pointwise<Function::log>},
+      {"aten::special_expm1", pointwise<Function::exp>},
+      {"aten::special_logit", two_steps<Function::divide, Function::log>},
       {"aten::addcmul", two_steps<Function::multiply, Function::add>},
       {"aten::addcdiv", two_steps<Function::divide, Function::add>},
       {"aten::lerp", lerp},
@@ -173,6 +209,9 @@ std::span<const Operator> elementwise_operators() {
       {"aten::polar", two_steps<Function::trigonometric, Function::multiply>},
       {"aten::cumsum", running_sum},
       {"aten::cumprod", pointwise<Function::multiply>},
+      {"aten::cummax", pointwise<Function::maximum>},
+      {"aten::cummin", pointwise<Function::minimum>},
+      {"aten::diff", differences},
       {"aten::logcumsumexp", two_steps<Function::exp, Function::add>},
       {"aten::to", cast},
       {"aten::_to_copy", copy_of},

@@ -37,6 +37,9 @@ void scatter(Call& call) { update(call, false); }
 void scatter_and_add(Call& call) { update(call, true); }
 void index_put(Call& call) { update(call, call.flag("accumulate", false)); }
 
+// One addition to a bin per element.
+void count_in_bins(Call& call) { call.emit(Scatter{element_count(call.first().shape), true}); }
+
 // The sizes depend on data: all elements at most.
 void select_by_data(Call& call) {
   call.set_is_bound();
@@ -70,6 +73,8 @@ std::span<const Operator> lookup_operators() {
       {"aten::scatter", scatter},
       {"aten::scatter_add", scatter_and_add},
       {"aten::scatter_reduce", scatter_and_add},
+      {"aten::histc", count_in_bins},
+      {"aten::bincount", count_in_bins},
       {"aten::masked_scatter", scatter},
       {"aten::put", scatter},
   };

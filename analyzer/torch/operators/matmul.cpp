@@ -66,74 +66,152 @@ void addmm(Call& call) { product(call, "mat1", "mat2", "self"); }
 void addmv(Call& call) { product(call, "mat", "vec", "self"); }
 void baddbmm(Call& call) { product(call, "batch1", "batch2", "self"); }
 
-// Dimensions by their letters: shared and kept are the batch, shared and summed are k.
+// Products of a batch, added up: the batch is a part of k.
+void addbmm(Call& call) {
+  MatMul op = product_of(call.shape("batch1"), call.shape("batch2"));
+  if (__builtin_mul_overflow(op.k, op.batch, &op.k)) Call::fail("its batch is too large");
+  op.batch = 1;
+  op.bias = true;
+  call.order({"batch1", "batch2"});
+  call.emit(op);
+}
+
+// Rows of [m k], each times the [k n] of its group (experts of a mixture). How many rows a group
+// has depends on data; all together they are m.
+void grouped_mm(Call& call) {
+  const Tensor* left = call.tensor("self");
+  const Shape& a = left != nullptr ? left->shape : call.shape("input");
+  const Tensor* right = call.tensor("mat2");
+  const Shape& b = right != nullptr ? right->shape : call.shape("weight");
+  if (a.size() != 2 || b.size() != 3) {
+    if (a.size() == 3 && b.size() == 3) return call.emit(product_of(a, b));
+    fail_operands(a, b);
+  }
+  call.not_data("offs");
+  call.emit(product_of(a, Shape{b[1], b[2]}));
+}
+
+// --- einsum
+
+// A tensor with a letter for each dimension.
+struct Lettered {
+  std::string letters;
+  Shape shape;
+};
+
+std::int64_t size_of(const Lettered& tensor, char letter) {
+  const std::size_t at = tensor.letters.find(letter);
+  return at == std::string::npos ? 1 : tensor.shape[at];
+}
+
+// Leading dots stand for as many dimensions as are left over; they are named by digits, from the
+// last one, as they broadcast.
+Lettered lettered(std::string text, const Shape& shape, std::string_view equation) {
+  if (const std::size_t dots = text.find("..."); dots != std::string::npos) {
+    text.erase(dots, 3);
+    for (char name = '0'; text.size() < shape.size() && name <= '9'; ++name)
+      text.insert(text.begin() + static_cast<std::ptrdiff_t>(dots), name);
+  }
+  if (text.size() != shape.size()) Call::fail("the equation " + quote(equation));
+  return {std::move(text), shape};
+}
+
+// Shared and kept letters are the batch, shared and summed ones are k. Gives the result, whose
+// letters are those that `kept` holds.
+Lettered contract(Call& call, const Lettered& a, const Lettered& b, std::string_view kept) {
+  Lettered result;
+  MatMul op;
+  const auto grow = [&](std::int64_t& size, std::int64_t by) {
+    if (__builtin_mul_overflow(size, by, &size)) fail_operands(a.shape, b.shape);
+  };
+  std::int64_t elements = 1;
+  const auto keep = [&](char letter, std::int64_t size) {
+    if (result.letters.find(letter) != std::string::npos) return;
+    result.letters += letter;
+    result.shape.push_back(size);
+    grow(elements, size);
+  };
+  for (const char letter : a.letters) {
+    const bool is_shared = b.letters.find(letter) != std::string::npos;
+    const std::int64_t size = std::max(size_of(a, letter), size_of(b, letter));
+    if (!is_shared)
+      grow(op.m, size);
+    else if (kept.find(letter) != std::string_view::npos)
+      grow(op.batch, size);
+    else
+      grow(op.k, size);
+    if (!is_shared || kept.find(letter) != std::string_view::npos) keep(letter, size);
+  }
+  for (std::size_t i = 0; i < b.letters.size(); ++i)
+    if (a.letters.find(b.letters[i]) == std::string::npos) {
+      grow(op.n, b.shape[i]);
+      keep(b.letters[i], b.shape[i]);
+    }
+  if (op.k == 1)
+    call.emit(Elementwise{Function::multiply, elements});
+  else
+    call.emit(op);
+  return result;
+}
+
+// Operands are contracted from left to right, as PyTorch does unless opt_einsum is installed.
 void einsum(Call& call) {
   std::string equation;
   for (const char letter : call.text("equation", ""))
     if (letter != ' ') equation += letter;
   const std::vector<TensorRef> operands = call.tensors("tensors");
-  const std::size_t arrow = equation.find("->");
-  const std::size_t comma = equation.find(',');
+  if (operands.empty()) Call::fail("an einsum without operands");
   if (operands.size() == 1) {
-    if (call.out_elements() == element_count(call.at(operands[0]).shape)) return call.emit(View{});
-    return call.emit(
-        Reduce{Reduction::sum, element_count(call.at(operands[0]).shape), call.out_elements()});
+    const std::int64_t count = element_count(call.at(operands[0]).shape);
+    if (call.out_elements() == count) return call.emit(View{});
+    return call.emit(Reduce{Reduction::sum, count, call.out_elements()});
   }
-  if (operands.size() != 2 || comma == std::string::npos || operands[0].id == no_index ||
-      operands[1].id == no_index)
-    Call::fail("an einsum of more than two operands");
-  const std::string left = equation.substr(0, comma);
-  const std::string right = equation.substr(
-      comma + 1, arrow == std::string::npos ? std::string::npos : arrow - comma - 1);
-  const Shape& a = call.at(operands[0]).shape;
-  const Shape& b = call.at(operands[1]).shape;
-  // Leading dots stand for as many dimensions as are left over; they are part of the batch.
-  const auto letters = [](std::string text, std::size_t rank) {
-    const std::size_t dots = text.find("...");
-    if (dots == std::string::npos) return text;
-    text.erase(dots, 3);
-    char name = '0';
-    for (; text.size() < rank && name <= '9'; ++name)
-      text.insert(text.begin() + static_cast<std::ptrdiff_t>(dots), name);
-    return text;
-  };
-  const std::string l = letters(left, a.size()), r = letters(right, b.size());
-  if (l.size() != a.size() || r.size() != b.size()) Call::fail("the equation " + quote(equation));
-  std::string kept = arrow == std::string::npos ? std::string() : equation.substr(arrow + 2);
-  if (arrow == std::string::npos)
-    for (const char letter : l + r)
-      if (std::count(l.begin(), l.end(), letter) + std::count(r.begin(), r.end(), letter) == 1)
-        kept += letter;
-  MatMul op;
-  const auto grow = [&](std::int64_t& size, std::int64_t by) {
-    if (__builtin_mul_overflow(size, by, &size)) fail_operands(a, b);
-  };
-  for (std::size_t i = 0; i < l.size(); ++i) {
-    const std::size_t other = r.find(l[i]);
-    const bool stays = kept.find(l[i]) != std::string::npos || (l[i] >= '0' && l[i] <= '9');
-    if (other == std::string::npos)
-      grow(op.m, a[i]);
-    else if (stays)
-      grow(op.batch, std::max(a[i], b[other]));
-    else
-      grow(op.k, a[i]);
+  const std::size_t arrow = equation.find("->");
+  const std::vector<std::string_view> terms =
+      split(std::string_view(equation).substr(0, arrow), ',');
+  if (terms.size() != operands.size()) Call::fail("the equation " + quote(equation));
+  std::vector<Lettered> tensors;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    tensors.push_back(lettered(std::string(terms[i]), call.at(operands[i]).shape, equation));
+  std::string kept = "0123456789";
+  if (arrow != std::string::npos) {
+    kept += equation.substr(arrow + 2);
+  } else {  // letters that occur once
+    std::string all;
+    for (const Lettered& tensor : tensors) all += tensor.letters;
+    for (const char letter : all)
+      if (std::count(all.begin(), all.end(), letter) == 1) kept += letter;
   }
-  for (std::size_t i = 0; i < r.size(); ++i)
-    if (l.find(r[i]) == std::string::npos) grow(op.n, b[i]);
-  if (op.k == 1) return call.elementwise(Function::multiply);
-  call.emit(op);
+  Lettered result = tensors.front();
+  for (std::size_t i = 1; i < tensors.size(); ++i) {
+    std::string wanted = kept;
+    for (std::size_t later = i + 1; later < tensors.size(); ++later)
+      wanted += tensors[later].letters;
+    result = contract(call, result, tensors[i], wanted);
+  }
 }
 
 }  // namespace
 
 std::span<const Operator> matmul_operators() {
   static constexpr Operator rows[] = {
-      {"aten::linear", linear}, {"aten::mm", mm},
-      {"aten::bmm", mm},        {"aten::matmul", matmul},
-      {"aten::mv", mv},         {"aten::dot", dot},
-      {"aten::addmm", addmm},   {"aten::_addmm_activation", addmm},
-      {"aten::addmv", addmv},   {"aten::baddbmm", baddbmm},
-      {"aten::einsum", einsum}, {"aten::linalg_matmul", matmul},
+      {"aten::linear", linear},
+      {"aten::mm", mm},
+      {"aten::bmm", mm},
+      {"aten::matmul", matmul},
+      {"aten::mv", mv},
+      {"aten::dot", dot},
+      {"aten::addmm", addmm},
+      {"aten::_addmm_activation", addmm},
+      {"aten::addmv", addmv},
+      {"aten::baddbmm", baddbmm},
+      {"aten::einsum", einsum},
+      {"aten::linalg_matmul", matmul},
+      {"aten::addbmm", addbmm},
+      {"aten::_int_mm", mm},
+      {"aten::_scaled_mm", mm},
+      {"aten::_grouped_mm", grouped_mm},
+      {"transformers::grouped_mm_fallback", grouped_mm},
   };
   return rows;
 }

@@ -49,6 +49,14 @@ void instance_norm(Call& call) {
   emit_normalization(call, Normalization::instance, element_count(std::span(data).first(lead)));
 }
 
+// Rows of a weight by their lengths: g · v / |v|.
+void weight_norm(Call& call) {
+  const std::int64_t elements = element_count(call.shape("v"));
+  call.emit(Reduce{Reduction::l2, elements, element_count(call.shape("g"))});
+  call.emit(Elementwise{Function::divide, elements});
+  call.emit(Elementwise{Function::multiply, elements});
+}
+
 }  // namespace
 
 std::span<const Operator> normalization_operators() {
@@ -69,6 +77,8 @@ std::span<const Operator> normalization_operators() {
       {"aten::group_norm", group_norm},
       {"aten::native_group_norm", group_norm},
       {"aten::instance_norm", instance_norm},
+      {"aten::_weight_norm", weight_norm},
+      {"aten::_weight_norm_interface", weight_norm},
   };
   return rows;
 }

@@ -25,12 +25,16 @@ void recurrent(Call& call, Cell cell, std::int64_t gates) {
   if (hidden.size() != 2 || hidden[0] % gates != 0)
     Call::fail("its weights are " + to_string(hidden));
   op.hidden = hidden[0] / gates;
+  if (hidden[1] != op.hidden) {
+    if (cell != Cell::lstm) Call::fail("its weights are " + to_string(hidden));
+    op.projection = hidden[1];
+  }
   const std::int64_t layers = std::clamp<std::int64_t>(call.integer("num_layers", 1), 1,
                                                        static_cast<std::int64_t>(params.size()));
   op.input = input.back();
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     call.emit(op);
-    op.input = op.hidden * op.directions;
+    op.input = state_size(op) * op.directions;
   }
   call.order({"input", "params", "hx"});
 }

@@ -32,6 +32,30 @@ void norm(Call& call) {
   emit_reduction(call, call.real("ord", call.real("p", 2)) == 1 ? Reduction::l1 : Reduction::l2);
 }
 
+// Two rows times each other, and both their lengths.
+void cosine_similarity(Call& call) {
+  const Tensor *left = call.tensor("x1"), *right = call.tensor("x2");
+  const auto both = left && right ? broadcast(left->shape, right->shape) : std::nullopt;
+  const auto elements = both ? checked_element_count(*both) : std::nullopt;
+  if (!elements) Call::fail("its operands do not fit each other");
+  call.emit(Elementwise{Function::multiply, *elements});
+  call.emit(Reduce{Reduction::sum, *elements, call.out_elements()});
+  for (int side = 0; side < 2; ++side)
+    call.emit(Reduce{Reduction::l2, *elements, call.out_elements()});
+  call.elementwise(Function::divide);
+}
+
+// Every row of one with every row of the other.
+void distances(Call& call) {
+  const Shape& rows = call.shape("x1");
+  std::int64_t elements = call.out_elements();
+  if (rows.empty() || __builtin_mul_overflow(elements, rows.back(), &elements))
+    Call::fail("its rows are " + to_string(rows));
+  call.emit(Elementwise{Function::subtract, elements});
+  call.emit(Reduce{call.real("p", 2) == 1 ? Reduction::l1 : Reduction::l2, elements,
+                   call.out_elements()});
+}
+
 }  // namespace
 
 std::span<const Operator> reduction_operators() {
@@ -58,6 +82,13 @@ std::span<const Operator> reduction_operators() {
       {"aten::norm", norm},
       {"aten::linalg_vector_norm", norm},
       {"aten::linalg_norm", norm},
+      {"aten::frobenius_norm", norm},
+      {"aten::norm_except_dim", norm},
+      {"aten::nanmean", reduction<Reduction::mean>},
+      {"aten::cosine_similarity", cosine_similarity},
+      {"aten::cdist", distances},
+      {"aten::_cdist_forward", distances},
+      {"aten::_euclidean_dist", distances},
       {"aten::trace", reduction<Reduction::sum>},
   };
   return rows;

@@ -57,7 +57,7 @@ const std::map<std::string, Expected>& expectations() {
       {"nvidia_cookbook_trt10.16/trtexec/result-01.log", {0, {}, no_information}},
       {"nvidia_cookbook_trt10.16/trtexec/result-03.log", {0, {}, no_information}},
       {"nvidia_cookbook_trt10.16/trtexec/result-04.log", {9, Era::v8_6}},
-      {"nvidia_cookbook_trt10.16/trtexec/result-05.log", {0, {}, no_information}},
+      {"nvidia_cookbook_trt10.16/trtexec/result-05.log", {0, {}, times}},
       {"nvidia_cookbook_trt10.16/trtexec/result-08.log", {0, {}, no_information}},
       {"nvidia_trex_22.04_tree/mobilenet_qat_int8/mobilenet.qat.onnx.engine.graph.json",
        {85, Era::v8_2}},
