@@ -30,6 +30,7 @@
 #include "kernels/power_meter.h"
 #include "report/mode_sweep.h"
 #include "report/profile.h"
+#include "roofline/ceilings/measured_energy.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/sweep_model.h"
 
@@ -308,6 +309,8 @@ ExitCode measure_modes(const MeasureRequest& asked, const Options& options, Cons
     if (!complete) break;
   }
   if (session) session->restore();
+  share_byte_energies(profile.modes);
+  save_profile(profile, path);
 
   const ModeSweep sweep{profile, plan.skipped, errors_of_left_out(profile, identity)};
   Answer answer;
