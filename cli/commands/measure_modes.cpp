@@ -104,8 +104,13 @@ void list_modes_to_measure(const control::SweepPlan& plan, const Options& option
   for (const control::SweepMode& mode : plan.modes) table.rows.push_back({mode.label, "", ""});
   for (const control::SkippedMode& mode : plan.skipped)
     table.rows.push_back({mode.label, mode.why, mode.command});
+  TextTable shown = table;
+  if (plan.skipped.empty()) {
+    shown.columns.resize(1);
+    for (std::vector<std::string>& cells : shown.rows) cells.resize(1);
+  }
   Answer answer;
-  answer.text = [&](std::ostream& out) { out << render_text(table, console.width); };
+  answer.text = [&](std::ostream& out) { out << render_text(shown, console.width); };
   answer.csv = [&](std::ostream& out) { out << render_csv(table); };
   answer.json = [&](std::ostream& out) {
     Json rows = Json::array();

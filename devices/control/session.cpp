@@ -182,10 +182,14 @@ std::vector<Written> Session::write(const std::vector<Change>& changes) {
     const auto got = world_.read(change.node);
     if (!got) throw Error('/' + change.node, "cannot be read back");
     if (!close_enough(*got, change.to) && same_value(*got, change.from))
-      throw Error(
-          '/' + change.node,
-          fmt::format("the kernel took {} and did nothing: it still is {}", change.to, *got),
-          "in a container: run ridgeline on the host");
+      throw change.node == nvpmodel_mode
+          ? Error("nvpmodel",
+                  fmt::format("took mode {} and the board is still in mode {}", change.to, *got),
+                  "in a container: run ridgeline on the host")
+          : Error(
+                '/' + change.node,
+                fmt::format("the kernel took {} and did nothing: it still is {}", change.to, *got),
+                "in a container: run ridgeline on the host");
     written.push_back({change, *got, !close_enough(*got, change.to)});
   }
   return written;
