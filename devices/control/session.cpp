@@ -135,7 +135,9 @@ Session::Session(World& world, const char* journal) : world_(world), name_(journ
       (name_ == name ? journal_ : beneath_) = *left;
       continue;
     }
-    notes_.push_back(restored_text(*left, put_back(world_, *left, name)));
+    const Restored restored = put_back(world_, *left, name);
+    notes_.push_back(restored_text(*left, restored));
+    restored_first_.insert(restored_first_.end(), restored.changes.begin(), restored.changes.end());
   }
   kept_ = has_changes();
 }
