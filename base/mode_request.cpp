@@ -96,7 +96,9 @@ ModeRequest parse_mode_request(std::string_view text, const std::string& where) 
   if (text.find('=') == std::string_view::npos) {
     const bool is_word = std::all_of(
         text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c != ',' && c != 0x7f; });
-    if (!is_word) fail(where, quote(text) + " is not a mode");
+    if (!is_word)
+      fail(where, quote(text) + " is not a mode",
+           text.find(',') == std::string_view::npos ? "" : "write one mode; --modes takes several");
     request.label = text;
     // A number with a W is a power, anything else is only a name.
     const bool is_power = text.front() >= '0' && text.front() <= '9' && text.ends_with('W') &&

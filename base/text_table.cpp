@@ -200,10 +200,11 @@ std::string shorten(std::string_view text, int width) {
       (text.find('.') != std::string_view::npos && text.find(' ') == std::string_view::npos);
   if (!is_path || width < 2) return elide_middle(text, width);
   constexpr int least_name = 8;
+  constexpr int least_end = 4;  // "in_proj" says enough, the "0" of "downsample.0" does not
   if (const std::string_view number = block_number(text, width - 1); !number.empty()) {
     const std::string front = std::string(ellipsis) + std::string(number);
     if (const int rest = width - display_width(front); rest >= least_name)
-      return front + ending(text, rest, 0);
+      return front + ending(text, rest, least_end);
   }
   return ending(text, width, width * 2 / 3);
 }

@@ -21,6 +21,12 @@ constexpr double stretch = 1.1;        // of the budget, for the least rounds
 // 100 ns at 1 GiB; steps of the quick ladder are that far apart.
 constexpr double preparation_growth = 4;
 
+// Where slow trials leave time for few rounds, quick ones are read several times in each: those
+// that take less than the first share of a round, so often that all together add the second.
+constexpr double quick_share = 0.01, repeated_share = 0.1;
+constexpr double most_repeats = 25;
+constexpr int enough_rounds = 8;  // in those that a good interval takes at least
+
 // Fisher–Yates with a generator of our own: the same order on every platform.
 void shuffle(std::vector<std::size_t>& order, Random& random) {
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
@@ -52,6 +58,33 @@ WarmUp warm_up(const Trial& trial, double limit_s, const SamplerOptions& options
     }
     if (runs > 1 && now - start >= limit_s) return result;
   }
+}
+
+// How often each trial is read in a round, from the times of one run: once, if there is time for
+// several times the rounds that a good interval takes at least.
+std::vector<int> repeats_of(const std::vector<WarmUp>& warm, double round_s, double left_s,
+                            const SamplerOptions& options) {
+  std::vector<int> repeats(warm.size(), 1);
+  if (left_s >= enough_rounds * options.min_rounds * round_s) return repeats;
+  const auto is_quick = [&](const WarmUp& trial) { return trial.run_s <= quick_share * round_s; };
+  double quick_s = 0;
+  for (const WarmUp& trial : warm)
+    if (is_quick(trial)) quick_s += trial.run_s;
+  if (!(quick_s > 0)) return repeats;
+  const int often =
+      static_cast<int>(std::min(1 + repeated_share * round_s / quick_s, most_repeats));
+  for (std::size_t trial = 0; trial < warm.size(); ++trial)
+    if (is_quick(warm[trial])) repeats[trial] = often;
+  return repeats;
+}
+
+// The one in the middle.
+Reading repeated(const Trial& trial, int repeats) {
+  std::vector<Reading> readings;
+  for (int i = 0; i < repeats; ++i) readings.push_back(trial.run());
+  const auto middle = readings.begin() + std::ssize(readings) / 2;
+  std::ranges::nth_element(readings, middle, {}, &Reading::rate);
+  return *middle;
 }
 
 struct Round {
@@ -111,12 +144,12 @@ Sampling collect(const std::vector<Round>& rounds, std::size_t trials,
 }
 
 // Readings of the warm-up where an interruption left no whole round: better few than none.
-void add_warm_up(Sampling& result, const std::vector<std::vector<Reading>>& warm_ups) {
+void add_warm_up(Sampling& result, const std::vector<WarmUp>& warm_ups) {
   for (std::size_t trial = 0; trial < warm_ups.size(); ++trial) {
     SampleSeries& series = result.series[trial];
-    series.warm_up = !warm_ups[trial].empty();
+    series.warm_up = !warm_ups[trial].last.empty();
     std::vector<double> rates, clocks;
-    for (const Reading& reading : warm_ups[trial]) {
+    for (const Reading& reading : warm_ups[trial].last) {
       rates.push_back(reading.rate);
       if (reading.clock_hz > 0) clocks.push_back(reading.clock_hz);
     }
@@ -138,7 +171,7 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
   const double warm_up_s =
       std::min(options.warm_up_s, warm_up_share * options.budget_s /
                                       static_cast<double>(std::max<std::size_t>(trials.size(), 1)));
-  std::vector<std::vector<Reading>> warm_ups;
+  std::vector<WarmUp> warm_ups;
   double round_s = 0;  // of one round of the trials that are warm
   bool interrupted = false;
   for (const Trial& trial : trials) {
@@ -148,10 +181,12 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
     if (interrupted || (short_of_time && !warm_ups.empty() && !options.keep_all)) break;
     WarmUp warm = warm_up(trial, warm_up_s, options, world);
     round_s += warm.run_s;
-    warm_ups.push_back(std::move(warm.last));
+    warm_ups.push_back(std::move(warm));
     show_progress();
   }
   const std::size_t taken = warm_ups.size();
+  const std::vector<int> repeats =
+      repeats_of(warm_ups, round_s, options.budget_s - (world.now_s() - start), options);
 
   std::vector<std::size_t> order(taken);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -175,7 +210,7 @@ Sampling sample(const std::vector<Trial>& trials, const SamplerOptions& options,
         interrupted = true;
         break;
       }
-      round.readings[trial] = trials[trial].run();
+      round.readings[trial] = repeated(trials[trial], repeats[trial]);
       round.taken[trial] = true;
     }
     any_whole_round = any_whole_round || !interrupted;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "devices/modes/clock_table.h"
 #include "devices/modes/mode_grid.h"
 
 namespace ridgeline {
@@ -78,6 +79,27 @@ void for_each_tuned(const ModeGrid& grid, const std::vector<DeviceMode>& stock,
     }
 }
 
+// More than any of the device's modes has.
+void refuse_reserves(const catalog::Device& device, const std::vector<CandidateMode>& modes,
+                     const CandidateOptions& options) {
+  int most_cores = 0;
+  double top_hz = 0;
+  for (const CandidateMode& mode : modes) {
+    most_cores = std::max(most_cores, mode.point.cpu_cores.value_or(options.least_cores));
+    top_hz = std::max(top_hz, highest(mode.point.cpu_hz));
+  }
+  if (options.least_cores > most_cores)
+    throw Error("--reserve-cores",
+                fmt::format("{} cores and one for the network are more than the {} of {}",
+                            options.least_cores - 1, most_cores, device.name),
+                fmt::format("reserve at most {}", most_cores - 1), ExitCode::infeasible);
+  if (top_hz > 0 && options.least_cpu_hz > top_hz)
+    throw Error("--reserve-cpu",
+                fmt::format("no mode of {} has a CPU clock of {}", device.name,
+                            clock_text(options.least_cpu_hz)),
+                fmt::format("reserve at most {}", clock_text(top_hz)), ExitCode::infeasible);
+}
+
 bool is_enough(const OperatingPoint& point, const CandidateOptions& options) {
   return point.cpu_cores.value_or(options.least_cores) >= options.least_cores &&
          (point.cpu_hz.empty() || highest(point.cpu_hz) >= options.least_cpu_hz);
@@ -112,6 +134,7 @@ CandidateModes candidate_modes(const catalog::Device& device,
     add_listed(boots, false);
     listed_modes.push_back(boots);
   }
+  refuse_reserves(device, result.modes, options);
   const TunedKnobs tuned = tuned_knobs(options);
   if (options.stock_only) {
     for (CandidateMode& mode : result.modes) mode.allowed = mode.allowed && mode.stock;

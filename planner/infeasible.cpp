@@ -142,6 +142,18 @@ std::string training_wait(const Chooser& chooser, std::size_t row) {
       format_seconds(cost.training_s), format_seconds(cost.time_s));
 }
 
+// The value of the nearest row that the limit was held against, and the prediction it comes from.
+std::string missed_text(const Chooser& chooser, const Objective& objective,
+                        const Infeasibility& why) {
+  const LimitKind kind = why.missed.kind;
+  const std::string needed = limit_value_text(kind, why.value);
+  const std::string predicted =
+      limit_value_text(kind, value_at(chooser, why.nearest, why.missed, objective));
+  if (predicted == needed) return needed;
+  return fmt::format("{} predicted, {} with {:.0f} % certainty,", predicted, needed,
+                     100 * required_probability(why.missed, objective));
+}
+
 }  // namespace
 
 Infeasibility infeasibility(Chooser& chooser, const Objective& objective) {
@@ -184,7 +196,7 @@ Error infeasible_error(Chooser& chooser, const Objective& objective) {
       missed.bound <= 0
           ? "no mode meets the limits"
           : fmt::format("no mode meets all limits; nearest is {}: {} instead of {}",
-                        chooser.name_of(why.nearest), limit_value_text(missed.kind, why.value),
+                        chooser.name_of(why.nearest), missed_text(chooser, objective, why),
                         limit_value_text(missed.kind, missed.bound));
   const std::string waits = missed.bound > 0 && missed.kind == LimitKind::latency
                                 ? training_wait(chooser, why.nearest)

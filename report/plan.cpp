@@ -239,6 +239,15 @@ std::string mode_line(const Plan& plan) {
   return text;
 }
 
+// How a board gets into a mode that nvpmodel does not have: two lines of one command, as it is
+// longer than a line.
+std::string entering_text(const Plan& plan) {
+  const PlannedMode& chosen = plan.chosen;
+  if (chosen.stock || !chosen.command.empty() || !plan.run.device.starts_with("jetson")) return "";
+  if (chosen.reach == Reach::reboot) return "to enter it: --nvpmodel FILE writes it for nvpmodel\n";
+  return "on the board: sudo ridgeline modes set --lock --apply \\\n  " + chosen.request + "\n";
+}
+
 std::string count_text(const PlannedRun& run) {
   const auto modes = [](std::size_t count, const char* kind) {
     return fmt::format("{}{} mode{}", count, kind, count == 1 ? "" : "s");
@@ -259,7 +268,8 @@ std::string answer(const Plan& plan, int width) {
   const std::string goal = goal_text(plan.run, plan.chosen.generation.has_value());
   about += fmt::format("{}, {}, on {} by {}: {} among {}", plan.run.network, run_text(plan.chosen),
                        plan.run.machine, to_string(plan.run.runtime), goal, count_text(plan.run));
-  return wrap(mode_line(plan), width, 2) + "\n" + wrap(about, width, 2) + "\n\n";
+  return wrap(mode_line(plan), width, 2) + "\n" + entering_text(plan) + wrap(about, width, 2) +
+         "\n\n";
 }
 
 // One batch by itself.
@@ -771,8 +781,7 @@ std::string probe_sheet(const Plan& plan, const std::string& model, const std::s
          has_file ? time_file : "",
          power_file,
          next.command.empty() && has_tegrastats
-             ? "ridgeline modes --mode " + next.request +
-                   " --lock --conf /etc/nvpmodel.conf --name PROBE --diff"
+             ? "sudo ridgeline modes set " + next.request + " --lock --apply"
              : next.command,
          timing_command(plan, model, next, time_file),
          has_tegrastats

@@ -28,6 +28,7 @@
 #include "kernels/power_meter.h"
 #include "report/mode_sweep.h"
 #include "report/profile.h"
+#include "roofline/ceilings/measured_energy.h"
 #include "roofline/model/priors.h"
 #include "roofline/model/sweep_model.h"
 
@@ -101,8 +102,13 @@ void list_modes_to_measure(const control::SweepPlan& plan, const Options& option
   for (const control::SweepMode& mode : plan.modes) table.rows.push_back({mode.label, "", ""});
   for (const control::SkippedMode& mode : plan.skipped)
     table.rows.push_back({mode.label, mode.why, mode.command});
+  TextTable shown = table;
+  if (plan.skipped.empty()) {
+    shown.columns.resize(1);
+    for (std::vector<std::string>& cells : shown.rows) cells.resize(1);
+  }
   Answer answer;
-  answer.text = [&](std::ostream& out) { out << render_text(table, console.width); };
+  answer.text = [&](std::ostream& out) { out << render_text(shown, console.width); };
   answer.csv = [&](std::ostream& out) { out << render_csv(table); };
   answer.json = [&](std::ostream& out) {
     Json rows = Json::array();
@@ -306,6 +312,8 @@ ExitCode measure_modes(const MeasureRequest& asked, const Options& options, Cons
     if (!complete) break;
   }
   if (session) session->restore();
+  share_byte_energies(profile.modes);
+  save_profile(profile, path);
 
   const ModeSweep sweep{profile, plan.skipped, errors_of_left_out(profile, identity)};
   Answer answer;

@@ -308,7 +308,8 @@ ExitCode restore_mode(const Options& options, Console& console) {
   change.kind = ModeChange::Kind::restored;
   change.device = this_device(identity, root).name;
   const control::Restored restored = session.restore();
-  change.changes = restored.changes;
+  change.changes = session.restored_first();
+  change.changes.insert(change.changes.end(), restored.changes.begin(), restored.changes.end());
   change.notes = restored.notes;
   change.present = present_mode(root);
   write_change(change, options, console);

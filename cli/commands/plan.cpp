@@ -185,8 +185,12 @@ ExitCode run_plan(const Options& options, Console& console) {
   const PlanRequest request = plan_request(options);
   const auto knob = token_option(options, "color-by", ColourKnob::gpu);
   const PlanSetup setup = plan_setup(request);
-  const PlanResult result = planned(request, setup);
+  PlanResult result = planned(request, setup);
   const Plan& plan = result.plan;
+  if (options.has("mode") && setup.device)
+    result.plan.warnings.push_back(
+        "--mode is the mode that the machine is in, from which reach is counted; to hold a mode, "
+        "use 'ridgeline explain'");
 
   Answer answer;
   answer.name = "plan";

@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "base/file_kind.h"
 #include "base/text.h"
 #include "cli/requests/values.h"
 #include "workloads/registry.h"
@@ -138,6 +139,14 @@ DType one_of(const Options& options, const char* name, std::initializer_list<DTy
   throw usage_error(as_typed(name, word), quote(word) + " is not one of " + allowed);
 }
 
+// Before the machine is looked for: a message about a missing profile would hide the real fault.
+void refuse_other_files(const std::string& word) {
+  const KnownFile file = file_kind(word);
+  if (file.kind == FileKind::profile || file.kind == FileKind::fitted_model ||
+      file.kind == FileKind::table)
+    throw Error(word, "is not a network", file.hint);
+}
+
 }  // namespace
 
 void add_network_options(OptionsDescription& options) {
@@ -179,6 +188,7 @@ void add_times_option(OptionsDescription& options) {
 }
 
 NetworkRequest network_request(const Options& options, const std::string& word) {
+  refuse_other_files(word);
   NetworkRequest request;
   request.word = word;
   if (const auto workload = find_workload(word); workload && !is_file(request))

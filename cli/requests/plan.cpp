@@ -261,7 +261,7 @@ void read_generation(const Options& options, PlanRequest& request) {
   if (request.scenario != Scenario::inference)
     throw usage_error(where, "cannot be combined with --train");
   for (const char* name : {"phase", "seq", "context", "logits"})
-    refuse(options, name, "is what --prompt and --generate say");
+    refuse(options, name, "cannot be combined with " + where + ", which sets it");
   request.generation = GenerationRequest{count_option(options, "prompt", 1, 512),
                                          count_option(options, "generate", 1, 128)};
   WorkloadOptions& prompt = request.run.network.options;

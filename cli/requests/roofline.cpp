@@ -247,7 +247,8 @@ std::vector<EnergyRoofline> energy_rooflines_for(RooflineRequest request, const 
   if (catalog::find(asked.profile.machine.device))
     known = with_priors(catalog::machine_model(catalog::load(asked.profile.machine.device)));
   for (const ProfileMode* mode : asked.modes) {
-    const MeasuredEnergy energy = measured_energy(*mode, asked.profile.machine, chosen);
+    const MeasuredEnergy energy =
+        measured_energy(*mode, asked.profile.machine, chosen, asked.profile.modes);
     rooflines.push_back(energy_roofline_of(
         energy.ceilings, energy.draws,
         {energy.ceilings.device, chosen.profile, chosen.dtype, disturbance(mode->conditions)}));

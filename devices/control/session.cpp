@@ -135,7 +135,9 @@ Session::Session(World& world, const char* journal) : world_(world), name_(journ
       (name_ == name ? journal_ : beneath_) = *left;
       continue;
     }
-    notes_.push_back(restored_text(*left, put_back(world_, *left, name)));
+    const Restored restored = put_back(world_, *left, name);
+    notes_.push_back(restored_text(*left, restored));
+    restored_first_.insert(restored_first_.end(), restored.changes.begin(), restored.changes.end());
   }
   kept_ = has_changes();
 }
@@ -182,10 +184,14 @@ std::vector<Written> Session::write(const std::vector<Change>& changes) {
     const auto got = world_.read(change.node);
     if (!got) throw Error('/' + change.node, "cannot be read back");
     if (!close_enough(*got, change.to) && same_value(*got, change.from))
-      throw Error(
-          '/' + change.node,
-          fmt::format("the kernel took {} and did nothing: it still is {}", change.to, *got),
-          "in a container: run ridgeline on the host");
+      throw change.node == nvpmodel_mode
+          ? Error("nvpmodel",
+                  fmt::format("took mode {} and the board is still in mode {}", change.to, *got),
+                  "in a container: run ridgeline on the host")
+          : Error(
+                '/' + change.node,
+                fmt::format("the kernel took {} and did nothing: it still is {}", change.to, *got),
+                "in a container: run ridgeline on the host");
     written.push_back({change, *got, !close_enough(*got, change.to)});
   }
   return written;

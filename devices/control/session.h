@@ -39,6 +39,7 @@ class Session {
   ~Session();  // restores, unless keep() was called
 
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<Change>& restored_first() const { return restored_first_; }
   bool has_changes() const { return !journal_.entries.empty(); }
   const Journal& journal() const { return journal_; }
 
@@ -67,6 +68,7 @@ class Session {
   Journal journal_;  // of this session
   Journal beneath_;  // of a user's mode, while a sweep runs
   std::vector<std::string> notes_;
+  std::vector<Change> restored_first_;
   bool kept_ = false;
 };
 

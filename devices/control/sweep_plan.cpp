@@ -47,8 +47,9 @@ std::vector<double> steps_of(const std::vector<double>& table, const catalog::Cl
   if (cap_hz)
     std::erase_if(steps, [&](double hz) { return hz > *cap_hz && !same_clock(hz, *cap_hz); });
   if (steps.size() < all)
-    notes.push_back(fmt::format("{}: {} of {} steps are above the {} that the present mode allows",
-                                word, all - steps.size(), all, clock_text(*cap_hz)));
+    notes.push_back(fmt::format("{}: {} of {} steps {} above the {} that the present mode allows",
+                                word, all - steps.size(), all,
+                                all - steps.size() == 1 ? "is" : "are", clock_text(*cap_hz)));
   return steps;
 }
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/estimate.h"
 #include "base/random.h"
+#include "devices/modes/clock_table.h"
 #include "roofline/model/draws.h"
 #include "roofline/model/linear_algebra.h"
 
@@ -40,7 +41,7 @@ double noise_of(const std::vector<SweepRow>& rows) {
 
 // Rows of one processor, data type and thread count, all with power; `where` is for messages.
 EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::vector<ComputeRow>& peaks,
-                    const std::string& where) {
+                    const std::string& where, const std::optional<Estimate>& byte_j = {}) {
   std::vector<EnergyRow> energies;
   const SweepRow& like = rows.front();
   for (const ComputeRow& peak : peaks)
@@ -51,7 +52,7 @@ EnergyFit fit_sweep(const std::vector<SweepRow>& rows, const std::vector<Compute
   for (const SweepRow& row : rows)
     energies.push_back({row.flops_per_s ? row.flops_per_s->value : 0, row.bytes_per_s->value, 1,
                         row.power_w->value});
-  return fit_energy(energies, {where, noise_of(rows), 0});
+  return fit_energy(energies, {where, noise_of(rows), 0, byte_j});
 }
 
 // "sweep_avx2_fp32" for "sweep_avx2_fp32_16": the name without its count of FMA.
@@ -60,7 +61,7 @@ std::string kernel_family(const std::string& kernel) {
 }
 
 EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::vector<ComputeRow>& peaks,
-                    const std::string& sensor) {
+                    const std::string& sensor, const std::optional<Estimate>& byte_j = {}) {
   const SweepRow& first = rows.front();
   EnergyFitRow row;
   row.processor = first.processor;
@@ -68,7 +69,7 @@ EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::vector<Compute
   row.dtype = first.dtype;
   row.sensor = sensor;
   try {
-    const EnergyFit fit = fit_sweep(rows, peaks, "sweep");
+    const EnergyFit fit = fit_sweep(rows, peaks, "sweep", byte_j);
     row.joule_per_flop = fit.joule_per_flop;
     row.joule_per_byte = fit.joule_per_byte;
     row.constant_power_w = fit.constant_power_w;
@@ -77,6 +78,52 @@ EnergyFitRow fit_of(const std::vector<SweepRow>& rows, const std::vector<Compute
     row.note = error.what();
   }
   return row;
+}
+
+using SweepKey = std::tuple<Processor, DType, int>;
+
+std::map<SweepKey, std::vector<SweepRow>> sweeps_of(const ProfileMode& mode) {
+  std::map<SweepKey, std::vector<SweepRow>> sweeps;
+  for (const SweepRow& row : mode.sweep)
+    if (has_power(row)) sweeps[{row.processor, row.dtype, row.threads}].push_back(row);
+  return sweeps;
+}
+
+// A quarter on either side: traffic that draws a few percent of the power is not known any better.
+constexpr double hardly_seen = 0.25;
+// What the traffic of one byte may differ by between modes of one memory clock, one sigma: part of
+// its way is at the GPU's voltage.
+constexpr double between_modes = 0.05;
+
+double half_width(const Estimate& estimate) { return estimate.high - estimate.value; }
+
+bool is_hardly_seen(const EnergyFitRow& row) {
+  return row.joule_per_byte &&
+         half_width(*row.joule_per_byte) > hardly_seen * row.joule_per_byte->value;
+}
+
+// What the other modes say of it, each by itself, weighted by how well it knows.
+std::optional<Estimate> byte_energy_of_others(const std::vector<ProfileMode>& modes,
+                                              const ProfileMode& mode, const SweepKey& key) {
+  if (std::get<Processor>(key) != Processor::gpu || !mode.mode.memory_hz) return std::nullopt;
+  double weights = 0, sum = 0;
+  for (const ProfileMode& other : modes) {
+    if (other.mode == mode.mode || !other.mode.memory_hz ||
+        !same_clock(*other.mode.memory_hz, *mode.mode.memory_hz))
+      continue;
+    const auto sweeps = sweeps_of(other);
+    const auto rows = sweeps.find(key);
+    if (rows == sweeps.end()) continue;
+    const EnergyFitRow alone = fit_of(rows->second, other.compute, "");
+    if (!alone.joule_per_byte || !(half_width(*alone.joule_per_byte) > 0)) continue;
+    const double weight = 1 / std::pow(half_width(*alone.joule_per_byte), 2);
+    weights += weight;
+    sum += weight * alone.joule_per_byte->value;
+  }
+  if (!(sum > 0)) return std::nullopt;
+  const double value = sum / weights;
+  const double half = std::hypot(1 / std::sqrt(weights), sigma_of_90 * between_modes * value);
+  return Estimate{value, value - half, value + half, Source::fitted};
 }
 
 // The rows of the requested sweep, all of one processor, data type and thread count.
@@ -167,16 +214,32 @@ std::vector<Ceilings> drawn(const Ceilings& base, const Estimate& flops, const E
 }  // namespace
 
 std::vector<EnergyFitRow> fitted_energy(const ProfileMode& mode, const std::string& sensor) {
-  std::map<std::tuple<Processor, DType, int>, std::vector<SweepRow>> groups;
-  for (const SweepRow& row : mode.sweep)
-    if (has_power(row)) groups[{row.processor, row.dtype, row.threads}].push_back(row);
   std::vector<EnergyFitRow> fits;
-  for (const auto& [key, rows] : groups) fits.push_back(fit_of(rows, mode.compute, sensor));
+  for (const auto& [key, rows] : sweeps_of(mode))
+    fits.push_back(fit_of(rows, mode.compute, sensor));
   return fits;
 }
 
+void share_byte_energies(std::vector<ProfileMode>& modes) {
+  for (ProfileMode& mode : modes) {
+    if (mode.energy.empty()) continue;
+    std::vector<EnergyFitRow> fits = fitted_energy(mode, mode.energy.front().sensor);
+    std::size_t next = 0;
+    for (const auto& [key, rows] : sweeps_of(mode)) {
+      EnergyFitRow& row = fits[next++];
+      if (!is_hardly_seen(row)) continue;
+      const auto byte_j = byte_energy_of_others(modes, mode, key);
+      if (!byte_j) continue;
+      row = fit_of(rows, mode.compute, row.sensor, byte_j);
+      row.note = "energy per byte fitted with other modes of the same memory clock";
+    }
+    mode.energy = std::move(fits);
+  }
+}
+
 MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
-                               const RooflineOptions& options) {
+                               const RooflineOptions& options,
+                               const std::vector<ProfileMode>& sweep) {
   const std::vector<SweepRow> rows = chosen_rows(mode, options);
   const std::string kind =
       options.dtype ? " of " + std::string(to_string(*options.dtype)) : std::string();
@@ -198,6 +261,10 @@ MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
 
   MeasuredEnergy result;
   result.fit = fit_sweep(rows, mode.compute, options.profile);
+  if (half_width(result.fit.joule_per_byte) > hardly_seen * result.fit.joule_per_byte.value)
+    if (const auto byte_j =
+            byte_energy_of_others(sweep, mode, {like.processor, like.dtype, like.threads}))
+      result.fit = fit_sweep(rows, mode.compute, options.profile, byte_j);
 
   Ceilings& ceilings = result.ceilings;
   ceilings.device = roofline.machine;

@@ -24,8 +24,14 @@ struct MeasuredEnergy {
 // separate the coefficients, the row has none and its note gives the reason.
 std::vector<EnergyFitRow> fitted_energy(const ProfileMode& mode, const std::string& sensor);
 
-// For the data type in the options, else fp32, else the first one with measured power.
+// Energy per byte of each mode of a sweep whose own rows hardly show it (its interval is wider than
+// a quarter on either side) is fitted anew with what other modes of the same memory clock say.
+void share_byte_energies(std::vector<ProfileMode>& modes);
+
+// For the data type in the options, else fp32, else the first one with measured power; `sweep` is
+// all modes of the profile, as above.
 MeasuredEnergy measured_energy(const ProfileMode& mode, const Machine& machine,
-                               const RooflineOptions& options);
+                               const RooflineOptions& options,
+                               const std::vector<ProfileMode>& sweep = {});
 
 }  // namespace ridgeline

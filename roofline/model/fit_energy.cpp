@@ -60,7 +60,15 @@ void check_rows(std::span<const EnergyRow> rows, const FitEnergyOptions& options
 // sigma follows `expected_j`, not the reading, or noisy low readings would weigh most.
 System weighted(std::span<const EnergyRow> rows, const std::vector<double>& expected_j,
                 const FitEnergyOptions& options) {
-  System system{Matrix(rows.size(), unknowns), Vector(rows.size())};
+  const std::size_t known = options.joule_per_byte ? 1 : 0;
+  System system{Matrix(rows.size() + known, unknowns), Vector(rows.size() + known)};
+  if (known) {
+    const Estimate& byte_j = *options.joule_per_byte;
+    const double sigma = (byte_j.high - byte_j.low) / (2 * sigma_of_90);
+    for (std::size_t c = 0; c < unknowns; ++c)
+      system.design(rows.size(), c) = c == 1 ? 1 / sigma : 0;
+    system.energy[rows.size()] = byte_j.value / sigma;
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const EnergyRow& row = rows[i];
     const double sigma = std::hypot(options.relative_noise * expected_j[i],

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -23,6 +24,8 @@ struct FitEnergyOptions {
   std::string where = "energy rows";  // for messages: a file, a profile's mode
   double relative_noise = 0.03;       // of a row's energy, one sigma
   double power_step_w = 0;            // resolution of the sensor
+  // What is known of it apart from the rows; one more row in the fit.
+  std::optional<Estimate> joule_per_byte = {};
 };
 
 struct EnergyFit {

@@ -101,6 +101,8 @@ TEST(TextTable, PathsLoseTheirFrontAndOtherTextItsMiddle) {
   EXPECT_EQ(shown("encoder_layer_11.self_attention.in_proj", 26), "…11…self_attention.in_proj");
   EXPECT_EQ(shown("encoder_layer_11.self_attention.in_proj", 20), "…11…in_proj");
   EXPECT_EQ(shown("layers.5.post_attention_layernorm", 20), "…5…tention_layernorm");
+  EXPECT_EQ(shown("layer4.0.downsample.0", 18), "…4.0…downsample.0");
+  EXPECT_EQ(shown("layer4.0.downsample.0", 16), "…4.0…ownsample.0");
   EXPECT_EQ(shown("features.5.3.attn.proj", 16), "…5.3.attn.proj");
   EXPECT_EQ(shown("/model/layers.7/self_attn/Softmax", 20), "…7/self_attn/Softmax");
   EXPECT_EQ(shown("layer1.0.conv1 + bn1 + relu", 27), "layer1.0.conv1 + bn1 + relu");

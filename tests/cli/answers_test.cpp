@@ -445,6 +445,9 @@ TEST(Answers, RefusalsSayWhatToWrite) {
         Refusal{"plan --train resnet18 --on jetson-nano --decode 3", "write 3ms or 3s"},
         Refusal{"calibrate --on jetson-nano --for resnet50 --mode MAXN --time 12",
                 "write 12ms or 12s"},
+        Refusal{"plan resnet50 --on jetson-nano --mode 5W,MAXN", "--modes takes several"},
+        Refusal{"plan llama-3.2-1b --on jetson-nano --prompt 9 --context 9",
+                "--context: cannot be combined with --prompt"},
         Refusal{"plan resnet50 --on jetson-nano --svg x.png", "write --png x.png"}}) {
     const ProcessResult result = asked(one.line);
     EXPECT_EQ(result.exit_code, 2) << one.line;
@@ -455,6 +458,13 @@ TEST(Answers, RefusalsSayWhatToWrite) {
                   "--power 10W")
                 .exit_code,
             0);
+  const ProcessResult cores = asked("plan resnet50 --on jetson-nano --fps 5 --reserve-cores 4");
+  EXPECT_EQ(cores.exit_code, 3);
+  EXPECT_THAT(cores.err, HasSubstr("are more than the 4 of NVIDIA Jetson Nano"));
+  EXPECT_THAT(cores.err, HasSubstr("(reserve at most 3)"));
+  const ProcessResult clock = asked("plan resnet50 --on jetson-nano --fps 5 --reserve-cpu 3GHz");
+  EXPECT_EQ(clock.exit_code, 3);
+  EXPECT_THAT(clock.err, HasSubstr("--reserve-cpu: no mode of"));
   const ProcessResult waits = asked(
       "plan --train resnet18 --infer mobilenet_v2 --rate 30/s --latency 50ms --on "
       "jetson-xavier-nx");
@@ -502,6 +512,8 @@ TEST(Answers, AFileOfTheWrongKindNamesTheCommandThatTakesIt) {
       {"mode;model;batch\n15W;resnet50;1\n", "a.csv", "calibrate --on jetson-nano", "semicolons"},
       {"mode\tmodel\tbatch\n", "b.csv", "validate", "tabs"},
       {std::string("\xff\xfem\0o\0", 6), "c.csv", "validate", "UTF-16"},
+      {"mode,model,batch\n", "d2.csv", "plan", "'ridgeline calibrate'"},
+      {"{\"schema\": \"ridgeline.machine_model/1\"}", "f2.json", "explain", "give it to --on"},
       {"mode,model,batch\n", "d.csv", "explain resnet50 --on", "'ridgeline calibrate'"},
       {"PK\x03\x04rest", "e.pt2", "explain resnet50 --on", "network of torch.export"},
       {"PK\x03\x04rest", "e.zip", "explain resnet50 --on", "torch.onnx.export"},
@@ -536,6 +548,7 @@ TEST(Answers, TheProbeSheetIsReadBack) {
   EXPECT_THAT(text, HasSubstr("sudo nvpmodel -m 0 && sudo jetson_clocks"));
   EXPECT_THAT(text, HasSubstr("trtexec --onnx=yolov8n.onnx --fp16"));
   EXPECT_THAT(text, HasSubstr("tegrastats"));
+  EXPECT_THAT(text, HasSubstr("sudo ridgeline modes set gpu="));
   const std::string calibrate =
       "calibrate --on jetson-orin-nano-8gb " + sheet + " -o " + folder.file("board.json");
   EXPECT_EQ(asked(calibrate).exit_code, 4);  // not filled in yet
@@ -609,6 +622,29 @@ TEST(Answers, SavingsAreWithinTheirPrintedInterval) {
     }
   }
   EXPECT_GT(seen, 4);
+}
+
+// The value that is held against the limit is worse than the prediction, and both are said.
+TEST(Answers, TheNearestMissSaysHowFarItIs) {
+  const ProcessResult slow = asked("plan yolov8n --on jetson-orin-nano-8gb --latency 4ms");
+  EXPECT_TRUE(std::regex_search(
+      slow.err, std::regex("[0-9.]+ ms predicted, [0-9.]+ ms with 90 % certainty, instead of 4")))
+      << slow.err;
+}
+
+// No stock mode meets the limit: the command that enters the mode stands below it. --mode is where
+// the machine is, and a note says so.
+TEST(Answers, ACustomModeComesWithItsCommand) {
+  const std::string words = "plan resnet50 --on jetson-orin-nano-8gb ";
+  const ProcessResult result = asked(words + "--battery 50Wh --hours 4");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(std::regex_search(
+      result.out, std::regex("\non the board: sudo ridgeline modes set --lock --apply \\\\\n"
+                             "  gpu=[0-9.]+MHz,emc=[^ ]*,sm=8\n")))
+      << result.out;
+  const std::string now = asked(words + "--mode MAXN_SUPER").out;
+  EXPECT_THAT(now, HasSubstr("note: --mode is the mode that the machine is in"));
+  EXPECT_THAT(asked(words).out, Not(HasSubstr("--mode is")));
 }
 
 // Every limit is named in its own unit, and several each with its value.

@@ -328,6 +328,8 @@ TEST_F(Control, TheNextStartSaysWhatItRestored) {
   EXPECT_EQ(session.notes()[0],
             "an earlier ridgeline ended while it had changed the mode (gpu=306MHz): 1 knob "
             "restored first");
+  ASSERT_EQ(session.restored_first().size(), 1u);
+  EXPECT_EQ(session.restored_first()[0].to, "1300500000");
 }
 
 TEST_F(Control, AUsersModeSurvivesAndASweepReturnsToIt) {

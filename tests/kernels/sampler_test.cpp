@@ -58,6 +58,41 @@ TEST(Sampler, KeepsWithinItsBudgetForNoisyTrials) {
   EXPECT_EQ(result.series[0].rates.size(), result.series[1].rates.size());
 }
 
+// A trial of seconds leaves time for eight rounds: one of milliseconds is then read often in each,
+// and its median is that of all these readings.
+TEST(Sampler, QuickTrialsAreReadMoreOftenWhereRoundsAreFew) {
+  FakeMachine machine;
+  SamplerOptions options;
+  options.budget_s = 50;
+  int quick_runs = 0, slow_runs = 0;
+  const auto noisy = [&](int i) {
+    ++quick_runs;
+    return 100 + 10.0 * ((i * 7919) % 101 - 50) / 50;
+  };
+  const auto slow = [&](int i) {
+    ++slow_runs;
+    return i % 2 ? 80.0 : 120.0;
+  };
+  const auto result = sample({machine.trial("quick", noisy, 0.004), machine.trial("slow", slow, 4)},
+                             options, machine.world());
+  EXPECT_LE(machine.time_s, 55);
+  EXPECT_LT(result.rounds, 12);
+  EXPECT_GE(quick_runs, 20 * result.rounds);
+  EXPECT_LE(slow_runs, result.rounds + 5);
+  EXPECT_EQ(result.series[0].rates.size(), result.series[1].rates.size());
+  EXPECT_NEAR(median(result.series[0].rates), 100, 1.5);
+
+  FakeMachine enough;  // time for many rounds: once in each
+  int runs = 0;
+  const auto steady = [&](int) {
+    ++runs;
+    return 100.0;
+  };
+  const auto usual = sample({enough.trial("quick", steady, 1e-5), enough.trial("slow", noisy, 0.1)},
+                            options, enough.world());
+  EXPECT_LE(runs, usual.rounds + 5);
+}
+
 TEST(Sampler, WarmUpEndsWhenReadingsAgree) {
   FakeMachine machine;
   const auto ramp = [](int i) { return i < 8 ? 10.0 * (i + 1) : 100.0; };

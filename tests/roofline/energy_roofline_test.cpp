@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "base/json.h"
@@ -180,6 +181,50 @@ TEST(EnergyRoofline, OfAProfileWithPower) {
   EXPECT_GT(roof.joule_per_flop.high, 60e-12);
   EXPECT_DOUBLE_EQ(roofline.idle_power_w->value, 30);
   EXPECT_THAT(schema_violations(to_json(roofline), "energy_roofline.schema.json"), IsEmpty());
+}
+
+// Three modes of one memory clock and one of another; readings of the last of the three hide what
+// its traffic draws.
+std::vector<ProfileMode> modes_of_a_sweep(double byte_j) {
+  std::vector<ProfileMode> modes;
+  for (int i = 0; i < 4; ++i) {
+    const EnergyTerms truth{200e9 * (i + 1), 20e9, 60e-12, i == 3 ? 3 * byte_j : byte_j, 35, {}};
+    ProfileMode mode = sweep_with_power(truth);
+    for (SweepRow& row : mode.sweep) {
+      row.processor = Processor::gpu;
+      if (i != 2) continue;
+      const double shift_w = row.flop_per_byte < 8 ? 3 : -3;
+      row.power_w = Estimate{row.power_w->value + shift_w, row.power_w->low - 6,
+                             row.power_w->high + 6, Source::measured};
+    }
+    mode.mode.label = std::to_string(i);
+    mode.mode.gpu_hz = 1e8 * (i + 1);
+    mode.mode.memory_hz = i == 3 ? 2.133e9 : 204e6;
+    mode.energy = fitted_energy(mode, "a sensor");
+    modes.push_back(mode);
+  }
+  return modes;
+}
+
+TEST(EnergyRoofline, ModesOfOneMemoryClockShareTheEnergyPerByte) {
+  constexpr double byte_j = 400e-12;
+  std::vector<ProfileMode> modes = modes_of_a_sweep(byte_j);
+  const std::vector<ProfileMode> before = modes;
+  EXPECT_GT(std::abs(modes[2].energy.front().joule_per_byte->value / byte_j - 1), 0.2);
+  share_byte_energies(modes);
+  EXPECT_EQ(modes[0], before[0]) << "its own readings tell";
+  EXPECT_EQ(modes[3], before[3]);
+  const EnergyFitRow& shared = modes[2].energy.front();
+  EXPECT_NEAR(shared.joule_per_byte->value / byte_j, 1, 0.1);
+  EXPECT_NEAR(shared.constant_power_w->value, 35, 3);
+  EXPECT_THAT(shared.note, HasSubstr("same memory clock"));
+  EXPECT_EQ(shared.sensor, "a sensor");
+  const std::vector<ProfileMode> once = modes;
+  share_byte_energies(modes);  // a sweep that goes on does it again
+  EXPECT_EQ(modes, once);
+  std::vector<ProfileMode> single{before[2]};
+  share_byte_energies(single);
+  EXPECT_EQ(single.front(), before[2]) << "nothing to share with";
 }
 
 TEST(EnergyRoofline, ProfilesWithoutPowerHaveNone) {

@@ -109,6 +109,27 @@ TEST(FitEnergy, ExactRowsGiveTheTruth) {
   }
 }
 
+// Traffic that takes a percent of the power is lost in the steps of a sensor; what is known of it
+// from elsewhere then decides, and the other two are found as before.
+TEST(FitEnergy, WhatIsKnownOfTrafficCounts) {
+  const EnergyTerms truth{2e12, 6e9, 5e-12, 40e-12, 12, {}};
+  const std::vector<EnergyRow> rows = sensed_sweep(truth, {}, 1, 3, 5);
+  const EnergyFit alone = fit_energy(rows);
+  const double byte_j = truth.joule_per_byte;
+  EXPECT_GT(alone.joule_per_byte.high - alone.joule_per_byte.low, byte_j);
+  FitEnergyOptions options;
+  options.joule_per_byte = Estimate{byte_j, 0.9 * byte_j, 1.1 * byte_j, Source::fitted};
+  const EnergyFit fit = fit_energy(rows, options);
+  EXPECT_LT(error_of(fit, truth), 0.05);
+  EXPECT_LT(fit.joule_per_byte.high - fit.joule_per_byte.low, 0.25 * byte_j);
+  EXPECT_EQ(fit.rows, rows.size());
+  // Rows that tell it well outweigh what is known badly.
+  const EnergyTerms& board = machines().front();
+  const double board_j = board.joule_per_byte;
+  options.joule_per_byte = Estimate{2 * board_j, 0, 4 * board_j, Source::fitted};
+  EXPECT_LT(fit_energy(true_sweep(board), options).joule_per_byte.value, 1.1 * board_j);
+}
+
 TEST(FitEnergy, NoisySensorWithinFivePercent) {
   double worst = 0;
   for (const EnergyTerms& truth : machines())
