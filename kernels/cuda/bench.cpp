@@ -472,8 +472,9 @@ void Bench::scout(std::size_t index, double until_s) {
   tuning.tried = all.size();
   std::ranges::stable_sort(all, std::ranges::greater{}, &Tuning::Shape::merit);
   // On the chip many shapes are within the noise of a brief launch, and a launch is short; a quick
-  // run has no time for all of them.
-  const bool near = !options_.quick && !all.empty() && !all.front().setup.dram();
+  // run has no time for all of them. Most points of the sweep are limited by what is on the chip.
+  const bool near = !options_.quick && !all.empty() &&
+                    (!all.front().setup.dram() || plan_[index].role == Role::sweep);
   all.resize(std::min(all.size(), near ? confirmed_near_shapes : confirmed_shapes));
   tuning.best = std::move(all);
 }
@@ -482,9 +483,11 @@ void Bench::scout(std::size_t index, double until_s) {
 void Bench::confirm(std::size_t index, double until_s) {
   Tuning& tuning = tunings_[index];
   const bool first = !tuning.confirmed;
+  // What is beyond the best few leaves half of the time to the kernels that follow.
+  const double enough_s = (world_.now_s() + until_s) / 2;
   std::vector<Tuning::Shape> best = tuning.best;
   for (std::size_t k = 0; k < best.size(); ++k) {
-    if (world_.interrupted() || world_.now_s() > until_s) {
+    if (world_.interrupted() || world_.now_s() > (k < confirmed_shapes ? until_s : enough_s)) {
       if (k < std::min(best.size(), confirmed_shapes)) return;
       if (first) best.resize(k);  // the likeliest of them are confirmed
       break;
@@ -521,7 +524,8 @@ void Bench::choose(std::size_t index) {
   };
   auto chosen = std::ranges::max_element(best, {}, &Tuning::Shape::merit);
   const double least = as_good * chosen->merit;
-  if (chosen->setup.kernel->role == Role::compute)
+  const Kernel& kernel = *chosen->setup.kernel;
+  if (kernel.role == Role::compute || (kernel.role == Role::sweep && kernel.fma_per_element > 0))
     for (auto shape = best.begin(); shape != best.end(); ++shape)
       if (shape->merit >= least && threads(*shape) < threads(*chosen)) chosen = shape;
   Setup& winner = setups_[index] = chosen->setup;
