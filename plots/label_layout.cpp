@@ -246,10 +246,16 @@ class LabelLayout {
     if (!inside(candidate.box, view_.left, view_.top, view_.right(), view_.bottom())) return false;
     for (const PlacedLabel& other : placed_) {
       if (overlap(candidate.box, other.box)) return false;
-      if (candidate.leader && overlap(candidate.leader->box, other.box)) return false;
-      if (other.leader && overlap(other.leader->box, candidate.box)) return false;
+      if (candidate.leader && overlap(candidate.leader->box, with_room(other.box))) return false;
+      if (other.leader && overlap(other.leader->box, with_room(candidate.box))) return false;
     }
     return true;
+  }
+
+  // A leader that touches another label seems to be its own.
+  Box with_room(Box box) const {
+    if (!metrics_.whole_steps) box.width += metrics_.gap;
+    return box;
   }
 
   double crossing_cost(const Candidate& candidate) const {
