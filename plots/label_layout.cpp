@@ -262,8 +262,10 @@ class LabelLayout {
     double cost = 0;
     for (const Box& line : lines_)
       if (overlap(candidate.box, line)) cost += crossing;
+    // Text in a large bubble is hard to read, and hides what it names.
     for (const Box& marker : markers_)
-      if (overlap(candidate.box, marker)) cost += 30;
+      if (overlap(candidate.box, marker))
+        cost += 30 + 8 * std::max(0.0, marker.height - metrics_.line_height);
     if (!candidate.leader) return cost;
     const Box leader = candidate.leader->box;
     for (const Box& line : lines_)
