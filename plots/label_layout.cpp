@@ -246,18 +246,26 @@ class LabelLayout {
     if (!inside(candidate.box, view_.left, view_.top, view_.right(), view_.bottom())) return false;
     for (const PlacedLabel& other : placed_) {
       if (overlap(candidate.box, other.box)) return false;
-      if (candidate.leader && overlap(candidate.leader->box, other.box)) return false;
-      if (other.leader && overlap(other.leader->box, candidate.box)) return false;
+      if (candidate.leader && overlap(candidate.leader->box, with_room(other.box))) return false;
+      if (other.leader && overlap(other.leader->box, with_room(candidate.box))) return false;
     }
     return true;
+  }
+
+  // A leader that touches another label seems to be its own.
+  Box with_room(Box box) const {
+    if (!metrics_.whole_steps) box.width += metrics_.gap;
+    return box;
   }
 
   double crossing_cost(const Candidate& candidate) const {
     double cost = 0;
     for (const Box& line : lines_)
       if (overlap(candidate.box, line)) cost += crossing;
+    // Text in a large bubble is hard to read, and hides what it names.
     for (const Box& marker : markers_)
-      if (overlap(candidate.box, marker)) cost += 30;
+      if (overlap(candidate.box, marker))
+        cost += 30 + 8 * std::max(0.0, marker.height - metrics_.line_height);
     if (!candidate.leader) return cost;
     const Box leader = candidate.leader->box;
     for (const Box& line : lines_)

@@ -10,12 +10,13 @@ namespace {
 // How well a dimension of a Reshape's target fits as the place of the batch, best last.
 enum class Fit {
   none,
-  contains,      // the batch is inside a dimension that begins before it and ends after it
-  as_feature,    // the last dimension begins where the batch does: a feature rather than a batch
-  merged_rows,   // ends where the batch ends: rows of all samples, as of [steps, batch, features]
-  leading,       // begins where the batch does, as of [batch·heads, …]
-  same_size,     // … and is as large as the dimension of the input that holds the batch
-  file_batch,    // … and as large as the file's batch
+  contains,     // the batch is inside a dimension that begins before it and ends after it
+  as_feature,   // the last dimension begins where the batch does: a feature rather than a batch
+  merged_rows,  // ends where the batch ends: rows of all samples, as of [steps, batch, features]
+  leading,      // begins where the batch does, as of [batch·heads, …]
+  same_size,    // … and is as large as the dimension of the input that holds the batch
+  trailing,    // steps first: the end of rows that are steps × batch, as large as the file's batch
+  file_batch,  // … and as large as the file's batch
   same_position  // … as same_size, at the same axis
 };
 
@@ -24,8 +25,12 @@ struct Place {
   std::size_t axis = 0;
 };
 
-Place place_of_batch(const Shape& from, const Shape& to, std::size_t axis,
-                     std::int64_t file_batch) {
+Place place_of_batch(const Shape& from, const Shape& to, std::size_t axis, std::int64_t file_batch,
+                     ReshapeReading reading) {
+  const bool steps_first = reading == ReshapeReading::steps_first;
+  const bool same_steps =
+      axis > 0 && axis + 1 < to.size() &&
+      std::equal(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis), to.begin());
   std::int64_t before = 1;  // elements outside of the batch
   for (std::size_t i = 0; i < axis; ++i) before *= from[i];
   const std::int64_t through = before * file_batch;
@@ -35,10 +40,14 @@ Place place_of_batch(const Shape& from, const Shape& to, std::size_t axis,
     const std::int64_t inside = outside * to[i];
     const bool begins = outside == before;
     Fit fit = Fit::none;
-    if (begins && to[i] == from[axis])
-      fit = i == axis ? Fit::same_position : Fit::same_size;
+    if (begins && steps_first && i == axis && same_steps)
+      fit = Fit::same_position;
+    else if (begins && to[i] == from[axis])
+      fit = i == axis && !steps_first ? Fit::same_position : Fit::same_size;
     else if (begins && to[i] == file_batch)
       fit = Fit::file_batch;
+    else if (steps_first && !begins && to[i] == file_batch && inside == before * from[axis])
+      fit = Fit::trailing;
     else if (begins)
       fit = i + 1 == to.size() && i > 0 ? Fit::as_feature : Fit::leading;
     else if (inside == through)
@@ -48,7 +57,7 @@ Place place_of_batch(const Shape& from, const Shape& to, std::size_t axis,
     // The following dimension of the input goes on as it is: the batch is not part of it.
     if (fit == Fit::leading && i > 0 && axis + 1 < from.size() && to[i] == from[axis + 1])
       fit = Fit::as_feature;
-    if (fit > best.fit) best = {fit, i};
+    if (fit > best.fit || (steps_first && fit == best.fit)) best = {fit, i};
     outside = inside;
   }
   return best;
@@ -68,11 +77,12 @@ std::optional<std::size_t> batch_axis(const Shape& in_file, const Shape& now) {
 }
 
 std::optional<Shape> followed_reshape(const Shape& file_from, const Shape& file_to,
-                                      const Shape& from, std::int64_t file_batch) {
+                                      const Shape& from, std::int64_t file_batch,
+                                      ReshapeReading reading) {
   const auto axis = batch_axis(file_from, from);
   if (!axis || element_count(file_from) == 0 || element_count(file_from) != element_count(file_to))
     return std::nullopt;
-  const Place place = place_of_batch(file_from, file_to, *axis, file_batch);
+  const Place place = place_of_batch(file_from, file_to, *axis, file_batch, reading);
   if (place.fit == Fit::none) return std::nullopt;
   Shape shape = file_to;
   std::int64_t& size = shape[place.axis];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/graph/shape.h"
+#include "base/error.h"
 
 namespace ridgeline::onnx {
 
@@ -30,11 +31,26 @@ struct FileShapes {
 // The one axis whose size differs from that in the file; nothing if none or several do.
 std::optional<std::size_t> batch_axis(const Shape& in_file, const Shape& now);
 
+// How to read the constant target of a Reshape, of which several readings may fit: at a batch of 1,
+// 1x1x96 can be batch × steps or steps × batch.
+enum class ReshapeReading {
+  as_written,   // of a file of free batch, if its elements fit; otherwise as batch_first
+  batch_first,  // the batch of the file is meant, and stands as far left as it can
+  steps_first   // … as far right as it can, or stays at its axis: torch's MultiheadAttention
+};
+
+// Thrown where the batch gets lost; the next reading may keep it.
+class BatchLost : public Error {
+ public:
+  using Error::Error;
+};
+
 // The target of a Reshape at another batch: from `file_from` to `file_to` in the file, from `from`
 // now. `file_batch` is the file's batch. Nothing if `from` does not differ in exactly one axis, or
 // no dimension of the target can hold the change.
 std::optional<Shape> followed_reshape(const Shape& file_from, const Shape& file_to,
-                                      const Shape& from, std::int64_t file_batch);
+                                      const Shape& from, std::int64_t file_batch,
+                                      ReshapeReading reading = ReshapeReading::batch_first);
 
 // The shape that an input without the batch must have beside another that has it: an input of which
 // the exporter kept one copy for each element of the file's batch (states, class tokens, masks).

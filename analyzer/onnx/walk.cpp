@@ -50,7 +50,8 @@ constexpr std::int64_t newest_opset = 28;  // of onnx 1.23
 
 }  // namespace
 
-Walk::Walk(const ModelFile& file, const ImportOptions& options) : file_(file), options_(options) {
+Walk::Walk(const ModelFile& file, const ImportOptions& options, ReshapeReading reading)
+    : file_(file), options_(options), reading_(reading) {
   const Model& model = file.model();
   for (const OpsetImport& import : model.opsets) opsets_[import.domain] = import.version;
   for (const FunctionProto& function : model.functions)
@@ -260,15 +261,27 @@ bool Walk::fall_back_to_declared(NodeContext& context) {
   return all;
 }
 
-// A class token repeated for the batch, rows of a table of positions: the weight that is stored is
-// the parameter, however much of it or however often it is read.
+// Parts of one table of positions: that of the class token, and the others at another resolution.
+bool joins_one_weight(const NodeContext& context) {
+  const auto root = [&](std::size_t i) {
+    const Value& part = context.input(i);
+    return part.root != nullptr ? part.root : &part;
+  };
+  for (std::size_t i = 1; i < context.input_count(); ++i)
+    if (!context.has(i) || root(i) != root(0)) return false;
+  return true;
+}
+
+// A class token repeated for the batch, rows of a table of positions, a table plus a mask: the
+// weight that is stored is the parameter, however much of it or however often it is read.
 bool is_copied_weight(const NodeContext& context, const Value& weight) {
   const std::string_view op = context.node().op_type;
   const Value& stored = weight.root != nullptr ? *weight.root : weight;
-  return stored.is_initializer && is_floating(stored.type) && stored.shape &&
+  return stored.is_initializer && is_floating(weight.type) && stored.shape &&
          element_count(*stored.shape) > 1 &&
          (op == "Expand" || op == "Tile" || op == "Gather" || op == "Slice" || op == "Reshape" ||
-          op == "Transpose" || op == "Unsqueeze" || op == "Squeeze" || op == "Cast");
+          op == "Transpose" || op == "Unsqueeze" || op == "Squeeze" || op == "Cast" ||
+          op == "Resize" || op == "Add" || (op == "Concat" && joins_one_weight(context)));
 }
 
 // The outputs inherit the least certain shape source of the inputs, and whether they are constant.
@@ -355,15 +368,21 @@ std::size_t Walk::module_of(const Node& node) {
 }
 
 // Constants that no training changes although they are floating: angles of rotary embeddings,
-// anchors and masks, which exporters compute beforehand. A mask is the same for all heads. Nothing
-// learned is subtracted, and none of torch's parameters is a Constant node.
+// anchors and masks, which exporters compute beforehand. A mask is the same for all heads that it
+// is added to. Nothing learned is subtracted, and none of torch's parameters is a Constant node.
 bool is_table(const NodeContext& context, const Value& value) {
   const std::string_view op = context.node().op_type;
   const Shape& shape = *value.shape;
   const auto wide = std::count_if(shape.begin(), shape.end(), [](auto size) { return size > 1; });
   if (op == "Sub" || (value.is_literal && wide > 1)) return true;
-  if (op == "Mul" || op == "Div") return wide > 1;
-  return op == "Add" && shape.size() == 4 && shape[1] == 1 && shape[2] > 1 && shape[3] > 1;
+  if (op == "Mul" || op == "Div" || op == "QLinearMul") return wide > 1;
+  if (op != "Add" || shape.size() != 4 || shape[1] != 1 || shape[2] <= 1 || shape[3] <= 1)
+    return false;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (context.has(i) && context.input(i).shape && context.input(i).shape->size() == 4 &&
+        (*context.input(i).shape)[1] > 1)
+      return true;
+  return false;
 }
 
 // Weights that a counted layer reads as data are parameters, except what training does not change:
@@ -447,7 +466,7 @@ bool Walk::repeat_constants(NodeContext& context, std::vector<Value>& copies) {
     copy.shape = std::move(repeated);
     copy.contents.reset();
     copy.proto = nullptr;
-    if (copy.root == nullptr) copy.root = value;
+    if (copy.root == nullptr && value->constant) copy.root = value;
     value = &copy;
   }
   context.parts_.clear();
@@ -487,14 +506,14 @@ void Walk::refuse_batch(const std::string& what) const {
       axis = *one.batch_axis;
       break;
     }
-  throw Error(file_name(),
-              fmt::format("--batch {} does not fit: {}; the file holds its batch of {} there",
-                          change.now, what, change.in_file),
-              fmt::format("export it with a dynamic batch, dynamic_shapes={{\"{}\": {{{}: "
-                          "\"batch\"}}}} in torch.onnx.export, or count it as it is with --shape "
-                          "{}={}",
-                          input, axis, input, shape),
-              ExitCode::incomplete);
+  throw BatchLost(
+      file_name(),
+      fmt::format("--batch {} does not fit: {}; the file holds its batch of {} there", change.now,
+                  what, change.in_file),
+      fmt::format("export it with a dynamic batch, dynamic_shapes={{\"{}\": {{{}: \"batch\"}}}} in "
+                  "torch.onnx.export, or count it as it is with --shape {}={}",
+                  input, axis, input, shape),
+      ExitCode::incomplete);
 }
 
 // Every output must have followed the batch, unless it is one number for all (a loss) or its size

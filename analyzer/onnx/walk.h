@@ -48,7 +48,8 @@ class Scope {
 
 class Walk {
  public:
-  Walk(const ModelFile& file, const ImportOptions& options);
+  Walk(const ModelFile& file, const ImportOptions& options,
+       ReshapeReading reading = ReshapeReading::batch_first);
 
   Import run();
 
@@ -92,6 +93,7 @@ class Walk {
 
   // The batch that replaces the file's own, which constants may hold.
   std::optional<BatchChange> batch_change() const { return bindings_.batch_change; }
+  ReshapeReading reshape_reading() const { return reading_; }
   // The shape of a value at the file's batch, while another one is counted; null otherwise.
   const Shape* file_shape(const Value& value) const {
     return file_shapes_ ? file_shapes_->find(value.id, value.name) : nullptr;
@@ -150,6 +152,7 @@ class Walk {
 
   const ModelFile& file_;
   const ImportOptions& options_;
+  ReshapeReading reading_;
   Bindings bindings_;
 
   Arena memory_;

@@ -128,7 +128,8 @@ Figure figure_of(const PowerReport& report) {
   const bool has_window = report.end_s > report.begin_s;
   return power_figure(
       traces, has_window ? std::optional(Interval{report.begin_s, report.end_s}) : std::nullopt,
-      std::filesystem::path(record.source).filename().string(), caption + ".");
+      std::filesystem::path(record.source).filename().string(),
+      caption.ends_with('?') ? caption : caption + ".");
 }
 
 ExitCode run_power(const Options& options, Console& console) {

@@ -73,7 +73,7 @@ Figure layer_times_figure(const Explanation& explanation) {
   const bool is_measured = explanation.measured && explanation.measured->total_s > 0;
   const double total_s = is_measured ? explanation.measured->total_s : explanation.time_s.value;
   for (const ExplainedLayer* layer : longest_layers(explanation)) {
-    LayerTime& group = groups[{without_numbers(layer->name), layer->bound}];
+    LayerTime& group = groups[{without_block_number(layer->name), layer->bound}];
     if (!group.first) group.first = layer;
     ++group.count;
     group.time_s += is_measured ? layer->measured_s.value_or(0) : layer->time_s;
@@ -91,8 +91,9 @@ Figure layer_times_figure(const Explanation& explanation) {
   std::map<BoundBy, bool> bounds;
   for (std::size_t i = 0; i < sorted.size() && i < most_bars; ++i) {
     const LayerTime& group = sorted[i];
-    const std::string name = elide_front(
-        group.count > 1 ? without_numbers(group.first->name) : group.first->name, longest_bar_name);
+    const std::string name = short_layer_name(
+        group.count > 1 ? without_block_number(group.first->name) : group.first->name,
+        longest_bar_name);
     bars.push_back({group.count > 1 ? fmt::format("{}, {} layers: {}", name, group.count,
                                                   share_text(group.time_s))
                                     : fmt::format("{}: {}", name, share_text(group.time_s)),

@@ -26,7 +26,7 @@ constexpr double least_labelled_share = 0.01;
 constexpr double room_above = 4;        // the highest roof, for labels
 constexpr double room_right = 30;       // of the layers, for labels
 constexpr int longest_layer_name = 28;  // columns
-constexpr int short_layer_name = 22;
+constexpr int shortest_layer_name = 20;
 
 bool has_place(const ExplainedLayer& layer) {
   return layer.time_s > 0 && layer.operations > 0 && layer.intensity && *layer.intensity > 0;
@@ -161,24 +161,12 @@ struct LabelledLayers {
   int count = 0;
   double time_share = 0;
 
-  // "layer4.*.conv2 + bn2"; but "features.7.block.0 + 1", whose numbers are most of the name.
-  std::string name() const {
-    const std::string common = without_numbers(longest->name);
-    return count > 1 && is_common() ? common : longest->name;
-  }
-
-  bool is_common() const {
-    const std::string common = without_numbers(longest->name);
-    return std::count(common.begin(), common.end(), '*') <= 2;
-  }
-
   std::string text(int columns) const {
     const std::string percent = format_percent(time_share);
-    if (count == 1) return fmt::format("{}: {}", elide_front(name(), columns), percent);
-    return is_common()
-               ? fmt::format("{}, {} layers: {}", elide_front(name(), columns), count, percent)
-               : fmt::format("{} and {} like it: {}", elide_front(name(), columns), count - 1,
-                             percent);
+    return count == 1 ? fmt::format("{}: {}", short_layer_name(longest->name, columns), percent)
+                      : fmt::format("{}, {} layers: {}",
+                                    short_layer_name(without_block_number(longest->name), columns),
+                                    count, percent);
   }
 };
 
@@ -191,7 +179,7 @@ std::vector<LabelledLayers> labelled_layers(const Explanation& explanation) {
   std::map<std::tuple<std::string, BoundBy, int, int>, LabelledLayers> groups;
   for (const ExplainedLayer* layer : longest_layers(explanation)) {
     if (!has_place(*layer)) continue;
-    LabelledLayers& group = groups[{without_numbers(layer->name), layer->bound,
+    LabelledLayers& group = groups[{without_block_number(layer->name), layer->bound,
                                     step(place_of(*layer).x), step(place_of(*layer).y)}];
     if (!group.longest) group.longest = layer;
     ++group.count;
@@ -263,15 +251,13 @@ class LayersPicture {
     for (const LabelledLayers& group : labelled_layers(explanation_)) {
       if (++labels > most_layer_labels) return;
       if (labels > 1 && group.time_share < least_labelled_share) return;
-      figure_.panels.front().labels.push_back(
-          {group.text(longest_layer_name),
-           fmt::format("{}: {}", elide_front(group.name(), short_layer_name),
-                       format_percent(group.time_share)),
-           LabelPlace::beside,
-           place_of(*group.longest),
-           {},
-           ink_of(group.longest->bound),
-           false});
+      figure_.panels.front().labels.push_back({group.text(longest_layer_name),
+                                               group.text(shortest_layer_name),
+                                               LabelPlace::beside,
+                                               place_of(*group.longest),
+                                               {},
+                                               ink_of(group.longest->bound),
+                                               false});
     }
   }
 
@@ -320,10 +306,19 @@ std::string bound_words(BoundBy bound) {
   return bound == BoundBy::power_cap ? "power cap" : std::string(to_string(bound));
 }
 
-std::string without_numbers(std::string_view name) {
+std::string without_block_number(std::string_view name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto ends_part = [](char c) { return c == '.' || c == '/' || c == ' '; };
   std::string out;
+  std::optional<std::string_view> block;  // "blocks.7"
+  const auto is_of_block = [&](std::size_t begin, std::size_t end) {
+    std::size_t word = begin;
+    if (word > 0) --word;
+    while (word > 0 && !ends_part(name[word - 1])) --word;
+    const std::string_view own = name.substr(word, end - word);
+    if (!block) block = own;
+    return own == *block;
+  };
   for (std::size_t i = 0; i < name.size();) {
     std::size_t end = i;
     while (end < name.size() && is_digit(name[end])) ++end;
@@ -332,10 +327,14 @@ std::string without_numbers(std::string_view name) {
       out += name[i++];
       continue;
     }
-    if (i > 0 && name[i - 1] == '_')
+    if (i > 0 && name[i - 1] == '_') {
       out.pop_back();  // relu_12 is relu, the thirteenth time
-    else
+      if (end < name.size() && name[end] != ' ' && !block) block = "";  // encoder_layer_3.mlp.0
+    } else if (is_of_block(i, end)) {
       out += '*';
+    } else {
+      out += name.substr(i, end - i);
+    }
     i = end;
   }
   return out;
@@ -351,6 +350,14 @@ std::string elide_front(std::string_view text, int width) {
   const auto word = text.find_first_of("./ ");
   if (word != std::string_view::npos && word < 10) text.remove_prefix(word + 1);
   return "…" + std::string(text);
+}
+
+std::string short_layer_name(std::string_view name, int width) {
+  const auto fused = name.find(" + ");
+  if (display_width(name) <= width || fused == std::string_view::npos)
+    return elide_front(name, width);
+  const std::string_view rest = " + …";
+  return elide_front(name.substr(0, fused), width - display_width(rest)) + std::string(rest);
 }
 
 Figure layers_figure(const Explanation& explanation, const Ceilings& ceilings) {

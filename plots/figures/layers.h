@@ -24,11 +24,15 @@ Roofline roofline_under(const Explanation& explanation, const Ceilings& ceilings
 Ink ink_of(BoundBy bound);
 std::string bound_words(BoundBy bound);  // "power cap"
 
-// "encoder.layer.*.output.dense": layers whose names differ in numbers alone are alike.
-std::string without_numbers(std::string_view name);
+// "encoder.layer.*.output.dense", and "relu" for relu_12: layers of a network's blocks are alike if
+// their names differ in the number of the block, the first number of a name.
+std::string without_block_number(std::string_view name);
 
 // At most `width` columns. The end of a name says what a layer is, its beginning only where:
 // "…output.dense + add".
 std::string elide_front(std::string_view text, int width);
+
+// The same for a kernel: what was fused into it goes first, "layer3.*.conv2 + …".
+std::string short_layer_name(std::string_view name, int width);
 
 }  // namespace ridgeline

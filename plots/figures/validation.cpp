@@ -157,6 +157,7 @@ Figure validation_figure(const std::vector<ValidationPoint>& points, double mape
   if (has_bars) figure.caption += ". Bars: 90 % intervals of the predictions";
   if (has_bars && lacks_bars)
     figure.caption += fmt::format(", where there are at most {} runs", most_intervals);
+  if (has_bars) figure.caption += '.';
   return figure;
 }
 

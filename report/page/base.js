@@ -107,9 +107,28 @@ function elideFront(name, most) {
   return `…${word >= 0 && word < 10 ? kept.slice(word + 1) : kept}`;
 }
 
-// Equal for layers that repeat: "layer4.*.conv2", and "relu" for relu_12.
-function withoutNumbers(name) {
-  return name.replace(/(^|[./ ])\d+(?=[./ ]|$)/g, "$1*").replace(/_\d+(?=[./ ]|$)/g, "");
+// What was fused into a kernel goes first: "layer3.*.conv2 + …".
+function shortLayerName(name, most) {
+  const fused = name.indexOf(" + ");
+  if ([...name].length <= most || fused < 0) return elideFront(name, most);
+  return `${elideFront(name.slice(0, fused), most - 4)} + …`;
+}
+
+// Equal for layers of blocks that repeat: "layer4.*.conv2", and "relu" for relu_12. The number of
+// a block is the first one of a name.
+function withoutBlockNumber(name) {
+  let block = null; // "blocks.7"
+  return name.replace(/_?\d+(?=[./ ]|$)/g, (number, at) => {
+    const end = at + number.length;
+    if (number.startsWith("_")) {
+      if (end < name.length && name[end] !== " ") block ??= ""; // of encoder_layer_3.mlp.0
+      return "";
+    }
+    if (at > 0 && !"./ ".includes(name[at - 1])) return number;
+    const own = name.slice(0, end).match(/[^./ ]*[./ ]?\d+$/)[0];
+    block ??= own;
+    return own === block ? "*" : number;
+  });
 }
 
 // ---- what is selected ----

@@ -160,7 +160,7 @@ function nameLayers(plot, drawn) {
   const step = (value) => Math.round(4 * Math.log10(value));
   for (const { layer, radius } of drawn) {
     if (!isFound(layer)) continue;
-    const key = `${withoutNumbers(layer.name)} ${layer.bound} ${step(layer.intensity)} ${step(layer.operations / layer.time)}`;
+    const key = `${withoutBlockNumber(layer.name)} ${layer.bound} ${step(layer.intensity)} ${step(layer.operations / layer.time)}`;
     const group = groups.get(key) ?? { layer, radius, count: 0, share: 0 };
     group.count += 1;
     group.share += layer.share;
@@ -169,7 +169,7 @@ function nameLayers(plot, drawn) {
   const most = plot.width < 600 ? 3 : 7;
   const sorted = [...groups.values()].sort((a, b) => b.share - a.share).filter((group, i) => i === 0 || group.share >= 0.01);
   for (const group of sorted.slice(0, most)) {
-    const name = elideFront(group.count > 1 ? withoutNumbers(group.layer.name) : group.layer.name, plot.width < 600 ? 18 : 34);
+    const name = shortLayerName(group.count > 1 ? withoutBlockNumber(group.layer.name) : group.layer.name, plot.width < 600 ? 18 : 34);
     const text = `${name}${group.count > 1 ? `, ${group.count} layers` : ""}: ${percent(group.share)}`;
     placeLabel(plot, text, plot.x(group.layer.intensity), plot.y(group.layer.operations / group.layer.time), group.radius + 3);
   }

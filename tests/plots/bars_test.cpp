@@ -39,11 +39,20 @@ TEST(LayerBars, EnergyBuildsUpToTheTotal) {
 }
 
 TEST(LayerNames, NumbersAreStarsAndEndsStay) {
-  EXPECT_EQ(without_numbers("encoder.layer.11.output.dense"), "encoder.layer.*.output.dense");
-  EXPECT_EQ(without_numbers("layer1.0.conv2 + bn2 + relu_11"), "layer1.*.conv2 + bn2 + relu");
+  EXPECT_EQ(without_block_number("encoder.layer.11.output.dense"), "encoder.layer.*.output.dense");
+  EXPECT_EQ(without_block_number("layer1.0.conv2 + bn2 + relu_11"), "layer1.*.conv2 + bn2 + relu");
+  // Other numbers say which layer of the block it is.
+  EXPECT_EQ(without_block_number("features.3.block.0.0 + 1 + 2"), "features.*.block.0.0 + 1 + 2");
+  EXPECT_EQ(without_block_number("/features/features.3/features.3.0/Conv"),
+            "/features/features.*/features.*.0/Conv");
+  EXPECT_EQ(without_block_number("encoder.encoder_layer_3.mlp.0 + 1"),
+            "encoder.encoder_layer.mlp.0 + 1");
   EXPECT_EQ(elide_front("encoder.layer.*.output.dense + add", 20), "…output.dense + add");
   EXPECT_EQ(elide_front("conv", 20), "conv");
   EXPECT_EQ(elide_front("層層層層層層", 5), "…層層");
+  EXPECT_EQ(short_layer_name("layer3.*.conv2 + bn2 + relu", 20), "layer3.*.conv2 + …");
+  EXPECT_EQ(short_layer_name("layer3.*.conv2 + bn2", 20), "layer3.*.conv2 + bn2");
+  EXPECT_EQ(short_layer_name("encoder.layer.*.output.dense + add", 20), "…*.output.dense + …");
 }
 
 TEST(PowerFigure, HasALinePerRailAndStaysWithinItsAxes) {

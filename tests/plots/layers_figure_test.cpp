@@ -80,7 +80,8 @@ TEST(LayersFigure, EqualLayersShareALabelThatKeepsTheEndOfTheirName) {
   std::string labels;
   const Figure figure = layers_figure(explanation, made_up_ceilings());
   for (const Label& label : figure.panels[0].labels) labels += label.text + "|";
-  EXPECT_NE(labels.find("output.dense + add, 12 layers: 36 %|"), std::string::npos) << labels;
+  EXPECT_NE(labels.find("…attention.output.dense + …, 12 layers: 36 %|"), std::string::npos)
+      << labels;
   EXPECT_NE(labels.find("downsample.0 + 1: 3 %|"), std::string::npos) << labels;
 }
 

@@ -51,10 +51,21 @@ void tile(NodeContext& context) {
   fold_repeated(context);
 }
 
+// First states that the exporter made for the file's batch, expanded to a size computed from
+// shapes.
+bool is_made_for_batch(const NodeContext& context, std::size_t output_axis, std::int64_t own,
+                       std::int64_t target) {
+  const Shape* in_file = context.file_shape(0);
+  const Shape* file_to = context.file_output(0);
+  return in_file != nullptr && *in_file == context.shape(0) && file_to != nullptr &&
+         output_axis < file_to->size() && own > 1 && (*file_to)[output_axis] == own &&
+         target != own && target % own == 0;
+}
+
 void expand(NodeContext& context) {
   context.emit(Copy{});
   context.not_data(1);
-  const Shape& from = context.shape(0);
+  Shape from = context.shape(0);
   const auto target = partly_known_integers(context, 1);
   Shape wanted;
   for (std::size_t i = 0; i < target.size(); ++i) {
@@ -66,6 +77,12 @@ void expand(NodeContext& context) {
     if (target[i] && *target[i] < 0)
       context.fail("dimension " + std::to_string(i) + " of the target is " +
                    std::to_string(*target[i]));
+    if (target[i] && is_made_for_batch(context, i, own, *target[i])) {
+      from[from.size() - from_end] = *target[i];
+      wanted.push_back(*target[i]);
+      context.replaced_batch();
+      continue;
+    }
     const bool is_batch =
         from_end <= from.size() && context.passes_batch(from.size() - from_end, i);
     if (is_batch && target[i] != own) context.replaced_batch();

@@ -90,7 +90,9 @@ std::optional<Shape> with_batch(NodeContext& context, const Shape& from,
   if (!change || file_from == nullptr || file_to == nullptr) return literal;
   const bool is_constant = !context.has(1) || context.input(1).constant;
   if (literal && !is_constant && batch_axis(*file_to, *literal)) return literal;
-  auto followed = followed_reshape(*file_from, *file_to, from, change->in_file);
+  const ReshapeReading reading = context.walk().reshape_reading();
+  if (literal && change->was_free && reading == ReshapeReading::as_written) return literal;
+  auto followed = followed_reshape(*file_from, *file_to, from, change->in_file, reading);
   if (!followed) return literal;
   if (followed != literal) context.replaced_batch();
   return followed;

@@ -1,9 +1,11 @@
 // Operators that write updates into a copy of a tensor: Scatter, ScatterElements, ScatterND,
 // TensorScatter. The output has the shape of the first input, whatever the indices.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analyzer/onnx/batch.h"
 #include "analyzer/onnx/operators/checks.h"
 #include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/operators/folding.h"
@@ -55,11 +57,44 @@ void scatter_elements(NodeContext& context) {
   context.set_contents(0, std::move(known->data));
 }
 
+// Indices, and the tensor that is written into, may be constants for the file's batch while the
+// updates carry another: one place per update, and rows for all of them.
+// Returns whether one of them was.
+bool follow_updates(NodeContext& context, Shape& data, Shape& indices) {
+  const Shape* file_updates = context.file_shape(2);
+  if (file_updates == nullptr) return false;
+  const Shape& updates = context.shape(2);
+  const auto axis = batch_axis(*file_updates, updates);
+  if (!axis) return false;
+  const auto carries = [&](std::size_t input, const Shape& shape) {
+    const Shape* in_file = context.file_shape(input);
+    return in_file != nullptr && *in_file != shape;
+  };
+  const auto places = static_cast<std::int64_t>(indices.size()) - 1;
+  const std::int64_t depth = indices.back(), at = static_cast<std::int64_t>(*axis);
+  const auto now = updates[*axis], before = (*file_updates)[*axis];
+  bool followed = false;
+  const auto take = [&](std::int64_t& size) {
+    if (size != before) return;
+    size = now;
+    followed = true;
+  };
+  if (at < places && !carries(1, indices)) take(indices[*axis]);
+  if (!carries(0, data)) {
+    const std::int64_t own = at < places ? at : at - places + depth;
+    if (own < std::ssize(data) && (at >= places || at < depth))
+      take(data[static_cast<std::size_t>(own)]);
+  }
+  if (followed) context.replaced_batch();
+  return followed;
+}
+
 void scatter_nd(NodeContext& context) {
-  const Shape& data = context.shape(0);
-  const Shape& indices = context.shape(1);
+  Shape data = context.shape(0);
+  Shape indices = context.shape(1);
   want_rank_at_least(context, 0, 1);
   want_rank_at_least(context, 1, 1);
+  const bool followed = follow_updates(context, data, indices);
   const std::int64_t depth = indices.back();
   if (depth > static_cast<std::int64_t>(data.size()))
     context.fail("indices of " + std::to_string(depth) + " numbers each into " + named(context, 0));
@@ -69,7 +104,7 @@ void scatter_nd(NodeContext& context) {
   context.set(0, context.type(0), data);
   context.emit(Scatter{element_count(updates), reduces(context)});
 
-  auto known = known_scatter(context);
+  auto known = followed ? std::nullopt : known_scatter(context);
   if (!known || depth == 0) return;
   const Shape steps = strides(data);
   const auto numbers = static_cast<std::size_t>(depth);

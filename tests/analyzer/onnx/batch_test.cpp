@@ -40,6 +40,21 @@ TEST(FollowedReshape, FindsTheBatchInTheTarget) {
   EXPECT_EQ(followed({4, 10}, {40}, {2, 10}, 4), (Shape{20}));
 }
 
+// torch's MultiheadAttention: steps × batch × features.
+TEST(FollowedReshape, StepsFirst) {
+  const auto steps_first = [](const Shape& file_from, const Shape& file_to, const Shape& from) {
+    return onnx::followed_reshape(file_from, file_to, from, 1, onnx::ReshapeReading::steps_first);
+  };
+  EXPECT_EQ(steps_first({16, 1, 32}, {16, 4, 8}, {16, 8, 32}), (Shape{16, 32, 8}));
+  EXPECT_EQ(steps_first({4, 16, 8}, {1, 4, 16, 8}, {32, 16, 8}), (Shape{8, 4, 16, 8}));
+  EXPECT_EQ(steps_first({16, 1, 4, 8}, {16, 32}, {16, 8, 4, 8}), (Shape{128, 32}));
+  EXPECT_EQ(steps_first({16, 32}, {16, 1, 32}, {128, 32}), (Shape{16, 8, 32}));
+  // A single query.
+  EXPECT_EQ(steps_first({1, 1, 32}, {1, 4, 8}, {1, 8, 32}), (Shape{1, 32, 8}));
+  EXPECT_EQ(steps_first({4, 1, 8}, {1, 4, 1, 8}, {32, 1, 8}), (Shape{8, 4, 1, 8}));
+  EXPECT_EQ(steps_first({1, 32}, {1, 1, 32}, {8, 32}), (Shape{1, 8, 32}));
+}
+
 TEST(FollowedReshape, WithoutAChangeThereIsNothingToFollow) {
   EXPECT_EQ(followed({1, 6}, {6}, {1, 6}), std::nullopt);
   EXPECT_EQ(followed({1, 6}, {6}, {2, 12}), std::nullopt);
@@ -155,6 +170,85 @@ TEST(Batch, ThatDoesNotFitNamesTheNode) {
     EXPECT_EQ(error.code(), ExitCode::incomplete);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("\"drop\" (Squeeze)"), HasSubstr("its batch of 1")));
   }
+}
+
+// Of a free batch, a target is what the runtime will take, although 1 could be the file's batch.
+TEST(Batch, AFreeBatchRunsAsItIsWritten) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {"batch", 1, 32}).output("y");
+  model.integers("heads", {1, -1, 8});
+  model.integers("rows", {-1, 32});
+  model.integers("back", {1, -1, 32});
+  model.node("Transpose", {"x"}, {"steps"}).attribute("perm", {1, 0, 2});
+  model.node("Reshape", {"steps", "heads"}, {"split"});
+  model.node("Reshape", {"split", "rows"}, {"joined"});
+  model.node("Reshape", {"joined", "back"}, {"again"});
+  model.node("Transpose", {"again"}, {"y"}).attribute("perm", {1, 0, 2});
+  const auto result = imported(model, {.batch = 8});
+  EXPECT_EQ(shape_text(result.graph, "split"), "1x32x8");
+  EXPECT_EQ(shape_text(result.graph, "y"), "8x1x32");
+  EXPECT_TRUE(result.warnings.empty());
+}
+
+// Rows of a single query become batch × steps again, or steps × batch: what follows decides.
+TEST(Batch, IsReadAsTheRestOfTheNetworkNeedsIt) {
+  for (const bool is_steps_first : {false, true}) {
+    OnnxBuilder model;
+    model.opset(17).input("x", ElementType::fp32, {1, 32}).output("y");
+    model.integers("target", {1, 1, 32});
+    model.integers("axes", {is_steps_first ? 0 : 1});
+    model.node("Reshape", {"x", "target"}, {"z"});
+    model.node("Squeeze", {"z", "axes"}, {"y"});
+    const auto result = imported(model, {.batch = 8});
+    EXPECT_EQ(shape_text(result.graph, "z"), is_steps_first ? "1x8x32" : "8x1x32");
+    EXPECT_EQ(shape_text(result.graph, "y"), "8x32");
+  }
+}
+
+// y[:, 1:] = x[:, :-1]: what is written into, and the places, are constants.
+TEST(Batch, FollowsThroughScatteredUpdates) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 23}).output("y").output("z");
+  model.initializer("zeros", ElementType::fp32, {1, 24});
+  model.initializer("places", ElementType::int64, {1, 23, 2}).zeros();
+  model.node("ScatterND", {"zeros", "places", "x"}, {"y"});
+  model.initializer("columns", ElementType::fp32, {24, 1});
+  model.initializer("rows", ElementType::int64, {23, 1}).zeros();
+  model.node("Transpose", {"x"}, {"turned"});
+  model.node("ScatterND", {"columns", "rows", "turned"}, {"z"});
+  const auto result = imported(model, {.batch = 8});
+  EXPECT_EQ(shape_text(result.graph, "y"), "8x24");
+  EXPECT_EQ(shape_text(result.graph, "z"), "24x8");
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("batch of 1 in constants of 2 ScatterND")));
+}
+
+// Rows of an image as sequences: the state was made for the rows of one image.
+TEST(Batch, AFirstStateOfManyRowsFollows) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 32, 4}).output("y");
+  model.initializer("state", ElementType::fp32, {2, 32, 48});
+  model.integers("two", {2});
+  model.integers("size", {48});
+  model.integers("all", {-1, 4});
+  model.node("Reshape", {"x", "all"}, {"rows"});
+  model.node("Shape", {"rows"}, {"shape"}).attribute("end", 1);
+  model.node("Concat", {"two", "shape", "size"}, {"target"}).attribute("axis", 0);
+  model.node("Expand", {"state", "target"}, {"y"});
+  EXPECT_EQ(shape_text(imported(model, {.batch = 8}).graph, "y"), "2x256x48");
+}
+
+// What depends on no input is no weight, although it is repeated for the batch.
+TEST(Batch, ARepeatedProductIsNoParameter) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 5, 4}).output("y");
+  model.initializer("token", ElementType::fp32, {1, 1, 3});
+  model.initializer("w", ElementType::fp32, {3, 4});
+  model.node("MatMul", {"token", "w"}, {"query"});
+  model.node("Concat", {"query", "x"}, {"y"}).attribute("axis", 1);
+  const auto result = imported(model, {.batch = 8});
+  EXPECT_EQ(shape_text(result.graph, "y"), "8x6x4");
+  EXPECT_FALSE(tensor_named(result.graph, "query").is_parameter);
+  EXPECT_TRUE(tensor_named(result.graph, "token").is_parameter);
 }
 
 // One number for the whole batch.
