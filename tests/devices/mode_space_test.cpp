@@ -414,6 +414,23 @@ TEST(ModeGrid, PointsAreAllDifferentAndInOrder) {
   EXPECT_FALSE(position_of(grid, Space("jetson-agx-xavier").stock()[1]));
 }
 
+// Both masks take effect at a boot only.
+TEST(ModeGrid, AnotherMaskNeedsAReboot) {
+  const Space nano("jetson-orin-nano-8gb");
+  const ModeGrid grid = nano.grid();
+  const DeviceMode from = nano.stock().front();
+  ASSERT_TRUE(from.tpc_pg_mask && from.fbp_pg_mask);
+  MaskGrid mask = grid.masks.front();
+  mask.tpc_pg_mask = from.tpc_pg_mask;
+  mask.fbp_pg_mask = from.fbp_pg_mask;
+  EXPECT_EQ(reach_of(nano.device, grid, from, mask, {}), Reach::live);
+  mask.fbp_pg_mask = *from.fbp_pg_mask + 1;
+  EXPECT_EQ(reach_of(nano.device, grid, from, mask, {}), Reach::reboot);
+  mask.fbp_pg_mask = from.fbp_pg_mask;
+  mask.tpc_pg_mask = *from.tpc_pg_mask + 1;
+  EXPECT_EQ(reach_of(nano.device, grid, from, mask, {}), Reach::reboot);
+}
+
 TEST(ModeGrid, UnknownStepsAreToldOf) {
   const ModeGrid grid = Space("jetson-tx2").grid();
   EXPECT_FALSE(grid.is_complete);

@@ -101,6 +101,19 @@ TEST(NvpmodelWrite, AMinimumNeverExceedsTheCap) {
               HasSubstr("CPU_A78_0 MIN_FREQ 422400\nCPU_A78_0 MAX_FREQ 422400\n"));
 }
 
+// The files of its clock vanish with its last core, whatever clock the mode states for it.
+TEST(NvpmodelWrite, AClusterThatIsOfflineHasNoClock) {
+  const Loaded orin("jetson-agx-orin-64gb");
+  const Configuration file = orin.file();
+  const DeviceMode mode = orin.mode("cpu=1113.6MHz,cores=4");
+  catalog::StockMode values = nvpmodel::block_values(file, mode, {});
+  values.cpu_max_hz.assign(3, 1113.6e6);
+  values.cpu_min_hz.assign(3, 729.6e6);
+  const std::string text = to_text(nvpmodel::compose(file, orin.device, values, "my.conf"));
+  EXPECT_THAT(text, AllOf(HasSubstr("CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1113600\n"),
+                          Not(HasSubstr("CPU_A78_1 M")), Not(HasSubstr("CPU_A78_2 M"))));
+}
+
 TEST(NvpmodelWrite, Tx2NeverListsItsFirstCoreAndDropsDenverFirst) {
   const Loaded tx2("jetson-tx2");
   const std::string block = tx2.block(tx2.file(), "cores=4");
