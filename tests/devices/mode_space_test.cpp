@@ -88,6 +88,9 @@ TEST(ModeSpace, ReachIsRebootForAnotherMaskOrClusterLayout) {
   const DeviceMode fewer = orin.mode("cores=8,sm=16");  // one cluster fewer
   EXPECT_EQ(reach_between(orin.device, modes[0], fewer), Reach::reboot);
   EXPECT_EQ(reach_between(orin.device, modes[0], orin.mode("cores=9,sm=16")), Reach::live);
+  // A request is held against the default mode.
+  EXPECT_EQ(orin.mode("sm=16").reach, Reach::reboot);
+  EXPECT_EQ(orin.mode(modes[2].point.label).reach, Reach::live);
 
   const Space nano("jetson-orin-nano-8gb");  // users report: only 7W needs a reboot
   for (const DeviceMode& mode : nano.stock())

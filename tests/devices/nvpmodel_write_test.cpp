@@ -95,6 +95,17 @@ TEST(NvpmodelWrite, LockedClocksHaveTheirCapAsMinimum) {
                     HasSubstr("CPU_A78_0 MIN_FREQ 2201600\nCPU_A78_0 MAX_FREQ 2201600\n")));
 }
 
+TEST(NvpmodelWrite, LockedClocksReadBack) {
+  const Loaded orin("jetson-agx-orin-64gb");
+  const Configuration file = orin.file();
+  const catalog::StockMode values =
+      nvpmodel::block_values(file, orin.mode("gpu=612MHz,cores=4"), {"FIXED", true});
+  const auto model = nvpmodel::compose(file, orin.device, values, "my.conf");
+  const catalog::StockMode read = nvpmodel::stated_mode(file, model, orin.device);
+  EXPECT_EQ(read.gpu_min_hz, 612e6);
+  EXPECT_EQ(read.gpu_max_hz, 612e6);
+}
+
 TEST(NvpmodelWrite, AMinimumNeverExceedsTheCap) {
   const Loaded orin("jetson-agx-orin-64gb");
   EXPECT_THAT(orin.block(orin.file(), "cpu=422.4MHz,cores=4"),
