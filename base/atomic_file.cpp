@@ -70,20 +70,35 @@ void refuse_foreign_link(const std::string& path, const fs::path& link) {
   if (::stat(folder.c_str(), &of_folder) != 0 || ::lstat(link.c_str(), &of_link) != 0) return;
   const bool shared = (of_folder.st_mode & S_ISVTX) != 0 && (of_folder.st_mode & S_IWOTH) != 0;
   if (!shared || of_link.st_uid == ::geteuid() || of_link.st_uid == of_folder.st_uid) return;
-  throw Error(path, "is another user's symbolic link in a shared folder",
+  throw Error(path,
+              link == fs::path(path)
+                  ? "is another user's symbolic link in a shared folder"
+                  : "leads through another user's symbolic link in a shared folder",
               "choose another name, or remove the link");
+}
+
+// The same for the folders that lead to the file: one of them may be such a link.
+void refuse_foreign_folder_links(const std::string& path, const fs::path& target) {
+  fs::path folder;
+  for (const fs::path& part : target.parent_path()) {
+    folder /= part;
+    std::error_code code;
+    if (fs::is_symlink(fs::symlink_status(folder, code))) refuse_foreign_link(path, folder);
+  }
 }
 
 // Where the chain of symbolic links ends; the last name need not exist.
 fs::path link_target(const std::string& path) {
   fs::path target = path;
   std::error_code code;
+  refuse_foreign_folder_links(path, target);
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, code)); ++links) {
     if (links == 40) fail_to_write(path, ELOOP);
     refuse_foreign_link(path, target);
     const fs::path next = fs::read_symlink(target, code);
     if (code) fail_to_write(path, code.value());
     target = target.parent_path() / next;  // an absolute `next` replaces the parent
+    refuse_foreign_folder_links(path, target);
   }
   return target;
 }

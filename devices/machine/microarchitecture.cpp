@@ -73,6 +73,17 @@ constexpr Microarchitecture zen4{"Zen 4",
                                   .load_128 = 2,
                                   .load_256 = 2,
                                   .load_512 = 1}};
+// Server and desktop parts; those for notebooks have two kinds of cores and halved data paths.
+constexpr Microarchitecture zen5{"Zen 5",
+                                 amd_guide,
+                                 {.fma_scalar = 2,
+                                  .fma_128 = 2,
+                                  .fma_256 = 2,
+                                  .fma_512 = 2,
+                                  .muladd = 4,
+                                  .load_128 = 2,
+                                  .load_256 = 2,
+                                  .load_512 = 2}};
 
 constexpr IssueRates two_pipes{.fma_scalar = 2, .fma_128 = 2, .fma_fp16_128 = 2, .dot_int8_128 = 2};
 constexpr IssueRates four_pipes{
@@ -126,6 +137,8 @@ constexpr auto rows = std::to_array<Row>({
     {amd, 25, 96, 175, &zen4},
     {amd, 25, 0, 15, &zen3},
     {amd, 25, 32, 95, &zen3},
+    {amd, 26, 0, 31, &zen5},   // EPYC 9005
+    {amd, 26, 64, 79, &zen5},  // Ryzen 9000
     {arm, 0, 0xd07, 0xd07, &cortex_a57},
     {arm, 0, 0xd0b, 0xd0b, &cortex_a76},
     {arm, 0, 0xd0c, 0xd0c, &neoverse_n1},

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "kernels/cpu/state.h"
+#include "kernels/cpu/write_pattern.h"
 #include "kernels/steady_clock.h"
 
 namespace ridgeline::cpu {
@@ -21,6 +22,9 @@ constexpr std::uint64_t page = 4096;
 // of the other array (the low 12 address bits decide).
 constexpr std::uint64_t skew = 1280;
 constexpr double dram_window_s = 10e-3;
+// Of one thread and window while a write pattern is chosen: a fraction of a millisecond to some.
+constexpr std::uint64_t pattern_bytes = std::uint64_t{16} << 20;
+constexpr int pattern_rounds = 7;
 
 constexpr std::uint64_t line = 64;
 // Of one thread's part of the DRAM buffer: about a tenth of a second to fill.
@@ -231,20 +235,45 @@ void Bench::prepare(std::size_t index) {
     calibrate(team_, job, options_.window_s);
 }
 
+void Bench::lay_out_stretch(std::size_t index, const Kernel& kernel, std::uint64_t bytes) {
+  Job& job = jobs_[index];
+  job.kernel = &kernel;
+  for (ThreadData& thread : job.threads)
+    thread = lay_out(kernel, static_cast<std::byte*>(thread.data), bytes);
+}
+
+// Short windows of all patterns in turn, so that what disturbs one disturbs its neighbours too.
+void Bench::choose_pattern(std::size_t index) {
+  Job& job = jobs_[index];
+  const std::vector<const Kernel*> patterns = write_patterns(*plan_[index].kernel);
+  const std::uint64_t bytes =
+      std::min(plan_[index].set.bytes_per_thread, pattern_bytes) / page * page;
+  if (patterns.size() == 1) return;
+  std::vector<std::vector<double>> rates(patterns.size());
+  for (int round = 0; round < pattern_rounds; ++round)
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      lay_out_stretch(index, *patterns[i], bytes);
+      walk_on(index);
+      const Window window = run_window(team_, job);
+      rates[i].push_back(job.bytes() / window.seconds);
+    }
+  lay_out_stretch(index, *patterns[fastest_pattern(rates)], bytes);
+}
+
 // Cuts a thread's part of the buffer down to what a window passes in its time.
 void Bench::prepare_dram(std::size_t index) {
   Job& job = jobs_[index];
   job.lead = 0;
   job.repeats = 1;
   const double whole_pass_s = run_window(team_, job).seconds;
+  choose_pattern(index);
   const double share = std::min(1.0, dram_window_s / whole_pass_s);
   const auto stretch =
       static_cast<std::uint64_t>(share * static_cast<double>(plan_[index].set.bytes_per_thread));
   const std::uint64_t smallest = std::uint64_t{4} << 20;
   const std::uint64_t bytes =
       std::min(plan_[index].set.bytes_per_thread, std::max(stretch, smallest)) / page * page;
-  for (ThreadData& thread : job.threads)
-    thread = lay_out(*job.kernel, static_cast<std::byte*>(thread.data), bytes);
+  lay_out_stretch(index, *job.kernel, bytes);
 }
 
 // Moves all threads of a DRAM trial to the next stretch of their parts.

@@ -38,6 +38,10 @@ class Bench {
   // Bytes that all threads of a trial together work on; 0 for compute and launch.
   std::uint64_t working_set_bytes(std::size_t index) const;
 
+  // The kernel that a trial runs: the planned one, or the write pattern that was found to be the
+  // fastest in DRAM.
+  const Kernel* kernel(std::size_t index) const { return jobs_[index].kernel; }
+
   bool threads_bound() const { return team_.bound(); }
 
  private:
@@ -48,6 +52,8 @@ class Bench {
   void fill_dram();
   void prepare(std::size_t index);
   void prepare_dram(std::size_t index);
+  void lay_out_stretch(std::size_t index, const Kernel& kernel, std::uint64_t bytes);
+  void choose_pattern(std::size_t index);
   void walk_on(std::size_t index);
   Reading run_job(std::size_t index);
   Reading run_fork_join(int threads);

@@ -31,8 +31,8 @@ ComputeRow compute_row(const PlannedTrial& trial, const Verdict& verdict) {
           verdict.rate,   verdict.theory,           verdict.clock_hz};
 }
 
-MemoryRow memory_row(const PlannedTrial& trial, const Verdict& verdict, std::uint64_t bytes) {
-  const Kernel& kernel = *trial.kernel;
+MemoryRow memory_row(const PlannedTrial& trial, const Kernel& kernel, const Verdict& verdict,
+                     std::uint64_t bytes) {
   MemoryRow row{Processor::cpu,
                 std::string(kernel.name),
                 trial.set.level,
@@ -66,14 +66,14 @@ SweepRow sweep_row(const PlannedTrial& trial, const Verdict& verdict, std::uint6
           bytes};
 }
 
-void add_row(ProfileMode& mode, const PlannedTrial& trial, const Verdict& verdict,
-             std::uint64_t bytes) {
+void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel* kernel,
+             const Verdict& verdict, std::uint64_t bytes) {
   switch (trial.section) {
     case Section::compute:
       mode.compute.push_back(compute_row(trial, verdict));
       break;
     case Section::memory:
-      mode.memory.push_back(memory_row(trial, verdict, bytes));
+      mode.memory.push_back(memory_row(trial, *kernel, verdict, bytes));
       break;
     case Section::sweep:
       mode.sweep.push_back(sweep_row(trial, verdict, bytes));
@@ -108,12 +108,14 @@ void warn_of_sets(const std::vector<PlannedTrial>& plan, MeasuringConditions& co
 }
 
 // What a part of a run measured: a series per trial (empty for those that cannot run or were left
-// out), and the bytes that each worked on. The bench is there for trials to run again.
+// out), the kernel that it ran, and the bytes that each worked on. The bench is there for trials to
+// run again.
 struct Phase {
   std::unique_ptr<Bench> bench;
   std::vector<Trial> trials;
   Sampling sampling;
   std::vector<SampleSeries> series;
+  std::vector<const Kernel*> kernels;
   std::vector<std::uint64_t> bytes;
   bool bound = true;
 };
@@ -136,10 +138,13 @@ Phase run_rounds(const std::vector<PlannedTrial>& plan, const MeasureOptions& op
   phase.sampling = sample(runnable, sampling, world);
   phase.series.resize(plan.size());
   phase.bytes.resize(plan.size());
+  for (const PlannedTrial& trial : plan) phase.kernels.push_back(trial.kernel);
   for (std::size_t next = 0; next < indices.size(); ++next) {
     const std::size_t i = indices[next];
     phase.series[i] = phase.sampling.series[next];
-    if (plan[i].kernel) phase.bytes[i] = phase.bench->working_set_bytes(i);
+    if (!plan[i].kernel) continue;
+    phase.kernels[i] = phase.bench->kernel(i);
+    phase.bytes[i] = phase.bench->working_set_bytes(i);
   }
   return phase;
 }
@@ -173,6 +178,7 @@ Phase run_ladder(const std::vector<PlannedTrial>& plan, const MeasureOptions& op
   phase.sampling = joined(parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     phase.series.push_back(parts[i].series.front());
+    phase.kernels.push_back(plan[i].kernel);
     phase.bytes.push_back(plan[i].set.bytes_per_thread);
   }
   return phase;
@@ -275,7 +281,7 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
           continue;
         }
       }
-      add_row(mode, trials[i], verdict, phase.bytes[i]);
+      add_row(mode, trials[i], phase.kernels[i], verdict, phase.bytes[i]);
       // The cost of fork and join scatters by nature.
       if (trials[i].section != Section::launch && verdict.rate) counts.add(verdict);
     }

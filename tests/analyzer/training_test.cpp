@@ -10,6 +10,7 @@
 #include "analyzer/count/count.h"
 #include "analyzer/fusion/fusion.h"
 #include "analyzer/lowering/lowering.h"
+#include "analyzer/training/summary.h"
 #include "base/error.h"
 #include "tests/analyzer/onnx/imported.h"
 #include "workloads/registry.h"
@@ -338,6 +339,19 @@ TEST(Training, FoldedNormalisationsAreFound) {
   EXPECT_EQ(folded("conv1.bias", nullptr), 0U);
   EXPECT_EQ(folded("conv1.bias", "['', 'conv1', 'conv2d']"), 0U);
   EXPECT_EQ(folded(nullptr, "['', 'bn1', '_native_batch_norm_legit_no_training']"), 1U);
+}
+
+TEST(Training, ASummaryHoldsWorkMemoryAndOptions) {
+  TrainingOptions options;
+  options.mixed_precision = true;
+  const Training training = train(build_workload("resnet18"), options);
+  const TrainingSummary summary = summarize(training, options, default_weights());
+  EXPECT_TRUE(summary.options.mixed_precision);
+  EXPECT_EQ(summary.memory.peak(), training.memory.peak());
+  EXPECT_GT(summary.memory.saved, 0);
+  EXPECT_EQ(summary.memory.saved, training.memory.saved);
+  for (const auto& [pass, work] : passes_of(training.graph))
+    EXPECT_EQ(summary.passes.at(pass).macs, work.macs);
 }
 
 TEST(Training, WhatCannotLearnIsAnError) {

@@ -173,6 +173,17 @@ TEST(AtomicFile, AnotherUsersLinkInASharedFolderIsNotFollowed) {
   EXPECT_NE(write_error(directory.file("shared/null")), "no error");
   fs::create_symlink(link, directory.file("shared/mine"));
   EXPECT_NE(write_error(directory.file("shared/mine")), "no error");
+  // Nor is one that stands for a folder.
+  fs::create_directory(directory.file("elsewhere"));
+  const std::string folder = directory.file("shared/folder");
+  fs::create_symlink(directory.file("elsewhere"), folder);
+  EXPECT_EQ(write_error(folder + "/own.svg"), "no error");
+  ASSERT_EQ(::lchown(folder.c_str(), stranger, stranger), 0);
+  EXPECT_EQ(write_error(folder + "/out.svg"),
+            folder +
+                "/out.svg: leads through another user's symbolic link in a shared folder (choose "
+                "another name, or remove the link)");
+  EXPECT_FALSE(fs::exists(directory.file("elsewhere/out.svg")));
   // The folder's owner may leave links, and a folder of one's own is not shared.
   ASSERT_EQ(::chown(directory.file("shared").c_str(), stranger, stranger), 0);
   EXPECT_EQ(write_error(link, "owner's"), "no error");

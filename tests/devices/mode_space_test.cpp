@@ -88,6 +88,9 @@ TEST(ModeSpace, ReachIsRebootForAnotherMaskOrClusterLayout) {
   const DeviceMode fewer = orin.mode("cores=8,sm=16");  // one cluster fewer
   EXPECT_EQ(reach_between(orin.device, modes[0], fewer), Reach::reboot);
   EXPECT_EQ(reach_between(orin.device, modes[0], orin.mode("cores=9,sm=16")), Reach::live);
+  // A request is held against the default mode.
+  EXPECT_EQ(orin.mode("sm=16").reach, Reach::reboot);
+  EXPECT_EQ(orin.mode(modes[2].point.label).reach, Reach::live);
 
   const Space nano("jetson-orin-nano-8gb");  // users report: only 7W needs a reboot
   for (const DeviceMode& mode : nano.stock())
@@ -412,6 +415,23 @@ TEST(ModeGrid, PointsAreAllDifferentAndInOrder) {
     EXPECT_EQ(found, mode.point);
   }
   EXPECT_FALSE(position_of(grid, Space("jetson-agx-xavier").stock()[1]));
+}
+
+// Both masks take effect at a boot only.
+TEST(ModeGrid, AnotherMaskNeedsAReboot) {
+  const Space nano("jetson-orin-nano-8gb");
+  const ModeGrid grid = nano.grid();
+  const DeviceMode from = nano.stock().front();
+  ASSERT_TRUE(from.tpc_pg_mask && from.fbp_pg_mask);
+  MaskGrid mask = grid.masks.front();
+  mask.tpc_pg_mask = from.tpc_pg_mask;
+  mask.fbp_pg_mask = from.fbp_pg_mask;
+  EXPECT_EQ(reach_of(nano.device, grid, from, mask, {}), Reach::live);
+  mask.fbp_pg_mask = *from.fbp_pg_mask + 1;
+  EXPECT_EQ(reach_of(nano.device, grid, from, mask, {}), Reach::reboot);
+  mask.fbp_pg_mask = from.fbp_pg_mask;
+  mask.tpc_pg_mask = *from.tpc_pg_mask + 1;
+  EXPECT_EQ(reach_of(nano.device, grid, from, mask, {}), Reach::reboot);
 }
 
 TEST(ModeGrid, UnknownStepsAreToldOf) {

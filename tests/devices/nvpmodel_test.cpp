@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "devices/nvpmodel/check.h"
 #include "devices/nvpmodel/configuration.h"
 #include "devices/nvpmodel/knob.h"
 #include "tests/base/error_line.h"
@@ -219,6 +220,14 @@ TEST(NvpmodelErrors, AllAreFoundInOneReading) {
   EXPECT_EQ(reading.findings[1].line, 49);  // the default mode was the one that failed
   EXPECT_EQ(reading.findings[2].line, 50);
   EXPECT_EQ(reading.configuration.models.size(), 1U);
+}
+
+TEST(Nvpmodel, ACheckNamesWhatItIsHeldAgainst) {
+  const catalog::Device device = catalog::load("jetson-agx-orin-64gb");
+  const Reading reading = nvpmodel::read_configuration(sample_configuration());
+  ASSERT_GT(device.configurations.size(), 1U);
+  for (const catalog::Configuration& configuration : device.configurations)
+    EXPECT_EQ(nvpmodel::check(reading, device, configuration).configuration, configuration.id);
 }
 
 TEST(Nvpmodel, AMegabyteIsReadInTime) {

@@ -95,10 +95,34 @@ TEST(NvpmodelWrite, LockedClocksHaveTheirCapAsMinimum) {
                     HasSubstr("CPU_A78_0 MIN_FREQ 2201600\nCPU_A78_0 MAX_FREQ 2201600\n")));
 }
 
+TEST(NvpmodelWrite, LockedClocksReadBack) {
+  const Loaded orin("jetson-agx-orin-64gb");
+  const Configuration file = orin.file();
+  const catalog::StockMode values =
+      nvpmodel::block_values(file, orin.mode("gpu=612MHz,cores=4"), {"FIXED", true});
+  const auto model = nvpmodel::compose(file, orin.device, values, "my.conf");
+  const catalog::StockMode read = nvpmodel::stated_mode(file, model, orin.device);
+  EXPECT_EQ(read.gpu_min_hz, 612e6);
+  EXPECT_EQ(read.gpu_max_hz, 612e6);
+}
+
 TEST(NvpmodelWrite, AMinimumNeverExceedsTheCap) {
   const Loaded orin("jetson-agx-orin-64gb");
   EXPECT_THAT(orin.block(orin.file(), "cpu=422.4MHz,cores=4"),
               HasSubstr("CPU_A78_0 MIN_FREQ 422400\nCPU_A78_0 MAX_FREQ 422400\n"));
+}
+
+// The files of its clock vanish with its last core, whatever clock the mode states for it.
+TEST(NvpmodelWrite, AClusterThatIsOfflineHasNoClock) {
+  const Loaded orin("jetson-agx-orin-64gb");
+  const Configuration file = orin.file();
+  const DeviceMode mode = orin.mode("cpu=1113.6MHz,cores=4");
+  catalog::StockMode values = nvpmodel::block_values(file, mode, {});
+  values.cpu_max_hz.assign(3, 1113.6e6);
+  values.cpu_min_hz.assign(3, 729.6e6);
+  const std::string text = to_text(nvpmodel::compose(file, orin.device, values, "my.conf"));
+  EXPECT_THAT(text, AllOf(HasSubstr("CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1113600\n"),
+                          Not(HasSubstr("CPU_A78_1 M")), Not(HasSubstr("CPU_A78_2 M"))));
 }
 
 TEST(NvpmodelWrite, Tx2NeverListsItsFirstCoreAndDropsDenverFirst) {

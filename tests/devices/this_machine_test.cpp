@@ -95,6 +95,8 @@ TEST(Microarchitecture, UnknownCpusHaveNoRow) {
   ASSERT_NE(find_microarchitecture({"AuthenticAMD", 25, 33}), nullptr);
   EXPECT_EQ(find_microarchitecture({"AuthenticAMD", 25, 33})->name, "Zen 3");
   EXPECT_EQ(find_microarchitecture({"AuthenticAMD", 25, 97})->name, "Zen 4");
+  EXPECT_EQ(find_microarchitecture({"AuthenticAMD", 26, 2})->name, "Zen 5");
+  EXPECT_EQ(find_microarchitecture({"AuthenticAMD", 26, 36}), nullptr);  // two kinds of cores
 }
 
 TEST(Topology, KnowsThisMachine) {

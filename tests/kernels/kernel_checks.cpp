@@ -150,10 +150,20 @@ Problems check_latency(const Kernel& kernel) {
   return {};
 }
 
+// After a write: the first block of the first array over and over, or its first line where a kernel
+// has several streams or a page per trip.
+Bytes written(const Kernel& kernel, const Bytes& first) {
+  constexpr std::size_t line = 64;
+  const bool repeats_a_line = kernel.arrays > 1 || kernel.prefetches > 0;
+  const std::size_t period = repeats_a_line ? line : std::size_t(kernel.block_bytes());
+  Bytes expected = first;
+  for (std::size_t i = period; i < expected.size(); ++i) expected[i] = expected[i - period];
+  return expected;
+}
+
 // Expected contents of the first array after a pass.
 Bytes streamed(const Kernel& kernel, const std::vector<Bytes>& before) {
   Bytes expected = before[0];
-  const auto block = std::size_t(kernel.block_bytes());
   switch (kernel.direction) {
     case Direction::read:
     case Direction::update:
@@ -161,8 +171,7 @@ Bytes streamed(const Kernel& kernel, const std::vector<Bytes>& before) {
       break;
     case Direction::write:
     case Direction::nt_write:
-      for (std::size_t i = block; i < expected.size(); ++i) expected[i] = expected[i - block];
-      break;
+      return written(kernel, before[0]);
     case Direction::copy:
       return before[1];
     case Direction::triad: {
@@ -213,6 +222,8 @@ Problems check_streams(const Kernel& kernel) {
     std::copy(results.begin(), results.end(), expected[1].begin());
   } else {
     expected[0] = streamed(kernel, before);
+    // A write has nothing but targets.
+    if (kernel.loads == 0) std::fill(expected.begin() + 1, expected.end(), expected[0]);
   }
   for (int i = 0; i < count; ++i)
     if (!same(arrays.contents(i), expected[std::size_t(i)]))

@@ -46,5 +46,26 @@ TEST(Repeatability, OnlyOneMachineAndModeIsComparable) {
   EXPECT_FALSE(comparable(before, after));
 }
 
+TEST(Repeatability, WarnsWithTheLargestDifference) {
+  Profile before, after;
+  before.modes.resize(1);
+  after.modes.resize(1);
+  before.modes[0].conditions.started = "yesterday";
+  before.modes[0].memory = {row(Level::l1, 100, 0), row(Level::dram, 100, 0)};
+  after.modes[0].memory = before.modes[0].memory;
+  warn_of_differences(before, after);
+  EXPECT_TRUE(after.modes[0].conditions.warnings.empty());
+  after.modes[0].memory = {row(Level::l1, 105, 0), row(Level::dram, 90, 0)};
+  warn_of_differences(before, after);
+  ASSERT_EQ(after.modes[0].conditions.warnings.size(), 1u);
+  EXPECT_EQ(after.modes[0].conditions.warnings[0].text,
+            "2 rows differ by more than 2 % from the run of yesterday; most: DRAM read, 1 thread "
+            "(-10.0 %)");
+  after.modes[0].conditions.warnings.clear();
+  after.machine.cores = 4;
+  warn_of_differences(before, after);
+  EXPECT_TRUE(after.modes[0].conditions.warnings.empty());
+}
+
 }  // namespace
 }  // namespace ridgeline

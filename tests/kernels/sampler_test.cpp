@@ -331,6 +331,19 @@ TEST(Sampler, LoneTrialsShareTheBudgetAndTheLongestAreLeftOut) {
     }
 }
 
+// A step gets its share of the time that is left, not the least that a trial needs.
+TEST(Sampler, LoneTrialsUseTheirTime) {
+  FakeMachine machine;
+  SamplerOptions options;
+  options.budget_s = 30;
+  options.good_half_width = 0;
+  const auto steps = ladder(machine, 0);
+  const double began = machine.time_s;
+  const auto results = sample_alone(steps, options, machine.world());
+  EXPECT_GT(machine.time_s - began, 0.8 * options.budget_s);
+  for (const Sampling& step : results) EXPECT_GT(step.series.front().rates.size(), 20u);
+}
+
 TEST(Sampler, PartsOfARunAreJudgedByTheirTime) {
   Sampling tick, quiet;
   tick.load = {0, 0.5};  // one tick of a very short step

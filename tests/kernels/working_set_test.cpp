@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace ridgeline::cpu {
 namespace {
@@ -32,6 +33,13 @@ TEST(WorkingSet, LiesWithinItsLevelOnAServer) {
   EXPECT_EQ(sets[3].level, Level::dram);
   EXPECT_GE(2 * sets[3].bytes_per_thread, 4 * 260 * mib);
   EXPECT_FALSE(sets[3].too_small);
+}
+
+// The geometric mean of twice the level below and half of a core's share of this one.
+TEST(WorkingSet, IsTheGeometricMeanOfItsBounds) {
+  const auto sets = working_sets(server(), 2, 2, 20 * gib);
+  const double l1 = 48.0 * kib, l2 = 2.0 * mib;
+  EXPECT_NEAR(double(sets[1].bytes_per_thread), std::sqrt(2 * l1 * 0.5 * l2), 1);
 }
 
 TEST(WorkingSet, ThreadsThatShareACacheFitIntoIt) {

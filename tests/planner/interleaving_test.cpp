@@ -68,6 +68,8 @@ TEST(Interleaving, MoreLatencyNeverTrainsLessAndPowerIsTheSumOfItsParts) {
     EXPECT_GE(at.trainings_per_s, before * (1 - 2e-3)) << limit_s;
     before = std::max(before, at.trainings_per_s);
     EXPECT_GE(at.mean_w, turns.idle_w);
+    const double trains = at.trainings_per_s * turns.training_s, infers = 40 * turns.inference_s;
+    EXPECT_NEAR(at.idle_share, std::max(0.0, 1 - trains - infers), 1e-9) << limit_s;
     EXPECT_LE(at.mean_w, turns.training_w);
     EXPECT_LE(at.mean_w, at.peak_w);
   }

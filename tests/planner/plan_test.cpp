@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "devices/modes/mode_grid.h"
 #include "planner/choice.h"
+#include "planner/comparison.h"
 #include "planner/infeasible.h"
 #include "planner/pareto.h"
 #include "roofline/model/predict.h"
@@ -271,6 +272,30 @@ TEST(CandidateModes, LiveOnesNeedNoReboot) {
   if (plan.with_reboot) {
     EXPECT_EQ(plan.with_reboot->mode.reach, Reach::reboot);
   }
+}
+
+TEST(CandidateModes, AreOfTheDevicesKind) {
+  EXPECT_EQ(nano().problem.candidates.kind, catalog::Kind::jetson);
+  EXPECT_EQ(Planned("a100-40gb-pcie", "resnet18", Runtime::tensorrt).problem.candidates.kind,
+            catalog::load("a100-40gb-pcie").kind);
+}
+
+// Each stock mode has its run and the limits that it breaks.
+TEST(ComparedModes, SayWhichLimitsBreak) {
+  const auto broken = [](double limit_s) {
+    const Objective objective =
+        least(Goal::energy, {{LimitKind::latency, limit_s, 0.5, "--latency"}});
+    const auto rows = compare_modes(nano().problem, objective, PlanOptions{});
+    EXPECT_EQ(rows.size(), 3u);
+    std::size_t count = 0;
+    for (const ComparedRow& row : rows) {
+      EXPECT_TRUE(row.run) << row.why_not;
+      count += !row.broken.empty();
+    }
+    return count;
+  };
+  EXPECT_EQ(broken(10), 0u);
+  EXPECT_EQ(broken(1e-6), 3u);
 }
 
 TEST(CandidateModes, StockModesAreListedOnce) {

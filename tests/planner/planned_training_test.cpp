@@ -156,6 +156,7 @@ TEST(MeasuredInput, GivesBackTheMediumThatWasMeasured) {
   const auto medium = measured_medium(profile, "board.json");
   ASSERT_TRUE(medium);
   EXPECT_EQ(medium->source, Source::measured);
+  EXPECT_EQ(medium->name, "ssd");
   EXPECT_NEAR(medium->cost.bytes_per_s, 500e6, 1);
   EXPECT_NEAR(medium->cost.access_s, 1e-3, 1e-9);
   EXPECT_NEAR(medium->cost.serial_share, 0.4, 1e-9);
@@ -163,6 +164,8 @@ TEST(MeasuredInput, GivesBackTheMediumThatWasMeasured) {
   ASSERT_TRUE(decoding);
   EXPECT_NEAR(decoding->clocks_per_byte, 40, 1e-9);
 
+  for (StorageRow& row : profile.modes[0].storage) row.medium.clear();
+  EXPECT_EQ(measured_medium(profile, "board.json")->name, "board.json");
   profile.modes[0].storage.resize(2);
   EXPECT_EQ(measured_medium(profile, "board.json")->cost.serial_share, 1);
   profile.modes[0].storage.resize(1);

@@ -144,5 +144,19 @@ TEST(TrainingPipeline, FewestWorkersAndLowestClockKeepTheDeviceBusy) {
   EXPECT_EQ(epoch(images, minibatch, step_s, pipeline, false).bound, TrainingBound::input);
 }
 
+TEST(TrainingPipeline, StorageIsStatedAsARateAndAnAccessTime) {
+  const StorageMedium both = storage_medium("90MB/s,0.2ms");
+  EXPECT_DOUBLE_EQ(both.cost.bytes_per_s, 90e6);
+  EXPECT_DOUBLE_EQ(both.cost.access_s, 0.2e-3);
+  EXPECT_EQ(both.name, "90MB/s,0.2ms");
+  const StorageMedium rate = storage_medium("90MB/s");
+  EXPECT_DOUBLE_EQ(rate.cost.bytes_per_s, 90e6);
+  EXPECT_EQ(rate.cost.access_s, 0);
+  EXPECT_EQ(rate.cost.serial_share, both.cost.serial_share);
+  EXPECT_EQ(storage_medium("nvmessd").name, "nvme");
+  EXPECT_THROW(storage_medium("90MB"), Error);
+  EXPECT_THROW(storage_medium("0MB/s"), Error);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -8,8 +8,11 @@
 
 #include "base/json.h"
 #include "roofline/ceilings/applicable_ceilings.h"
+#include "roofline/explain/explanation_diff.h"
+#include "roofline/explain/utilization.h"
 #include "tests/base/error_line.h"
 #include "tests/roofline/explained_network.h"
+#include "tests/roofline/modelled.h"
 #include "tests/support/schema_validator.h"
 
 namespace ridgeline::testing {
@@ -141,6 +144,46 @@ TEST(ApplicableCeilings, WithoutAGpuTheCpuCounts) {
   add_flop(work, Unit::matrix, DType::fp32, 1e11);
   EXPECT_EQ(ApplicableCeilings(ceilings).roof_time_s(work, 40e9), 2);
   EXPECT_EQ(ApplicableCeilings(ceilings).roof_time_s(work, 0), 1);
+}
+
+// Layers of one name are partners; what only one side has stands alone, overheads included.
+TEST(Explanation, DifferencesPairEachLayerOnce) {
+  Explanation before, after;
+  const auto layer = [](const char* name, double time_s) {
+    ExplainedLayer made;
+    made.name = name;
+    made.time_s = made.operations = time_s;
+    return made;
+  };
+  before.layers = {layer("a", 5e-3), layer("b", 1e-3), layer("gone", 2e-3)};
+  after.layers = {layer("a", 1e-3), layer("b", 1e-3)};
+  before.overheads = {{"idle", 3e-3, 0}};
+  after.overheads = {{"idle", 4e-3, 0}};
+  const ExplanationDiff found = diff(before, after);
+  ASSERT_EQ(found.layers.size(), 4u);
+  EXPECT_EQ(found.layers[0].name(), "a");
+  EXPECT_NEAR(found.layers[0].time_s(), -4e-3, 1e-12);
+  EXPECT_EQ(found.layers[1].name(), "gone");
+  EXPECT_FALSE(found.layers[1].after);
+  EXPECT_EQ(found.layers[2].name(), "idle");
+  EXPECT_NEAR(found.layers[2].time_s(), 1e-3, 1e-12);
+  EXPECT_TRUE(found.layers[3].before && found.layers[3].after);
+}
+
+TEST(Explanation, UtilizationIsTheShareOfTheNearestRoof) {
+  const std::vector<Demand> demands = made_up_demands();
+  const MachineModel model = model_of("jetson-agx-orin-64gb");
+  const OperatingPoint point = point_of("jetson-agx-orin-64gb", "30W");
+  const auto slow = utilization(demands, 1.0, model, point);
+  const auto fast = utilization(demands, 1e-7, model, point);
+  ASSERT_TRUE(slow && fast);
+  EXPECT_NEAR(slow->operations_per_s, 4.001e9, 1e6);
+  EXPECT_NEAR(slow->bytes_per_s, 54e6, 1e3);
+  EXPECT_NEAR(fast->share / slow->share, 1e7, 1);
+  EXPECT_EQ(to_text(*slow).find("more than the machine can do"), std::string::npos);
+  EXPECT_NE(to_text(*fast).find("more than the machine can do"), std::string::npos);
+  EXPECT_FALSE(utilization(demands, 0, model, point));
+  EXPECT_FALSE(utilization({}, 1.0, model, point));
 }
 
 }  // namespace

@@ -67,6 +67,20 @@ TEST_F(FitOutliers, OneSlowRowOfEightHardlyMovesTheFit) {
   EXPECT_GT(moved(fitted(runs).model, believed("30W")), 1.25);
 }
 
+// Beyond 1.5 sigmas a residual pulls with the same force however far off it is.
+TEST_F(FitOutliers, AnOutlierTwiceAsFarOffPullsNoHarder) {
+  const auto fit_with = [&](double factor) {
+    std::vector<Observation> runs;
+    for (const char* mode : some_modes) runs.push_back(believed(mode));
+    runs.push_back(believed("gpu=918MHz"));
+    runs.back().time_s *= factor;
+    return moved(fitted(runs).model, believed("30W"));
+  };
+  const double near = fit_with(1.6), far = fit_with(2.5);
+  EXPECT_GT(near, 1.001);
+  EXPECT_NEAR(far / near, 1, 0.001);
+}
+
 TEST_F(FitOutliers, OnePowerOfEightHardlyMovesTheFit) {
   std::vector<Observation> runs;
   for (const char* mode : some_modes) runs.push_back(believed(mode));

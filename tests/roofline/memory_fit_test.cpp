@@ -103,5 +103,11 @@ TEST(MemoryFit, RuntimesTakeMoreWhereTheProcessSharesTheMemory) {
   }
 }
 
+TEST(MemoryFit, ARangeIsWrittenWhereThereIsOne) {
+  EXPECT_EQ(memory_range_text({2e9, 1.5e9, 3e9, Source::predicted}),
+            "2.00 GB (1.50 GB to 3.00 GB)");
+  EXPECT_EQ(memory_range_text(exact(2e9, Source::predicted)), "2.00 GB");
+}
+
 }  // namespace
 }  // namespace ridgeline

@@ -72,6 +72,43 @@ MEMORY_BODIES(avx512, "vmovaps", "vmovntps", "zmm", "64", "1024", "512", ROUNDS_
               "vmovd %%eax, %%xmm31\n vbroadcastss %%xmm31, %%zmm31\n",
               "vfmadd213ps 64*\\i(%[p],%[q]), %%zmm31, %%zmm\\i\n", "vzeroupper\n")
 
+// Non-temporal writes in other orders than one line after the other; kernels/cpu/write_pattern.h
+// chooses among them. All stores hold the array's own first line, in `line` registers. Several
+// streams take turns line by line; `ahead` writes a page per trip and touches the next one, whose
+// translation is then there when the stores arrive.
+#define LINES_8 RIDGELINE_LIST_8
+#define LINES_64                                                                                 \
+  "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33," \
+  "34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63"
+#define FOR_EACH_LINE(lines, text) ".irp k," lines "\n" text ".endr\n"
+#define WRITE_LINE(stream, reg, width, line, at) \
+  ".irp i," line "\n" stream " %%" reg "\\i, 64*\\k+" width "*\\i(" at ")\n.endr\n"
+
+#define WRITE_BODIES(set, move, stream, reg, width, line, TAIL)                                 \
+  RIDGELINE_STREAM_BODY(                                                                        \
+      nt_write_2_##set, ".irp i," line "\n" move " " width "*\\i(%[d]), %%" reg "\\i\n.endr\n", \
+      FOR_EACH_LINE(LINES_8, WRITE_LINE(stream, reg, width, line, "%[p]")                       \
+                                 WRITE_LINE(stream, reg, width, line, "%[p],%[q]")),            \
+      "512", "sfence\n" TAIL)                                                                   \
+  RIDGELINE_STREAM_BODY(                                                                        \
+      nt_write_4_##set,                                                                         \
+      "lea (%[q],%[q],2), %%rax\n.irp i," line "\n" move " " width "*\\i(%[d]), %%" reg         \
+      "\\i\n.endr\n",                                                                           \
+      FOR_EACH_LINE(LINES_8, WRITE_LINE(stream, reg, width, line, "%[p]")                       \
+                                 WRITE_LINE(stream, reg, width, line, "%[p],%[q]")              \
+                                     WRITE_LINE(stream, reg, width, line, "%[p],%[q],2")        \
+                                         WRITE_LINE(stream, reg, width, line, "%[p],%%rax")),   \
+      "512", "sfence\n" TAIL)                                                                   \
+  RIDGELINE_STREAM_BODY(nt_write_ahead_##set,                                                   \
+                        ".irp i," line "\n" move " " width "*\\i(%[d]), %%" reg "\\i\n.endr\n", \
+                        "prefetcht0 4096(%[p])\n" FOR_EACH_LINE(                                \
+                            LINES_64, WRITE_LINE(stream, reg, width, line, "%[p]")),            \
+                        "4096", "sfence\n" TAIL)
+
+WRITE_BODIES(sse4, "movaps", "movntps", "xmm", "16", "0,1,2,3", "")
+WRITE_BODIES(avx2, "vmovaps", "vmovntps", "ymm", "32", "0,1", "vzeroupper\n")
+WRITE_BODIES(avx512, "vmovaps", "vmovntps", "zmm", "64", "0", "vzeroupper\n")
+
 // What the rows of one instruction set have in common.
 constexpr Kernel form(Isa isa, std::string_view registers, int register_bytes,
                       std::string_view probe) {
@@ -90,6 +127,15 @@ constexpr Kernel row(Kernel kernel, std::string_view name, Direction direction, 
   kernel.loads = loads;
   kernel.stores = stores;
   kernel.body = body;
+  return kernel;
+}
+
+// `lines` of 64 bytes in each of `streams`.
+constexpr Kernel write_row(const Kernel& common, std::string_view name, int streams, int lines,
+                           int prefetches, Body body) {
+  Kernel kernel = row(common, name, Direction::nt_write, streams, 0,
+                      streams * lines * 64 / common.access_bytes, body);
+  kernel.prefetches = prefetches;
   return kernel;
 }
 
@@ -122,6 +168,9 @@ constexpr Kernel avx512 = form(Isa::avx512f, "zmm", 64, "clock_load_avx512");
   read_row(set, "read_" #set, load_issue, read_##set),                                 \
       row(set, "write_" #set, Direction::write, 1, 0, 16, write_##set),                \
       row(set, "nt_write_" #set, Direction::nt_write, 1, 0, 16, nt_write_##set),       \
+      write_row(set, "nt_write_2_" #set, 2, 8, 0, nt_write_2_##set),                   \
+      write_row(set, "nt_write_4_" #set, 4, 8, 0, nt_write_4_##set),                   \
+      write_row(set, "nt_write_ahead_" #set, 1, 64, 1, nt_write_ahead_##set),          \
       row(set, "copy_" #set, Direction::copy, 2, 16, 16, copy_##set),                  \
       row(set, "update_" #set, Direction::update, 1, 16, 16, update_##set),            \
       triad_row(set, "triad_" #set, triad_mnemonics, triad_instructions, triad_##set), \

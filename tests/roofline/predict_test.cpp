@@ -1,0 +1,34 @@
+// The terms of a prediction: those that take time or energy, and only those.
+#include "roofline/model/predict.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "tests/roofline/modelled.h"
+
+namespace ridgeline::testing {
+namespace {
+
+TEST(PredictedTerms, AreThoseThatTakeTimeOrEnergy) {
+  constexpr std::string_view board = "jetson-agx-orin-64gb";
+  const NetworkLoad load = load_of("resnet18", Runtime::torch_eager, 8);
+  Conditions conditions;
+  conditions.point = point_of(board, "30W");
+  conditions.runtime = load.runtime;
+  const Prediction prediction =
+      predict(model_of(board), load, conditions, {.draws = 0, .rows = RowDetail::values});
+  ASSERT_FALSE(prediction.demands.empty());
+  std::set<std::string> names;
+  for (const PredictedDemand& row : prediction.demands)
+    for (const Term& term : row.terms) {
+      EXPECT_TRUE(term.time_s > 0 || term.energy_j.value_or(0) > 0) << row.demand << term.name;
+      names.insert(term.name);
+    }
+  for (const char* name : {"compute", "memory", "host", "constant power"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+}  // namespace
+}  // namespace ridgeline::testing
