@@ -324,7 +324,7 @@ class TableReader {
     units("batch");  // a fraction or a word is an error of the file, not of the network
     if (cell("dtype").empty()) throw Skip{"no dtype is stated"};
     try {
-      WorkloadOptions options = ridgeline::parse_options(cell("options"));
+      WorkloadOptions options = ridgeline::parse_options(stated_options());
       set_option(options, WorkloadOption::batch, cell("batch"));
       set_option(options, WorkloadOption::dtype, cell("dtype"));
       resolve(*workload, options);
@@ -332,6 +332,16 @@ class TableReader {
     } catch (const Error& error) {
       throw Skip{model + " cannot be built so: " + error.what()};
     }
+  }
+
+  // Tables of others state PyTorch's automatic mixed precision in words only.
+  std::string stated_options() const {
+    std::string options = cell("options");
+    const bool is_16_bits = cell("dtype") == "fp16" || cell("dtype") == "bf16";
+    if (is_16_bits && cell("note").starts_with("autocast") &&
+        options.find("precision=") == std::string::npos)
+      options += (options.empty() ? "" : ";") + std::string("precision=autocast");
+    return options;
   }
 
   // Cells that must be numbers come first: a broken cell in a skipped row is still an error.
@@ -352,7 +362,7 @@ class TableReader {
     row.source =
         cell("source").empty() ? std::filesystem::path(name_).filename().string() : cell("source");
     row.network = cell("model");
-    row.options = cell("options");
+    row.options = stated_options();
     row.conditions = conditions(measured);
     row.task = known_word("task", Task::inference);
     const WorkloadOptions wanted = workload_options();

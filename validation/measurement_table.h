@@ -1,8 +1,9 @@
 // Measurement tables: measured runs of networks in a CSV file, one Observation per row.
 //
 // Columns (others are ignored): source, device, mode, gpu_units, gpu_mhz, memory_mhz, cpu_mhz,
-// cpu_cores, locked, model, options, batch, dtype, runtime, task, time_ms, power_w, power_kind. An
-// empty cell is not stated. If time_ms or power_w is empty, time_file and power_file name outputs
+// cpu_cores, locked, model, options, batch, dtype, runtime, task, time_ms, power_w, power_kind,
+// note. An empty cell is not stated. A note that begins with "autocast" stands for the option
+// precision=autocast. If time_ms or power_w is empty, time_file and power_file name outputs
 // of trtexec, and of tegrastats or jtop, beside the table. A knob that is not stated is as in the
 // stock mode of that label, else at its ceiling.
 #pragma once

@@ -119,8 +119,9 @@ const NetworkLoad& NetworkLoads::of(const Observation& row) {
                   to_string(row.dtype), to_string(runtime), to_string(row.task));
   const auto known = loads_.find(key);
   if (known != loads_.end()) return known->second;
-  Graph graph = build_workload(row.network, workload_options(row));
-  if (row.task == Task::training) graph = train(graph, {}).graph;
+  const Workload workload = workload_named(row.network);
+  Graph graph = build_workload(workload, resolve(workload, workload_options(row)));
+  graph = row.task == Task::training ? train(graph, {}).graph : as_run(workload, std::move(graph));
   return loads_.emplace(key, network_load(lower(graph, runtime), runtime)).first->second;
 }
 

@@ -181,7 +181,7 @@ constexpr Workload row(std::string_view name, const OptionSet& options, std::int
 
 // Fully connected layers fit one image size only.
 constexpr OptionSet fixed_image_options = {WorkloadOption::batch, WorkloadOption::dtype,
-                                           WorkloadOption::classes};
+                                           WorkloadOption::precision, WorkloadOption::classes};
 
 }  // namespace dreamlab_parts
 

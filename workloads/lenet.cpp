@@ -28,7 +28,8 @@ std::span<const Workload> lenet_workloads() {
       .source = "paper, LeCun et al. 1998",
       .address = "https://doi.org/10.1109/5.726791",
       // No image option: the first fully connected layer only fits 32x32.
-      .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::classes},
+      .options = {WorkloadOption::batch, WorkloadOption::dtype, WorkloadOption::precision,
+                  WorkloadOption::classes},
       .image = 32,
       .classes = 10,
       .build = lenet5,

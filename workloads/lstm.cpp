@@ -33,7 +33,8 @@ std::span<const Workload> lstm_workloads() {
       .family = "lstm",
       .source = "Pagoda",
       .address = "https://github.com/dream-lab/pagoda",
-      .options = {WorkloadOption::batch, WorkloadOption::seq, WorkloadOption::dtype},
+      .options = {WorkloadOption::batch, WorkloadOption::seq, WorkloadOption::dtype,
+                  WorkloadOption::precision},
       .build = lstm,
   }};
   return rows;

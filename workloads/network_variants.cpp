@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/work.h"
+#include "workloads/registry.h"
 
 namespace ridgeline {
 namespace {
@@ -123,6 +124,9 @@ const NetworkVariants::Loaded& NetworkVariants::loaded(const Change& change) {
       network.warnings.push_back(std::move(warning));
     memory = training.memory;
     network.content = std::move(training.graph);
+  } else if (!is_file(request) && std::holds_alternative<Graph>(network.content)) {
+    network.content =
+        as_run(workload_named(request.word), std::get<Graph>(std::move(network.content)));
   }
   return loaded_.emplace(change, Loaded{std::move(network), memory}).first->second;
 }

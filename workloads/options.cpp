@@ -81,6 +81,8 @@ std::string value_name(WorkloadOption option) {
       return words_of<AttentionForm>("|");
     case WorkloadOption::dtype:
       return dtype_names("|");
+    case WorkloadOption::precision:
+      return words_of<Precision>("|");
     default:
       return "N";
   }
@@ -104,6 +106,9 @@ std::string_view description(WorkloadOption option) {
       return "one kernel, or its steps";
     case WorkloadOption::dtype:
       return "of weights and activations";
+    case WorkloadOption::precision:
+      return "autocast: PyTorch's mixed precision, products in --dtype (default fp16), the rest in "
+             "fp32";
     case WorkloadOption::classes:
       return "classes of the output";
   }
@@ -140,6 +145,9 @@ void set_option(WorkloadOptions& options, WorkloadOption option, std::string_vie
       return;
     case WorkloadOption::dtype:
       options.dtype = dtype(text, place);
+      return;
+    case WorkloadOption::precision:
+      options.precision = word<Precision>(text, place);
       return;
   }
 }
@@ -179,6 +187,8 @@ bool is_given(const WorkloadOptions& options, WorkloadOption option) {
       return options.attention.has_value();
     case WorkloadOption::dtype:
       return options.dtype.has_value();
+    case WorkloadOption::precision:
+      return options.precision.has_value();
     case WorkloadOption::classes:
       return options.classes.has_value();
   }
@@ -204,6 +214,8 @@ std::vector<std::pair<WorkloadOption, std::string>> chosen(const OptionSet& opti
   add(WorkloadOption::attention, std::string(to_string(settings.attention)));
   for (const auto& [name, type] : workload_dtypes())
     if (type == settings.dtype) add(WorkloadOption::dtype, std::string(name));
+  if (settings.precision != Precision::plain)
+    add(WorkloadOption::precision, std::string(to_string(settings.precision)));
   return list;
 }
 

@@ -27,7 +27,22 @@ enum class AttentionForm { fused, eager };
 // generators do; or none, as the model without its head.
 enum class Logits { all, last, none };
 
-enum class WorkloadOption { batch, image, seq, context, phase, logits, attention, dtype, classes };
+// One type throughout, or PyTorch's automatic mixed precision: products in the network's type, fp32
+// parameters, normalisations and softmax (analyzer/graph/autocast.h).
+enum class Precision { plain, autocast };
+
+enum class WorkloadOption {
+  batch,
+  image,
+  seq,
+  context,
+  phase,
+  logits,
+  attention,
+  dtype,
+  precision,
+  classes
+};
 
 template <>
 struct TokenTable<Phase> {
@@ -50,11 +65,18 @@ struct TokenTable<Logits> {
       {{Logits::all, "all"}, {Logits::last, "last"}, {Logits::none, "none"}}};
 };
 
+template <>
+struct TokenTable<Precision> {
+  static constexpr std::string_view noun = "precision";
+  static constexpr std::array<std::pair<Precision, std::string_view>, 2> rows{
+      {{Precision::plain, "plain"}, {Precision::autocast, "autocast"}}};
+};
+
 // Option names without the dashes; measurement tables use the same keys.
 template <>
 struct TokenTable<WorkloadOption> {
   static constexpr std::string_view noun = "option of a workload";
-  static constexpr std::array<std::pair<WorkloadOption, std::string_view>, 9> rows{
+  static constexpr std::array<std::pair<WorkloadOption, std::string_view>, 10> rows{
       {{WorkloadOption::batch, "batch"},
        {WorkloadOption::image, "image"},
        {WorkloadOption::seq, "seq"},
@@ -63,6 +85,7 @@ struct TokenTable<WorkloadOption> {
        {WorkloadOption::logits, "logits"},
        {WorkloadOption::attention, "attention"},
        {WorkloadOption::dtype, "dtype"},
+       {WorkloadOption::precision, "precision"},
        {WorkloadOption::classes, "classes"}}};
 };
 
@@ -91,6 +114,7 @@ struct WorkloadOptions {
   std::optional<Logits> logits;
   std::optional<AttentionForm> attention;
   std::optional<ElementType> dtype;
+  std::optional<Precision> precision;
 
   friend bool operator==(const WorkloadOptions&, const WorkloadOptions&) = default;
 };
@@ -105,7 +129,8 @@ struct Settings {
   Phase phase = Phase::prefill;
   Logits logits = Logits::all;
   AttentionForm attention = AttentionForm::fused;
-  ElementType dtype = ElementType::fp32;
+  ElementType dtype = ElementType::fp32;  // autocast: of products
+  Precision precision = Precision::plain;
   bool given = false;  // whether the user chose a size; marks shapes as given
 };
 

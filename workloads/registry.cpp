@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string>
 
+#include "analyzer/fusion/fold_batch_norm.h"
+#include "analyzer/graph/autocast.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "workloads/families.h"
@@ -56,6 +58,11 @@ void check_options(const Workload& workload, const WorkloadOptions& options) {
                                     [&](const auto& row) { return row.second == *options.dtype; }))
     throw usage_error(fmt::format("--dtype {}", to_string(*options.dtype)),
                       "a network cannot be built in this type");
+  if (options.precision == Precision::autocast && options.dtype &&
+      options.dtype != ElementType::fp16 && options.dtype != ElementType::bf16)
+    throw usage_error("--precision autocast",
+                      fmt::format("has no meaning in {}", to_string(*options.dtype)),
+                      "use fp16 or bf16");
   const bool decodes = options.phase == Phase::decode;
   if (decodes && options.seq)
     throw usage_error(fmt::format("--seq {}", *options.seq), "a decode step has one token",
@@ -108,7 +115,9 @@ Settings resolve(const Workload& workload, const WorkloadOptions& options) {
   settings.classes = options.classes.value_or(workload.classes);
   settings.logits = options.logits.value_or(Logits::all);
   settings.attention = options.attention.value_or(AttentionForm::fused);
-  settings.dtype = options.dtype.value_or(ElementType::fp32);
+  settings.precision = options.precision.value_or(Precision::plain);
+  const bool casts = settings.precision == Precision::autocast;
+  settings.dtype = options.dtype.value_or(casts ? ElementType::fp16 : ElementType::fp32);
   settings.given = options.batch || options.image || options.seq || options.context ||
                    options.classes || options.phase || options.logits;
   return settings;
@@ -125,9 +134,18 @@ std::string full_options(const Workload& workload, const WorkloadOptions& option
 }
 
 Graph build_workload(const Workload& workload, const Settings& settings) {
-  NetworkBuilder net(std::string(workload.name), settings);
+  const bool casts = settings.precision == Precision::autocast;
+  Settings built = settings;
+  if (casts) built.dtype = ElementType::fp32;
+  NetworkBuilder net(std::string(workload.name), built);
   workload.build(net);
-  return net.finish();
+  Graph graph = net.finish();
+  if (casts) autocast(graph, compute_dtype(settings.dtype).value_or(DType::fp16));
+  return graph;
+}
+
+Graph as_run(const Workload& workload, Graph graph) {
+  return workload.is_folded ? fold_batch_norm(std::move(graph)) : std::move(graph);
 }
 
 Graph build_workload(std::string_view name, const WorkloadOptions& options) {

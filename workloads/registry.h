@@ -31,4 +31,7 @@ std::string full_options(const Workload& workload, const WorkloadOptions& option
 Graph build_workload(const Workload& workload, const Settings& settings);
 Graph build_workload(std::string_view name, const WorkloadOptions& options = {});
 
+// The network as its own library runs it at inference.
+Graph as_run(const Workload& workload, Graph graph);
+
 }  // namespace ridgeline

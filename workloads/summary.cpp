@@ -78,6 +78,8 @@ std::string default_text(const Workload& workload, WorkloadOption option) {
       return std::string(to_string(settings.attention));
     case WorkloadOption::dtype:
       return std::string(to_string(settings.dtype));
+    case WorkloadOption::precision:
+      return std::string(to_string(settings.precision));
     case WorkloadOption::classes:
       return std::to_string(settings.classes);
   }

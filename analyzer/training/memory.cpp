@@ -180,6 +180,10 @@ RunMemory inference_memory(const Graph& graph) {
     holdings.push_back(tensor.role != Role::weight ? Holding::activation
                        : tensor.is_parameter       ? Holding::weight
                                                    : Holding::constant);
+  for (const Layer& layer : graph.layers)  // casts of weights at run time
+    if (runs(layer))
+      for (const TensorId id : layer.outputs)
+        if (holdings[id] == Holding::constant) holdings[id] = Holding::activation;
   const std::vector<TensorId> owner = owners(graph);  // an output may be a view
   for (const auto* ids : {&graph.inputs, &graph.outputs})
     for (const TensorId id : *ids)

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "analyzer/graph/autocast.h"
 #include "analyzer/training/backward.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -218,6 +219,14 @@ std::size_t folded_norms(const Graph& forward) {
   return count;
 }
 
+// Under autocast products read casts of the parameters, which are kept for the backward pass.
+void cast_again(TrainingGraph& step) {
+  cast_operands(step.graph);
+  for (TensorId id = step.holdings.size(); id < step.graph.tensors.size(); ++id)
+    step.holdings.push_back(step.graph.tensors[id].role == Role::weight ? Holding::activation
+                                                                        : Holding::transient);
+}
+
 double unreached(const TrainingGraph& step, const BackwardPass& backward) {
   std::vector<bool> reached(step.trainable.size(), false);
   for (const auto& [parameter, slope] : backward.gradients) reached[parameter] = true;
@@ -232,12 +241,14 @@ double unreached(const TrainingGraph& step, const BackwardPass& backward) {
 
 Training train(const Graph& forward, const TrainingOptions& options) {
   TrainingGraph step = begin(forward);
+  const bool casts = read_parameters_uncast(step.graph);
   if (options.mixed_precision) lower_precision(step.graph);
   choose_trainable(step, options.freeze_until);
   BackwardPass backward = add_backward_pass(step, options.checkpoint);
   if (backward.gradients.empty())
     throw Error("--train", "no gradient reaches a parameter: nothing can be learned");
   add_updates(step, backward, options);
+  if (casts) cast_again(step);
   Training training;
   training.memory = measure_memory(step.graph, step.holdings);
   training.without_gradient = std::move(backward.without_gradient);

@@ -20,10 +20,10 @@ namespace ridgeline::cli {
 namespace {
 
 // Options that only a workload has; both kinds have --batch.
-constexpr WorkloadOption workload_options[] = {WorkloadOption::image,   WorkloadOption::seq,
-                                               WorkloadOption::context, WorkloadOption::phase,
-                                               WorkloadOption::logits,  WorkloadOption::attention,
-                                               WorkloadOption::dtype,   WorkloadOption::classes};
+constexpr WorkloadOption workload_options[] = {
+    WorkloadOption::image, WorkloadOption::seq,       WorkloadOption::context,
+    WorkloadOption::phase, WorkloadOption::logits,    WorkloadOption::attention,
+    WorkloadOption::dtype, WorkloadOption::precision, WorkloadOption::classes};
 
 std::vector<std::string> values_of(const Options& options, const char* name) {
   return options.has(name) ? options.list(name) : std::vector<std::string>();
@@ -277,6 +277,10 @@ std::optional<TrainingOptions> training_details(const Options& options, bool wan
   if (const auto token = lenient_token<DType>(dtype)) dtype = to_string(*token);
   if (training.mixed_precision && dtype != "fp32" && dtype != "fp16" && dtype != "bf16")
     throw usage_error("--mixed-precision", "has no meaning in " + dtype, "use fp16 or bf16");
+  if (training.mixed_precision &&
+      options.text_or_empty("precision") == to_string(Precision::autocast))
+    throw usage_error("--mixed-precision", "is another kind of mixed precision than autocast",
+                      "leave one out");
   if (options.text_or_empty("phase") == to_string(Phase::decode))
     throw usage_error("--phase decode", "is not a training step", "train on whole texts: --seq N");
   return training;

@@ -90,14 +90,16 @@ TEST(WorkloadOptions, NonsenseIsOneLine) {
 
 TEST(WorkloadOptions, ThatANetworkDoesNotHaveAreNamed) {
   EXPECT_EQ(refused("resnet50", "seq=128"),
-            "--seq: resnet50 has no such option (it has --batch, --image, --dtype, --classes)");
+            "--seq: resnet50 has no such option (it has --batch, --image, --dtype, --precision, "
+            "--classes)");
   EXPECT_EQ(refused("bert_base", "phase=prefill"),
-            "--phase: bert_base has no such option (it has --batch, --seq, --attention, --dtype)");
+            "--phase: bert_base has no such option (it has --batch, --seq, --attention, --dtype, "
+            "--precision)");
   EXPECT_EQ(refused("lenet5", "image=64"),
-            "--image: lenet5 has no such option (it has --batch, --dtype, --classes)");
+            "--image: lenet5 has no such option (it has --batch, --dtype, --precision, --classes)");
   EXPECT_EQ(refused("swin_t", "attention=fused"),
             "--attention: swin_t has no such option (it has --batch, --image, --dtype, "
-            "--classes)");
+            "--precision, --classes)");
 }
 
 TEST(WorkloadOptions, NumbersOutOfRangeAreRefusedHoweverTheyCame) {
