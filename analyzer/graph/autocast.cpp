@@ -11,11 +11,6 @@
 namespace ridgeline {
 namespace {
 
-bool multiplies(const Op& op) {
-  return std::holds_alternative<Convolution>(op) || std::holds_alternative<MatMul>(op) ||
-         std::holds_alternative<Attention>(op) || std::holds_alternative<Recurrent>(op);
-}
-
 bool is_product(const Layer& layer) {
   return std::any_of(layer.parts.begin(), layer.parts.end(),
                      [](const Part& part) { return multiplies(part.op); });

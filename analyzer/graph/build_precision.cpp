@@ -9,11 +9,6 @@
 namespace ridgeline {
 namespace {
 
-bool multiplies(const Op& op) {
-  return std::holds_alternative<Convolution>(op) || std::holds_alternative<MatMul>(op) ||
-         std::holds_alternative<Attention>(op) || std::holds_alternative<Recurrent>(op);
-}
-
 bool is_wider(ElementType type, ElementType than) {
   return is_floating(type) && bits(type) > bits(than) && type != ElementType::complex64 &&
          type != ElementType::complex128;

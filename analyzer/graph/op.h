@@ -164,4 +164,10 @@ using Op = std::variant<Convolution, MatMul, Elementwise, Reduce, Softmax, Norma
                         Attention, Recurrent, Gather, Scatter, Resize, Sort, FourierTransform, Copy,
                         View, Described, Unknown>;
 
+// Multiplies and adds, as matrix units do.
+inline bool multiplies(const Op& op) {
+  return std::holds_alternative<Convolution>(op) || std::holds_alternative<MatMul>(op) ||
+         std::holds_alternative<Attention>(op) || std::holds_alternative<Recurrent>(op);
+}
+
 }  // namespace ridgeline

@@ -211,16 +211,10 @@ KernelTime timed(const KernelLoad& kernel, const Variant& variant, const Coeffic
   time.memory_s *= scale;
   time.fixed_s *= scale;
   time.helper_s *= scale;
-  // What a product takes to start beyond the simplest kernel is the latency of its first and last
-  // tiles, with the SMs at work.
-  const double launch_clocks = engine.kernel_clocks[index_of(KernelKind::elementwise)];
-  const double latency_s =
-      scale * std::max(0.0, engine.kernel_clocks[index_of(kernel.kind)] - launch_clocks) / point.hz;
   time.total_s = std::max(time.compute_s, time.memory_s) +
                  (1 - engine.overlap) * std::min(time.compute_s, time.memory_s) + time.helper_s +
                  time.fixed_s;
-  time.busy_s =
-      (time.total_s - time.fixed_s + latency_s) * filled_share(kernel, point.units, time.padding);
+  time.busy_s = (time.total_s - time.fixed_s) * filled_share(kernel, point.units, time.padding);
   return time;
 }
 

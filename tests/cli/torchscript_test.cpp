@@ -203,6 +203,7 @@ TEST(TorchScript, DamagedFilesAreRefused) {
        std::vector<std::array<std::string, 3>>{{".py", "def forward", "def farward"},
                                                {".py", "return", "retorn"},
                                                {".py", "Tensor", "Tansor"},
+                                               {".py", "__parameters__ = [", "parameters = ["},
                                                {"data.pkl", "Steps", "Stops"},
                                                {"version", "3", "900"},
                                                {"constants.pkl", "\x80", "\x81"}}) {

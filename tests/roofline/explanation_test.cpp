@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "roofline/ceilings/applicable_ceilings.h"
 #include "roofline/explain/explanation_diff.h"
-#include "roofline/explain/utilization.h"
 #include "tests/base/error_line.h"
 #include "tests/roofline/explained_network.h"
 #include "tests/roofline/modelled.h"

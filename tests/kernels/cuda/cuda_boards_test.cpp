@@ -91,10 +91,6 @@ BoardRun compared(const Board& board, const ProfileMode& mode) {
   return run;
 }
 
-const ComputeRow& row_of(const ProfileMode& mode, std::string_view kernel) {
-  return *std::ranges::find(mode.compute, kernel, &ComputeRow::kernel);
-}
-
 // A board whose shared memory is too slow for its tensor cores: what a matrix product can reach is
 // below the roof, and the roof stays where it is.
 TEST(CudaFedRoof, IsWhatSharedMemoryAllows) {

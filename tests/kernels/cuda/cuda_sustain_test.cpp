@@ -9,12 +9,6 @@
 namespace ridgeline::testing {
 namespace {
 
-const ComputeRow& row_of(const ProfileMode& mode, const std::string& name) {
-  for (const ComputeRow& row : mode.compute)
-    if (row.kernel.starts_with(name)) return row;
-  throw std::logic_error("no row " + name);
-}
-
 int held_rows(const ProfileMode& mode) {
   int held = 0;
   for (const ComputeRow& row : mode.compute) held += row.sustained.has_value();

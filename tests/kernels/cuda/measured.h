@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "kernels/cuda/measure.h"
@@ -15,6 +16,13 @@ inline ProfileMode measured(TestGpu& gpu, const cuda::MeasureOptions& options = 
   const auto plan = cuda::plan(options, gpu.facts(),
                                [&](const cuda::Kernel& kernel) { return gpu.support(kernel); });
   return cuda::measure(gpu, plan, options, instruments, gpu.world());
+}
+
+// The first row of a kernel whose name begins like this.
+inline const ComputeRow& row_of(const ProfileMode& mode, const std::string& kernel) {
+  for (const ComputeRow& row : mode.compute)
+    if (row.kernel.starts_with(kernel)) return row;
+  throw std::logic_error("no row " + kernel);
 }
 
 inline bool warns_of(const ProfileMode& mode, const std::string& text) {
