@@ -131,7 +131,8 @@ set(RIDGELINE_CODE_LISTS "")
 # ridgeline_code_group(NAME RANGE...): a range is FIRST-LAST; nothing is built where the list of
 # architectures has none of them. The first and the last one are embedded as PTX too: a GPU that is
 # newer than this build takes that. A range FIRST-LAST-a is built with the instructions that only
-# these architectures have (sm_90a), and has no PTX: no other GPU could run it.
+# these architectures have (sm_90a), FIRST-LAST-f with those of their families (sm_100f runs on
+# sm_103 too); both have no PTX: no other GPU could run it.
 function(ridgeline_code_group name)
   set(suffix "")
   set(real "")
@@ -142,7 +143,7 @@ function(ridgeline_code_group name)
       list(GET ends 1 last)
       list(LENGTH ends parts)
       if(parts EQUAL 3)
-        set(suffix a)
+        list(GET ends 2 suffix)
       endif()
       if(architecture GREATER_EQUAL first AND architecture LESS_EQUAL last)
         list(APPEND real ${architecture})
@@ -190,6 +191,11 @@ if(version VERSION_GREATER_EQUAL 12)
 endif()
 if(version VERSION_GREATER_EQUAL 12.4)
   ridgeline_code_group(tensor_fp8 89-89 120-999)
+endif()
+if(version VERSION_GREATER_EQUAL 13)
+  ridgeline_code_group(tensor_sm100 100-119-f)
+  ridgeline_code_group(tensor_sm100_int8 100-102-a 104-119-a)
+  ridgeline_code_group(tensor_sm120 120-121-f)
 endif()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/cuda_code.h.in

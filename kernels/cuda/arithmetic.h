@@ -147,6 +147,13 @@ struct MmaFp8Fp16 : Mma<DType::fp8, DType::fp16, 16, 8, 32, 4, 2, 2> {
   static constexpr const char* opcodes = "QMMA";
   static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16";
 };
+// Eight-bit floats with a scale for each 32 of them (OCP Microscaling, MXFP8): all scales are one.
+struct MmaMxFp8 : Mma<DType::fp8, DType::fp32, 16, 8, 32, 4, 2, 4> {
+  static constexpr const char* opcodes = "QMMA";
+  static constexpr const char* ptx =
+      "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3."
+      "f32.ue8m0";
+};
 struct SparseFp16 : Mma<DType::fp16, DType::fp32, 16, 8, 32, 4, 4, 4, true> {
   static constexpr const char* opcodes = "HMMA";
   static constexpr const char* ptx = "m16n8k32.row.col.f32.f16.f16.f32";
@@ -210,4 +217,55 @@ struct WgmmaInt8 : Wgmma<DType::int8, DType::int32, 32> {
   static constexpr const char* ptx = "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8";
 };
 
+// --- tcgen05 (sm_100 to sm_110): one thread for a block, sums in tensor memory -------------------
+
+// A tile is 128 × 256, and 32 bytes of each operand's rows; a quarter of the block's threads hold a
+// quarter of its rows before and after the loop. `flop` is that of one warp. At the rate of GB100 a
+// step takes 128 cycles, whatever the type. `kind` and `types` are the instruction's qualifier and
+// the fields of its descriptor (PTX ISA, "Instruction descriptor").
+template <DType type, DType sum, int inner>
+struct Tcgen05 : Mma<type, sum, 128, 256, inner, 1, 1, sum == DType::fp16 ? 128 : 256> {
+  static constexpr int warps = 4;
+  static constexpr int flop = 2 * 128 * 256 * inner / warps;
+  static constexpr int cycles = 128;
+  static constexpr bool opaque = true;
+  static constexpr int emulated_first = 0, emulated_last = 0;
+};
+
+struct Tcgen05Fp16 : Tcgen05<DType::fp16, DType::fp32, 16> {
+  static constexpr unsigned types = 1u << 4;
+  static constexpr const char* opcodes = "UTCHMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::f16";
+};
+struct Tcgen05Fp16Fp16 : Tcgen05<DType::fp16, DType::fp16, 16> {
+  static constexpr unsigned types = 0;
+  static constexpr const char* opcodes = "UTCHMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::f16";
+};
+struct Tcgen05Bf16 : Tcgen05<DType::bf16, DType::fp32, 16> {
+  static constexpr unsigned types = 1u << 4 | 1u << 7 | 1u << 10;
+  static constexpr const char* opcodes = "UTCHMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::f16";
+};
+struct Tcgen05Tf32 : Tcgen05<DType::tf32, DType::fp32, 8> {
+  static constexpr unsigned types = 1u << 4 | 2u << 7 | 2u << 10;
+  static constexpr const char* opcodes = "UTCHMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::tf32";
+};
+struct Tcgen05Fp8 : Tcgen05<DType::fp8, DType::fp32, 32> {
+  static constexpr unsigned types = 1u << 4;
+  static constexpr const char* opcodes = "UTCQMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::f8f6f4";
+};
+struct Tcgen05Fp8Fp16 : Tcgen05<DType::fp8, DType::fp16, 32> {
+  static constexpr unsigned types = 0;
+  static constexpr const char* opcodes = "UTCQMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::f8f6f4";
+};
+struct Tcgen05Int8 : Tcgen05<DType::int8, DType::int32, 32> {
+  static constexpr unsigned types = 2u << 4 | 1u << 7 | 1u << 10;
+  static constexpr const char* opcodes = "UTCIMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::i8";
+  static constexpr int emulated_first = 103, emulated_last = 103;  // has no such kind
+};
 }  // namespace ridgeline::cuda

@@ -288,5 +288,19 @@ template <>
 struct HostMma<WgmmaFp8Fp16> : HostEqual<WgmmaFp8Fp16> {};
 template <>
 struct HostMma<WgmmaInt8> : HostEqual<WgmmaInt8> {};
+template <>
+struct HostMma<Tcgen05Fp16> : HostEqual<Tcgen05Fp16> {};
+template <>
+struct HostMma<Tcgen05Fp16Fp16> : HostEqual<Tcgen05Fp16Fp16> {};
+template <>
+struct HostMma<Tcgen05Bf16> : HostEqual<Tcgen05Bf16> {};
+template <>
+struct HostMma<Tcgen05Tf32> : HostEqual<Tcgen05Tf32> {};
+template <>
+struct HostMma<Tcgen05Fp8> : HostEqual<Tcgen05Fp8> {};
+template <>
+struct HostMma<Tcgen05Fp8Fp16> : HostEqual<Tcgen05Fp8Fp16> {};
+template <>
+struct HostMma<Tcgen05Int8> : HostEqual<Tcgen05Int8> {};
 
 }  // namespace ridgeline::cuda

@@ -40,6 +40,7 @@ struct Kernel {
   DType dtype = DType::fp32;
   DType accumulate = DType::fp32;
   bool sparse = false;
+  bool fed = false;  // operands of tensor cores come from shared memory in each step
   Level level = Level::dram;
   Direction direction = Direction::read;
 

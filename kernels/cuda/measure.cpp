@@ -95,7 +95,8 @@ void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel& kernel,
       mode.compute.push_back({Processor::gpu, name, kernel.unit, kernel.dtype, kernel.accumulate,
                               isa, threads, verdict.status, verdict.note, verdict.rate,
                               verdict.theory, verdict.clock_hz, kernel.sparse});
-      mode.compute.back().roof = faster_instruction(kernel, facts.architecture).empty();
+      mode.compute.back().roof =
+          !kernel.fed && faster_instruction(kernel, facts.architecture).empty();
       break;
     case Role::memory:
       mode.memory.push_back(

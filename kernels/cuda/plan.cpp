@@ -48,6 +48,7 @@ std::vector<std::string> words_of(const PlannedTrial& trial) {
     words.emplace_back(to_string(kernel.dtype));
     words.emplace_back(to_string(kernel.unit));
     if (kernel.sparse) words.emplace_back("sparse");
+    if (kernel.fed) words.emplace_back("fed");
   }
   if (trial.role == Role::memory) {
     words.push_back(lower(to_string(kernel.level)));
@@ -63,7 +64,8 @@ void drop_other_generations(std::vector<PlannedTrial>& trials) {
   const auto all = trials;
   const auto arithmetic = [](const PlannedTrial& trial) {
     const Kernel& kernel = trial.kernel();
-    return std::tuple(trial.role, kernel.unit, kernel.dtype, kernel.accumulate, kernel.sparse);
+    return std::tuple(trial.role, kernel.unit, kernel.dtype, kernel.accumulate, kernel.sparse,
+                      kernel.fed);
   };
   std::erase_if(trials, [&](const PlannedTrial& trial) {
     if (trial.missing.empty() || trial.role != Role::compute) return false;
@@ -79,7 +81,7 @@ void drop_other_generations(std::vector<PlannedTrial>& trials) {
 void add_full_rates(std::vector<PlannedTrial>& trials, int architecture) {
   const auto arithmetic = [](const PlannedTrial& trial) {
     const Kernel& kernel = trial.kernel();
-    return std::tuple(kernel.unit, kernel.dtype, kernel.accumulate, kernel.sparse);
+    return std::tuple(kernel.unit, kernel.dtype, kernel.accumulate, kernel.sparse, kernel.fed);
   };
   std::vector<PlannedTrial> all;
   for (const PlannedTrial& trial : trials) {
@@ -90,11 +92,12 @@ void add_full_rates(std::vector<PlannedTrial>& trials, int architecture) {
              arithmetic(other) == arithmetic(trial) &&
              faster_instruction(other.kernel(), architecture).empty();
     };
-    if (instruction.empty() || std::ranges::any_of(trials, is_the_fastest)) continue;
+    if (instruction.empty() || trial.kernel().fed || std::ranges::any_of(trials, is_the_fastest))
+      continue;
     PlannedTrial faster = trial;
     faster.instruction = instruction;
     faster.missing = fmt::format(
-        "the full rate of sm_{} needs {}, which ridgeline does not use; rates are those of "
+        "the full rate of sm_{} needs {}, for which there is no such kernel; rates are those of "
         "mma.sync",
         architecture, instruction);
     all.push_back(std::move(faster));
@@ -232,7 +235,9 @@ std::string PlannedTrial::what() const {
   switch (role) {
     case Role::compute:
       return fmt::format("{} {}{}", to_string(kernel().unit), to_string(kernel().dtype),
-                         kernel().sparse ? ", 2:4 sparse" : "");
+                         kernel().sparse ? ", 2:4 sparse"
+                         : kernel().fed  ? ", from shared memory"
+                                         : "");
     case Role::memory:
       return fmt::format("{} {}{}", to_string(kernel().level), to_string(kernel().direction),
                          memory == MemoryKind::pinned    ? ", pinned memory"
@@ -260,7 +265,9 @@ std::string why_missing(const Kernel& kernel, int architecture, const Support& s
   const Architectures& runs = kernel.architectures;
   if (architecture == 0) return support(kernel).missing;  // no device: the plan only
   if (architecture >= runs.emulated_first && architecture <= runs.emulated_last)
-    return fmt::format("mma.sync of sm_{} makes it out of other instructions", architecture);
+    return kernel.ptx.starts_with("tcgen05")
+               ? fmt::format("sm_{} has no such instruction", architecture)
+               : fmt::format("mma.sync of sm_{} makes it out of other instructions", architecture);
   if (architecture < runs.first) return fmt::format("needs sm_{} or newer", runs.first);
   if (!runs.include(architecture))
     return fmt::format("sm_{} has no such instruction any more", architecture);
@@ -288,7 +295,7 @@ std::vector<PlannedTrial> plan(const MeasureOptions& options, const DeviceFacts&
       }
       continue;
     }
-    if (options.quick && kernel.sparse) continue;
+    if (options.quick && (kernel.sparse || kernel.fed)) continue;
     const auto same = std::ranges::find_if(trials, [&](const PlannedTrial& trial) {
       return trial.role == kernel.role && family(trial.kernel()) == family(kernel);
     });

@@ -3,6 +3,7 @@
 #include "kernels/cuda/reference.h"
 
 #include <cstring>
+#include <memory>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -54,6 +55,26 @@ void run_mma(std::uint32_t trips, std::byte* registers) {
   std::memcpy(registers, &c, sizeof c);
 }
 
+// The operands of all steps of a trip, then the sums of a tile.
+template <class Arithmetic, int rows, int columns, int rounds>
+void run_fed(std::uint32_t trips, std::byte* registers) {
+  using Machine = HostMma<Arithmetic>;
+  typename Machine::Accumulator c[rows * columns];
+  struct Step {
+    typename Machine::Left a[rows];
+    typename Machine::Right b[columns];
+  };
+  const auto steps = std::make_unique<Step[]>(rounds);
+  std::memcpy(steps.get(), registers, rounds * sizeof(Step));
+  registers += rounds * sizeof(Step);
+  std::memcpy(&c, registers, sizeof c);
+  for (std::uint32_t trip = 0; trip < trips; ++trip)
+    for (int round = 0; round < rounds; ++round)
+      for (int i = 0; i < rows * columns; ++i)
+        Machine::step(c[i], steps[round].a[i / columns], steps[round].b[i % columns], {});
+  std::memcpy(registers, &c, sizeof c);
+}
+
 struct Reference {
   std::string_view name;
   void (*run)(std::uint32_t trips, std::byte* registers);
@@ -64,6 +85,9 @@ struct Reference {
 #define RIDGELINE_TENSOR(name, Arithmetic, chains, rounds, first, last) \
   {#name, run_mma<Arithmetic, chains, rounds>},
 #define RIDGELINE_WGMMA RIDGELINE_TENSOR
+#define RIDGELINE_TCGEN05 RIDGELINE_TENSOR
+#define RIDGELINE_FED(name, Arithmetic, rows, columns, rounds, first, last) \
+  {#name, run_fed<Arithmetic, rows, columns, rounds>},
 #define RIDGELINE_STREAM(...)
 #define RIDGELINE_SWEEP(...)
 #define RIDGELINE_CHASE(...)
@@ -71,6 +95,9 @@ constexpr Reference references[] = {
 #include "kernels/cuda/core.inc"
 #include "kernels/cuda/tensor_fp8.inc"
 #include "kernels/cuda/tensor_int4.inc"
+#include "kernels/cuda/tensor_sm100.inc"
+#include "kernels/cuda/tensor_sm100_int8.inc"
+#include "kernels/cuda/tensor_sm120.inc"
 #include "kernels/cuda/tensor_sm72.inc"
 #include "kernels/cuda/tensor_sm75.inc"
 #include "kernels/cuda/tensor_sm80.inc"
@@ -82,6 +109,8 @@ constexpr Reference references[] = {
 #undef RIDGELINE_CHAINS
 #undef RIDGELINE_TENSOR
 #undef RIDGELINE_WGMMA
+#undef RIDGELINE_TCGEN05
+#undef RIDGELINE_FED
 
 // Start values.
 
@@ -159,13 +188,18 @@ std::uint64_t operands(const Kernel& kernel, Random& random) {
 }
 
 // The same number in all lanes and registers of an operand, of which there are two on each side.
-// Sums in FP16 grow slowly and stop at 2¹¹ times the largest step, below overflow.
+// Sums in FP16 grow by 32 and shrink by 16 in turn, and stop growing where 16 is half of their last
+// digit, at 32768; FP8 has twice the columns and takes half of each left operand.
 std::uint64_t equal_operands(const Kernel& kernel, int index) {
   constexpr int whole[] = {3, -2, 2, 4}, small[] = {1, -1, 2, 1};
   const auto& values = kernel.accumulate == DType::fp16 ? small : whole;
+  const int place = 4 * index / kernel.constants;
+  const bool halved = kernel.dtype == DType::fp8 && kernel.accumulate == DType::fp16 && place < 2;
+  constexpr std::uint64_t e4m3_factor_of_two = 8;
+  const std::uint64_t one =
+      operand_element(kernel, values[place]) - (halved ? e4m3_factor_of_two : 0);
   std::uint64_t word = 0;
-  for (int i = 0; i < 32; i += bits_of(kernel.dtype))
-    word |= operand_element(kernel, values[4 * index / kernel.constants]) << i;
+  for (int i = 0; i < 32; i += bits_of(kernel.dtype)) word |= one << i;
   return word;
 }
 

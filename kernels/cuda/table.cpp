@@ -60,6 +60,16 @@ constexpr Kernel tensor_row(std::string_view name, std::string_view group, int f
   return row;
 }
 
+template <class Arithmetic, int rows, int columns, int rounds>
+constexpr Kernel fed_row(std::string_view name, std::string_view group, int first, int last) {
+  Kernel row = tensor_row<Arithmetic, rows * columns, rounds>(name, group, first, last);
+  row.fed = true;
+  row.level = Level::shared;
+  row.constants = rounds * (rows * Arithmetic::a + columns * Arithmetic::b);
+  row.loads = row.constants / 4;
+  return row;
+}
+
 constexpr Kernel stream_row(std::string_view name, Level level, Direction direction, int arrays,
                             int loads, int stores, int fma, int combines, int percent) {
   Kernel row;
@@ -119,6 +129,9 @@ constexpr Kernel launch_row(std::string_view name) {
 #define RIDGELINE_TENSOR(name, Arithmetic, chains, rounds, first, last) \
   tensor_row<Arithmetic, chains, rounds>(#name, group, first, last),
 #define RIDGELINE_WGMMA RIDGELINE_TENSOR
+#define RIDGELINE_TCGEN05 RIDGELINE_TENSOR
+#define RIDGELINE_FED(name, Arithmetic, rows, columns, rounds, first, last) \
+  fed_row<Arithmetic, rows, columns, rounds>(#name, group, first, last),
 
 constexpr auto make_table() {
   std::string_view group = "core";
@@ -152,8 +165,20 @@ constexpr auto make_table() {
   const auto sm90 = std::to_array<Kernel>({
 #include "kernels/cuda/tensor_sm90.inc"
   });
+  group = "tensor_sm100";
+  const auto sm100 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm100.inc"
+  });
+  group = "tensor_sm100_int8";
+  const auto sm100_int8 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm100_int8.inc"
+  });
+  group = "tensor_sm120";
+  const auto sm120 = std::to_array<Kernel>({
+#include "kernels/cuda/tensor_sm120.inc"
+  });
   std::array<Kernel, core.size() + sm72.size() + sm75.size() + sm80.size() + sm90.size() +
-                         int4.size() + fp8.size()>
+                         int4.size() + fp8.size() + sm100.size() + sm100_int8.size() + sm120.size()>
       all;
   auto end = std::ranges::copy(core, all.begin()).out;
   end = std::ranges::copy(sm72, end).out;
@@ -161,7 +186,11 @@ constexpr auto make_table() {
   end = std::ranges::copy(sm80, end).out;
   end = std::ranges::copy(int4, end).out;
   end = std::ranges::copy(fp8, end).out;
-  std::ranges::copy(sm90, end);  // last: what an older form does is listed by its name
+  // Last: what an older form does is listed by its name.
+  end = std::ranges::copy(sm90, end).out;
+  end = std::ranges::copy(sm100, end).out;
+  end = std::ranges::copy(sm100_int8, end).out;
+  std::ranges::copy(sm120, end);
   return all;
 }
 
@@ -171,6 +200,8 @@ constexpr auto make_table() {
 #undef RIDGELINE_CHAINS
 #undef RIDGELINE_TENSOR
 #undef RIDGELINE_WGMMA
+#undef RIDGELINE_TCGEN05
+#undef RIDGELINE_FED
 
 constexpr auto table = make_table();
 

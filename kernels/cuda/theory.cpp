@@ -42,6 +42,12 @@ constexpr auto stated_rates = std::to_array<StatedRate>({
     {86, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {89, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
+    // H100 whitepaper: 133.8 TFLOP/s of BF16 beside tensor cores, and sums in FP16 as fast as in
+    // FP32. RTX Blackwell whitepaper: 104.8 TFLOP/s of BF16 likewise (RTX 5090).
+    {90, Unit::vector, DType::bf16, DType::bf16, 512},
+    {90, Unit::matrix, DType::fp16, DType::fp16, 4096},
+    {90, Unit::matrix, DType::fp8, DType::fp16, 8192},
+    {120, Unit::vector, DType::bf16, DType::bf16, 256},
 });
 
 // "8.7" is 87, "12.0" is 120.
@@ -76,7 +82,8 @@ double near_bytes_per_clock(int architecture) { return architecture == 75 ? 64 :
 std::optional<double> theory_per_cycle(const Kernel& kernel, int architecture) {
   if (kernel.role == Role::memory && (kernel.level == Level::shared || kernel.level == Level::l1))
     return near_bytes_per_clock(architecture);
-  if (kernel.role != Role::compute || !faster_instruction(kernel, architecture).empty())
+  if (kernel.role != Role::compute || kernel.fed ||
+      !faster_instruction(kernel, architecture).empty())
     return std::nullopt;
   static const auto rates = read_rates();
   const auto agreed = [&](bool sparse) -> std::optional<double> {

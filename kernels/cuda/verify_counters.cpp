@@ -62,7 +62,8 @@ std::vector<Terms> ways_to(Quantity quantity, const Kernel& kernel, int architec
   // Only these have FP64 in the tensor pipe: CUPTI names its counters on GA100, GH100 and GB100.
   const bool in_pipe = kernel.dtype != DType::fp64 || architecture == 80 || architecture == 90 ||
                        architecture == 100;
-  if (kernel.unit == Unit::matrix && !kernel.sparse && in_pipe)
+  const bool by_each_warp = !kernel.ptx.starts_with("tcgen05");
+  if (kernel.unit == Unit::matrix && !kernel.sparse && in_pipe && by_each_warp)
     add(Quantity::tensor_instructions, kernel.flop_each);
   return ways;
 }

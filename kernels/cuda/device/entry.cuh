@@ -103,6 +103,79 @@ __device__ __forceinline__ void run_mma(const Arguments& arguments) {
   end(arguments, begun);
 }
 
+// Four registers of a warp, as they lie in shared memory: lane after lane within a register.
+__device__ __forceinline__ void load_matrices(std::uint32_t (&words)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
+               : "memory");
+}
+
+// Products of a whole tile, whose operands come from shared memory in each step, as in a matrix
+// product: one operand of each row with one of each column. The next step's operands are loaded
+// beside the products of this one. Each step of a trip has operands of its own, which the block's
+// warps share: equal loads would be merged.
+template <class Arithmetic, int rows, int columns, int rounds>
+__device__ __forceinline__ void run_fed(const Arguments& arguments) {
+  using Machine = DeviceMma<Arithmetic>;
+  constexpr int step_words = rows * Arithmetic::a + columns * Arithmetic::b;
+  constexpr int step_bytes = step_words * 128;
+  static_assert(step_words % 4 == 0 && rounds % 2 == 0, "whole loads, and two sets of registers");
+  __shared__ alignas(16) std::uint32_t shared[rounds * step_words * 32];
+  const Registers<std::uint32_t, rounds * step_words + rows * columns * Arithmetic::c> registers(
+      arguments);
+  if (threadIdx.x < 32)
+#pragma unroll 1
+    for (int i = 0; i < rounds * step_words; ++i) shared[32 * i + threadIdx.x] = registers[i];
+  __syncthreads();
+  typename Machine::Accumulator c[rows * columns];
+  int next = rounds * step_words;
+  load(c, registers, next);
+  // Each lane has the place of one row of eight times eight halves.
+  std::uint32_t at =
+      static_cast<std::uint32_t>(__cvta_generic_to_shared(shared)) + threadIdx.x % 32 * 16;
+  std::uint32_t words[2][step_words];
+  const auto fetch = [&](int step, std::uint32_t(&into)[step_words]) {
+#pragma unroll
+    for (int i = 0; i < step_words; i += 4) {
+      std::uint32_t four[4];
+      load_matrices(four, at + std::uint32_t(step * step_bytes + i * 128));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) into[i + k] = four[k];
+    }
+  };
+  const Begin begun = begin();
+  fetch(0, words[0]);
+#pragma unroll 1
+  for (std::uint32_t trip = arguments.trips; trip != 0; --trip) {
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) {
+      fetch((round + 1) % rounds, words[(round + 1) % 2]);
+#pragma unroll
+      for (int row = 0; row < rows; ++row)
+#pragma unroll
+        for (int column = 0; column < columns; ++column) {
+          typename Machine::Left a;
+          typename Machine::Right b;
+#pragma unroll
+          for (int i = 0; i < Arithmetic::a; ++i)
+            a.words[i] = words[round % 2][row * Arithmetic::a + i];
+#pragma unroll
+          for (int i = 0; i < Arithmetic::b; ++i)
+            b.words[i] = words[round % 2][rows * Arithmetic::a + column * Arithmetic::b + i];
+          Machine::step(c[row * columns + column], a, b, 0);
+        }
+    }
+    at += arguments.zero;
+  }
+  next = rounds * step_words;
+#pragma unroll
+  for (auto& sum : c)
+#pragma unroll
+    for (const auto& word : sum.words) registers[next++] = word;
+  end(arguments, begun);
+}
+
 }  // namespace ridgeline::cuda
 
 #define RIDGELINE_GLOBAL extern "C" __global__ void

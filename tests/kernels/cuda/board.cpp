@@ -280,9 +280,63 @@ Board hopper_card() {
   return board;
 }
 
+// Multiprocessors, clock, bus and L2 are those of Jetson AGX Thor; that mma.sync leaves a quarter
+// of the tensor cores' rate, and everything else, is assumed.
+Board thor() {
+  Board board;
+  board.facts.name = "Thor";
+  board.facts.architecture = 110;
+  board.facts.multiprocessors = 20;
+  board.facts.threads_per_multiprocessor = 1536;
+  board.facts.l2_bytes = 32 * mebibyte;
+  board.facts.l1_bytes = 228 * kibibyte;
+  board.facts.memory_bytes_per_s = 273e9;
+  board.facts.integrated = true;
+  board.facts.free_bytes = 110 * 1024 * mebibyte;
+  board.clock_hz = 1575e6;
+  board.pipes = {{"fma_fp64", {4, 40}},         {"fma_fp32", {256, 4}},
+                 {"fma_fp16", {512, 5}},        {"fma_bf16", {512, 5}},
+                 {"mad_int32", {128, 4}},       {"dp4a_int8", {512, 4}},
+                 {"mma_fp16", {2048, 34}},      {"mma_fp16_fp16", {2048, 34}},
+                 {"mma_bf16", {2048, 34}},      {"mma_tf32", {1024, 35}},
+                 {"mma_fp64", {8, 90}},         {"mma_int8", {4096, 33}},
+                 {"sparse_fp16", {4096, 35}},   {"sparse_bf16", {4096, 35}},
+                 {"sparse_tf32", {2048, 36}},   {"sparse_int8", {8192, 35}},
+                 {"tcgen05_fp16", {8150, 200}}, {"tcgen05_fp16_fp16", {8160, 200}},
+                 {"tcgen05_bf16", {8140, 200}}, {"tcgen05_tf32", {4090, 200}},
+                 {"tcgen05_fp8", {16300, 200}}, {"tcgen05_fp8_fp16", {16280, 200}},
+                 {"tcgen05_int8", {16250, 200}}};
+  board.arithmetic_best_warps = 32;
+  board.arithmetic_crowd_loss = 0.02;
+  board.blocks_per_multiprocessor = 24;
+  board.shared_bytes = 227 * kibibyte;
+  board.near_bytes_per_cycle = 123;
+  board.near_latency_cycles = 37;
+  board.l2_bytes_per_cycle = 980;
+  board.l2_latency_cycles = 310;
+  board.dram_bytes_per_s = dram_rates(238e9, 229e9, 224e9, 227e9, 226e9, 61e9);
+  board.dram_latency_s = 820e-9;
+  board.tlb_bytes = 512 * mebibyte;
+  board.tlb_miss_s = 260e-9;
+  board.dram_best_warps = 24;
+  board.dram_crowd_loss = 0.05;
+  board.interleaved_share = 0.96;
+  board.pinned_share = 0.98;
+  board.managed_share = 0.99;
+  board.launch_s = 4.2e-6;
+  board.start_s = 1.9e-6;
+  board.node_s = 1.1e-6;
+  board.idle_w = 14;
+  board.constant_w = 22;
+  board.joule_per_flop = 0.7e-12;
+  board.joule_per_byte = 70e-12;
+  board.memory_governor = {.lowest = 0.75, .rise_s = 0.02, .fall_s = 0.03};
+  return board;
+}
+
 const std::vector<Board>& all_boards() {
-  static const std::vector<Board> boards{agx_orin(), orin_nano(), xavier_nx(), ada_card(),
-                                         hopper_card()};
+  static const std::vector<Board> boards{agx_orin(), orin_nano(),   xavier_nx(),
+                                         ada_card(), hopper_card(), thor()};
   return boards;
 }
 

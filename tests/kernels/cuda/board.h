@@ -101,6 +101,7 @@ Board orin_nano();
 Board xavier_nx();
 Board ada_card();     // 72 MB of L2
 Board hopper_card();  // whose tensor cores need wgmma
+Board thor();         // whose tensor cores need tcgen05
 
 const std::vector<Board>& all_boards();
 

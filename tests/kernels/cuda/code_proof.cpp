@@ -20,6 +20,10 @@ using cuda::Role;
 // schedulers (kernels reference: load/store rate of all architectures from sm_72 on).
 constexpr int cycles_per_access = 16;
 
+bool contains(std::string_view line, std::string_view word) {
+  return line.find(word) != std::string_view::npos;
+}
+
 bool listed(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto bar = list.find('|');
@@ -42,7 +46,10 @@ class Proof {
     for (const GpuInstruction& instruction : loop->code) count(instruction, *loop);
     judge_counts();
     judge_flight();
-    if (kernel.role == Role::compute) {
+    if (in_tensor_memory()) {
+      judge_places(loop->code);
+      judge_filling(loop->end - int(loop->code.size()));
+    } else if (kernel.role == Role::compute) {
       const std::set<int> chains = judge_chains(loop->code);
       judge_starts(chains, loop->end - int(loop->code.size()));
     }
@@ -61,8 +68,12 @@ class Proof {
     return kernel_.arithmetic > 0 && listed(kernel_.opcodes, instruction.name);
   }
   // Its operands are descriptors in uniform registers, and the accumulators.
-  bool from_shared_memory() const { return kernel_.ptx.starts_with("wgmma"); }
-  std::string_view load_name() const { return kernel_.level == Level::shared ? "LDS" : "LDG"; }
+  bool from_shared_memory() const { return kernel_.ptx.starts_with("wgmma") || in_tensor_memory(); }
+  // The accumulators lie there, at an address in a uniform register.
+  bool in_tensor_memory() const { return kernel_.ptx.starts_with("tcgen05"); }
+  std::string_view load_name() const {
+    return kernel_.fed ? "LDSM" : kernel_.level == Level::shared ? "LDS" : "LDG";
+  }
 
   void judge_whole_function() {
     for (const GpuInstruction& instruction : code_)
@@ -92,7 +103,9 @@ class Proof {
       ++census.padding;
     } else if (is_arithmetic(instruction)) {
       ++census.arithmetic;
-      expect(kernel_.role != Role::compute || instruction.form == 1 || from_shared_memory(),
+      // With block scales an instruction has a form of its own.
+      const int form = contains(kernel_.ptx, "block_scale") ? 2 : 1;
+      expect(kernel_.role != Role::compute || instruction.form == form || from_shared_memory(),
              "an operand of the arithmetic is a constant");
     } else if (name == load_name()) {
       ++census.loads;
@@ -146,16 +159,36 @@ class Proof {
            fmt::format("{} of {} loads are in flight", census.in_flight, kernel_.loads));
   }
 
-  // Follows each chain from register to register through one trip; a chain is named after its first
-  // register.
-  std::set<int> judge_chains(const GpuCode& loop) {
+  // Registers that hold chains when a trip begins: those that are written. Where operands are
+  // loaded in the loop, a register may hold both in turn: those that are added to before they are
+  // written.
+  std::set<int> first_registers(const GpuCode& loop) const {
+    std::set<int> written, first;
+    for (const GpuInstruction& instruction : loop) {
+      const bool step = is_arithmetic(instruction) && !instruction.never;
+      if (step && !written.contains(instruction.c)) first.insert(instruction.c);
+      if (step || instruction.name == load_name()) written.insert(instruction.destination);
+    }
+    return kernel_.fed ? first : written_registers(loop);
+  }
+  std::set<int> written_registers(const GpuCode& loop) const {
     std::set<int> written;
     for (const GpuInstruction& instruction : loop)
       if (is_arithmetic(instruction) && !instruction.never) written.insert(instruction.destination);
+    return written;
+  }
+  static void forget(std::map<int, int>& chain_in, const GpuInstruction& load) {
+    for (int i = 0; i < load.access_bytes / 4; ++i) chain_in.erase(load.destination + i);
+  }
+
+  // Follows each chain from register to register through one trip; a chain is named after its first
+  // register.
+  std::set<int> judge_chains(const GpuCode& loop) {
     std::map<int, int> chain_in;  // register → chain
-    for (const int number : written) chain_in[number] = number;
+    for (const int number : first_registers(loop)) chain_in[number] = number;
     std::map<int, int> steps;
     for (const GpuInstruction& instruction : loop) {
+      if (kernel_.fed && instruction.name == load_name()) forget(chain_in, instruction);
       if (!is_arithmetic(instruction) || instruction.never) continue;
       std::set<int> chains;
       for (const int source : from_shared_memory()
@@ -166,6 +199,11 @@ class Proof {
       if (chains.size() != 1) {
         expect(false, fmt::format("a step takes values of {} chains", chains.size()));
         return {};
+      }
+      if (kernel_.fed) {
+        const auto sum = chain_in.find(instruction.c);
+        expect(sum != chain_in.end(), "an operand is a value of a chain");
+        chain_in.erase(instruction.c);  // its register may hold operands next
       }
       chain_in[instruction.destination] = *chains.begin();
       ++steps[*chains.begin()];
@@ -178,6 +216,33 @@ class Proof {
       expect(chain_in[chain] == chain, "a chain does not go on in the next trip");
     }
     return chains;
+  }
+
+  // Sums in tensor memory: as many places as chains, and none that moves.
+  void judge_places(const GpuCode& loop) {
+    std::set<int> places;
+    for (const GpuInstruction& instruction : loop)
+      if (is_arithmetic(instruction)) places.insert(instruction.c);
+    expect_equal(int(places.size()), kernel_.chains, "chains");
+    for (const GpuInstruction& instruction : loop)
+      expect(is_arithmetic(instruction) || instruction.name == "NOP" || instruction.name == "BRA" ||
+                 !places.contains(instruction.destination),
+             "the place of a sum changes in the loop");
+  }
+
+  // All sums are filled from memory before the loop, sixteen registers at a time.
+  void judge_filling(int loop_start) {
+    constexpr int registers = 16;
+    std::map<int, std::string_view> written_by;
+    int filled = 0;
+    for (const GpuInstruction& instruction : std::span(code_).first(std::size_t(loop_start))) {
+      if (instruction.name == "STTM")
+        filled += written_by[instruction.b] == "LDG";
+      else if (instruction.name != "?" && instruction.name != "STG" && instruction.name != "BRA")
+        written_by[instruction.destination] = instruction.name;
+    }
+    expect_equal(registers * filled, kernel_.chains * kernel_.registers_per_chain,
+                 "accumulators that start from memory");
   }
 
   // Each chain must start from its own register, loaded from memory. Missing stores need no check:
@@ -196,10 +261,6 @@ class Proof {
   std::optional<int> linked_;  // register that the last load of a chain went to
 };
 
-bool contains(const std::string& line, std::string_view word) {
-  return line.find(word) != std::string::npos;
-}
-
 }  // namespace
 
 CodeProof prove_code(const Kernel& kernel, const GpuCode& code) {
@@ -217,8 +278,10 @@ std::vector<std::string> prove_ptx(const Kernel& kernel,
     Found found;
     for (const std::string& line : loop) {
       found.arithmetic += kernel.arithmetic > 0 && contains(line, kernel.ptx);
-      found.loads +=
-          line.starts_with("ld.") && contains(line, kernel.role == Role::latency ? ".u64" : ".v4.");
+      found.loads += kernel.fed
+                         ? line.starts_with("ldmatrix")
+                         : line.starts_with("ld.") &&
+                               contains(line, kernel.role == Role::latency ? ".u64" : ".v4.");
       found.stores += line.starts_with("st.global") && contains(line, ".v4.");
     }
     if (found.arithmetic + found.loads + found.stores > 0) works.push_back(found);

@@ -65,12 +65,19 @@ std::string declared(const cuda::Kernel& kernel) {
   add(kernel.arithmetic, opcodes);
   const bool shared = kernel.level == Level::shared;
   const bool chain = kernel.role == cuda::Role::latency;
-  add(kernel.loads, chain    ? "LDG.64, each the address of the next"
-                    : shared ? "LDS.128"
-                             : "LDG.128");
+  add(kernel.loads, chain        ? "LDG.64, each the address of the next"
+                    : kernel.fed ? "LDSM.128"
+                    : shared     ? "LDS.128"
+                                 : "LDG.128");
   add(kernel.stores, "STG.128");
   add(kernel.combines, "LOP3");
   return text;
+}
+
+// As in cmake/Cuda.cmake: instructions of one architecture, or of one family.
+std::string_view target_suffix(std::string_view group) {
+  if (group == "tensor_sm90" || group == "tensor_sm100_int8") return "a";
+  return group == "tensor_sm100" || group == "tensor_sm120" ? "f" : "";
 }
 
 constexpr std::string_view head = R"(# CUDA kernels
@@ -91,7 +98,8 @@ NVIDIA tool, no GPU) and compare it with the table:
 - chains, followed from register to register, have the declared number and length; each starts from
   its own value in memory and continues in the next trip;
 - all other instructions take at most 3 % of the issue cycles of the limiting unit: one cycle per
-  arithmetic instruction (8 for FP64 on tensor cores, at the rate of GH100), 16 per access of 512
+  arithmetic instruction (8 for FP64 on tensor cores, at the rate of GH100; for `wgmma` and `tcgen05`
+  the cycles of a whole tile at the rate of GH100 and GB100), 16 per access of 512
   bytes at 128 bytes per cycle and multiprocessor. `random_dram` computes its addresses and may take
   50 %: DRAM is far slower than the load units. Padding NOPs of the assembler do not count. "Of
   peak" is what arithmetic can reach at best where it takes every issue slot;
@@ -116,9 +124,20 @@ elements of an operand are equal, so that the result needs no layout; such data 
 random ones. FP64 has a shape on sm_90 (m16n8k16) that is twice as fast as m8n8k4; sm_100 and newer
 split it into eight of these.
 
-sm_100, sm_103 and sm_110 need `tcgen05` (INT8 of sm_103 has none), which ridgeline does not use.
-Rates there, and those of `mma.sync` on sm_90, are marked `"roof": false` in a profile: they are no
-ceilings, `--check-targets` does not look at them, and an `unsupported` row names the instruction.
+sm_100, sm_103 and sm_110 need `tcgen05` (INT8 of sm_103 has none): one thread multiplies tiles of
+shared memory, and the sums lie in tensor memory. Its kernels are built for the families sm_100f and
+sm_110f with CUDA 13, INT8 for sm_100a and sm_110a. Their loop runs in one warp of four; the table
+gives each warp a quarter of the work. The proof follows the place of the sums, which must not move,
+and their start values from memory; operands are equal as above. The scales of MXFP8 are ones.
+
+Rates of `mma.sync` on sm_90 to sm_110 are marked `"roof": false` in a profile: they are no
+ceilings, and `--check-targets` does not look at them. Where the faster form of a row has no kernel
+(sparse operands, or a build with an older toolkit), an `unsupported` row names the instruction.
+
+`fed_*` load the operands of each step from shared memory with `ldmatrix`, as a matrix product does
+whose warps have tiles of 64 × 64 (sm_75 INT8: 32 × 64): 12 fragments for 32 products. Their rate is
+what such a product can reach. It stands beside that of the rows with operands in registers, and is
+marked `"roof": false` too.
 
 )";
 
@@ -145,6 +164,8 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
   // As in cmake/Cuda.cmake.
   if (is_before(table.toolkit, 12, 4)) table.left_out.insert("tensor_fp8");
   if (is_before(table.toolkit, 12, 0)) table.left_out.insert("tensor_sm90");
+  if (is_before(table.toolkit, 13, 0))
+    table.left_out.insert({"tensor_sm100", "tensor_sm100_int8", "tensor_sm120"});
   const TemporaryDirectory folder;
   for (const int architecture : table.architectures) {
     std::set<std::string> groups;
@@ -156,10 +177,10 @@ CodeTable compile_all(const Toolkit& toolkit, const std::vector<int>& without) {
       const std::string file = folder.file("code.cubin");
       std::vector<std::string> command{toolkit.nvcc, "-std=c++17", "-O3", "-cubin"};
       if (!toolkit.host_compiler.empty()) command.push_back("-ccbin=" + toolkit.host_compiler);
-      command.insert(command.end(),
-                     {fmt::format("-arch=sm_{}{}", architecture, group == "tensor_sm90" ? "a" : ""),
-                      "-I" + source_file(""), "-o", file,
-                      fmt::format("{}/kernels/cuda/device/{}.cu", source_file(""), group)});
+      command.insert(
+          command.end(),
+          {fmt::format("-arch=sm_{}{}", architecture, target_suffix(group)), "-I" + source_file(""),
+           "-o", file, fmt::format("{}/kernels/cuda/device/{}.cu", source_file(""), group)});
       run(command);
       for (const GpuImage& image : read_gpu_images(read_text_file(file)))
         for (const auto& [name, code] : image.kernels) {

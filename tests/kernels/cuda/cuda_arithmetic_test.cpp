@@ -240,6 +240,65 @@ TEST(CudaArithmetic, EqualOperandsNeedNoLayout) {
               std::int32_t(word_at(kernel, start, i)) + grown);
 }
 
+// However long a kernel runs, its sums stay numbers.
+TEST(CudaArithmetic, EqualOperandsNeverOverflowFp16) {
+  int checked = 0;
+  for (const Kernel* kernel : compute_kernels()) {
+    if (!kernel->opaque || kernel->accumulate != DType::fp16) continue;
+    auto bytes = start_registers(*kernel, 1, 1);
+    run_reference(*kernel, 300, bytes);  // 128 trips reach the end
+    for (int i = kernel->constants * warp; i < kernel->registers() * warp; ++i)
+      for (const double value : numbers(*kernel, word_at(*kernel, bytes, i)))
+        ASSERT_LT(std::fabs(value), 40000) << kernel->name;
+    ++checked;
+  }
+  EXPECT_EQ(checked, 4);  // FP16 and FP8, by wgmma and tcgen05
+}
+
+// A tile of products in steps is one larger product: 64 × 64 over the four steps of a trip.
+TEST(CudaArithmetic, AFedTileIsOneProduct) {
+  const Kernel& kernel = *find_kernel("fed_fp16_32");
+  auto bytes = start_registers(kernel, 1, 1);
+  const auto start = bytes;
+  run_reference(kernel, 1, bytes);
+  constexpr int steps = 4, fragments_a = 4, fragments_b = 8, words_a = 4, words_b = 2;
+  constexpr int step_words = fragments_a * words_a + fragments_b * words_b;
+  static double left[64][64], right[64][64];  // k counts steps and their columns
+  const auto word = [&](int index, int lane) {
+    return word_at(kernel, start, index * warp + lane);
+  };
+  for (int step = 0; step < steps; ++step)
+    for (int lane = 0; lane < warp; ++lane) {
+      for (int f = 0; f < fragments_a; ++f)
+        for (int i = 0; i < 2 * words_a; ++i) {
+          const Place at = a_16bit_k16(lane, i);
+          left[16 * f + at.row][16 * step + at.column] =
+              element(DType::fp16, word(step * step_words + f * words_a + i / 2, lane), i % 2);
+        }
+      for (int f = 0; f < fragments_b; ++f)
+        for (int i = 0; i < 2 * words_b; ++i) {
+          const Place at = b_16bit_k16(lane, i);
+          right[16 * step + at.row][8 * f + at.column] = element(
+              DType::fp16,
+              word(step * step_words + fragments_a * words_a + f * words_b + i / 2, lane), i % 2);
+        }
+    }
+  for (int tile = 0; tile < fragments_a * fragments_b; ++tile)
+    for (int lane = 0; lane < warp; ++lane)
+      for (int i = 0; i < 4; ++i) {
+        const Place at = c_m16n8(lane, i);
+        const int row = 16 * (tile / fragments_b) + at.row;
+        const int column = 8 * (tile % fragments_b) + at.column;
+        double sum = 0;
+        for (int k = 0; k < 64; ++k) sum += left[row][k] * right[k][column];
+        const int place = (steps * step_words + 4 * tile + i) * warp + lane;
+        const auto number = [&](const std::vector<std::byte>& of) {
+          return numbers(kernel, word_at(kernel, of, place)).front();
+        };
+        ASSERT_EQ(number(bytes), number(start) + sum) << tile << " lane " << lane;
+      }
+}
+
 TEST(CudaKernelTable, RowsAreConsistent) {
   std::set<std::string_view> names;
   for (const Kernel& kernel : kernel_table()) {
@@ -257,6 +316,9 @@ TEST(CudaKernelTable, RowsAreConsistent) {
   EXPECT_EQ(find_kernel("mma_fp16_k4_4")->flop_per_trip(), 4 * 10 * 4 * 512.0);
   EXPECT_EQ(find_kernel("wmma_int8_8")->flop_per_trip(), 8 * 6 * 8192.0);
   EXPECT_EQ(find_kernel("fma_fp32_8")->flop_per_trip(), 512 * 64.0);
+  EXPECT_EQ(find_kernel("fed_fp16_32")->flop_per_trip(), 2.0 * 64 * 64 * 64);
+  EXPECT_EQ(find_kernel("fed_fp16_32")->loads, 4 * 8);
+  EXPECT_EQ(find_kernel("tcgen05_fp16_1")->flop_per_trip(), 32 * 2.0 * 128 * 256 * 16 / 4);
   EXPECT_EQ(find_kernel("triad_dram")->warp_bytes(), 12 * 512u);
   EXPECT_EQ(find_kernel("update_dram")->warp_bytes(), 16 * 512u);
   const Architectures fp8 = find_kernel("mma_fp8_8")->architectures;

@@ -41,10 +41,14 @@ void compare(BoardRun& run, const std::string& what, Status status, const std::s
 // Where arithmetic takes every issue slot, the loop around it takes some of them: up to 0.8 %, as
 // docs/cuda-kernels.md shows.
 double compute_truth(const Board& board, const KernelProgram& program) {
+  const double cycles_per_s = board.facts.multiprocessors * board.clock_hz;
   const double issued = board.issue_per_cycle * program.flop() /
-                        (program.instructions + program.other) * board.facts.multiprocessors *
-                        board.clock_hz;
-  return std::min(board.flops_per_s(program.pipe), issued);
+                        (program.instructions + program.near_accesses + program.other) *
+                        cycles_per_s;
+  const double fed = program.near_accesses > 0 ? board.near_bytes_per_cycle * program.flop() /
+                                                     (512 * program.near_accesses) * cycles_per_s
+                                               : issued;
+  return std::min({board.flops_per_s(program.pipe), issued, fed});
 }
 
 BoardRun compared(const Board& board, const ProfileMode& mode) {
@@ -85,6 +89,30 @@ BoardRun compared(const Board& board, const ProfileMode& mode) {
             speed * (row.host_memory == "pinned" ? 1 : board.pageable_share));
   }
   return run;
+}
+
+const ComputeRow& row_of(const ProfileMode& mode, std::string_view kernel) {
+  return *std::ranges::find(mode.compute, kernel, &ComputeRow::kernel);
+}
+
+// A board whose shared memory is too slow for its tensor cores: what a matrix product can reach is
+// below the roof, and the roof stays where it is.
+TEST(CudaFedRoof, IsWhatSharedMemoryAllows) {
+  Board board = agx_orin();
+  board.near_bytes_per_cycle = 44;
+  TestGpu gpu(board);
+  const ProfileMode mode = measured(gpu, {.only = {"mma_fp16", "fed_fp16", "fed_int8"}});
+  const double cycles_per_s = board.facts.multiprocessors * board.clock_hz;
+  // Eight times 512 bytes for 32 products.
+  const double fed_fp16 = 44.0 / (8 * 512) * 32 * 4096 * cycles_per_s;
+  EXPECT_NEAR(row_of(mode, "fed_fp16_32").flops_per_s->value / fed_fp16, 1, tolerance);
+  EXPECT_NEAR(row_of(mode, "fed_int8_32").flops_per_s->value / (2 * fed_fp16), 1, tolerance);
+  const auto roof = std::ranges::find_if(mode.compute, [](const ComputeRow& row) {
+    return row.kernel.starts_with("mma_fp16_") && row.roof;
+  });
+  ASSERT_NE(roof, mode.compute.end());
+  EXPECT_NEAR(roof->flops_per_s->value / board.flops_per_s("mma_fp16"), 1, tolerance);
+  EXPECT_FALSE(row_of(mode, "fed_fp16_32").roof);
 }
 
 class CudaBoards : public ::testing::TestWithParam<std::tuple<std::size_t, bool>> {
@@ -141,12 +169,12 @@ TEST(CudaSurroundings, ALazyMemoryClockIsTrueOrMarked) {
 }
 
 std::string board_name(const ::testing::TestParamInfo<std::tuple<std::size_t, bool>>& info) {
-  const std::string names[] = {"AgxOrin", "OrinNano", "XavierNx", "AdaCard", "HopperCard"};
+  const std::string names[] = {"AgxOrin", "OrinNano", "XavierNx", "AdaCard", "HopperCard", "Thor"};
   return names[std::get<0>(info.param)] + (std::get<1>(info.param) ? "Quick" : "Full");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaBoards,
-                         ::testing::Combine(::testing::Values(0u, 1u, 2u, 3u, 4u),
+                         ::testing::Combine(::testing::Values(0u, 1u, 2u, 3u, 4u, 5u),
                                             ::testing::Bool()),
                          board_name);
 

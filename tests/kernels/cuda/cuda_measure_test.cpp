@@ -64,23 +64,24 @@ TEST(CudaMeasure, WhatTheArchitectureLacksIsARowWithTheReason) {
   TestGpuSettings settings = test_orin();
   settings.facts.architecture = 110;
   TestGpu gpu(settings);
-  const ProfileMode mode = measured(gpu, {.only = {"mma_fp8", "int4", "tcgen05_fp8"}});
+  const ProfileMode mode = measured(gpu, {.only = {"sparse_fp8", "int4", "tcgen05_sparse_fp8"}});
   ASSERT_EQ(mode.compute.size(), 3u);
   for (const ComputeRow& row : mode.compute) EXPECT_EQ(row.status, Status::unsupported);
   EXPECT_THAT(mode.compute[0].note, HasSubstr("no such instruction"));
   EXPECT_THAT(mode.compute[1].note, HasSubstr("out of other instructions"));
-  EXPECT_EQ(mode.compute[2].kernel, "tcgen05_fp8");
+  EXPECT_EQ(mode.compute[2].kernel, "tcgen05_sparse_fp8");
   EXPECT_THAT(mode.compute[2].note, HasSubstr("the full rate of sm_110 needs tcgen05"));
 }
 
 // On each architecture, the products whose full rate needs another instruction than mma.sync.
 TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
-  const auto beside = [](int architecture) {
+  const auto beside = [](int architecture, std::string_view group_without_code = "none") {
     cuda::DeviceFacts facts;
     facts.architecture = architecture;
     std::string names;
-    for (const auto& trial :
-         cuda::plan({}, facts, [](const cuda::Kernel&) { return cuda::CodeSupport{}; }))
+    for (const auto& trial : cuda::plan({}, facts, [&](const cuda::Kernel& kernel) {
+           return cuda::CodeSupport{kernel.group.starts_with(group_without_code) ? "no code" : ""};
+         }))
       if (!trial.instruction.empty()) {
         EXPECT_FALSE(trial.missing.empty());
         names += trial.name() + " ";
@@ -93,9 +94,39 @@ TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
   EXPECT_EQ(beside(90),
             "wgmma_sparse_fp16 wgmma_sparse_bf16 wgmma_sparse_tf32 wgmma_sparse_int8 "
             "wgmma_sparse_fp8 ");
-  EXPECT_THAT(beside(110), HasSubstr("tcgen05_int8 "));
-  EXPECT_THAT(beside(100), HasSubstr("tcgen05_int8 "));
+  const std::string sparse =
+      "tcgen05_sparse_fp16 tcgen05_sparse_bf16 tcgen05_sparse_tf32 tcgen05_sparse_int8 "
+      "tcgen05_sparse_fp8 ";
+  EXPECT_EQ(beside(100), sparse);
+  EXPECT_EQ(beside(110), sparse);
   EXPECT_THAT(beside(103), Not(HasSubstr("int8")));
+  // A build with an older toolkit has no tcgen05.
+  EXPECT_THAT(beside(110, "tensor_sm100"), HasSubstr("tcgen05_int8 "));
+  EXPECT_THAT(beside(110, "tensor_sm100"), HasSubstr("tcgen05_fp16 "));
+}
+
+// Products whose operands come from shared memory are a row of their own in full runs; what they
+// reach is no roof, and hides no reason.
+TEST(CudaPlan, FedProductsStandBesideTheRoof) {
+  for (const int architecture : {75, 87, 89, 90, 110, 120})
+    for (const bool quick : {false, true}) {
+      cuda::DeviceFacts facts;
+      facts.architecture = architecture;
+      int fed = 0, whole = 0;
+      for (const auto& trial : cuda::plan(
+               {.quick = quick}, facts, [](const cuda::Kernel&) { return cuda::CodeSupport{}; })) {
+        fed += trial.kernel().fed && trial.missing.empty();
+        whole += !trial.kernel().fed && trial.missing.empty() &&
+                 trial.kernel().dtype == DType::fp16 && trial.kernel().unit == Unit::matrix &&
+                 trial.kernel().accumulate == DType::fp32 && !trial.kernel().sparse;
+      }
+      EXPECT_EQ(fed, quick                                       ? 0
+                     : architecture == 75                        ? 2
+                     : architecture == 89 || architecture == 120 ? 5
+                                                                 : 4)
+          << architecture;
+      EXPECT_GE(whole, 1) << architecture;
+    }
 }
 
 TEST(CudaMeasure, AClockBelowTheModesIsThrottling) {

@@ -19,22 +19,27 @@ struct Stated {
 
 // NVIDIA's whitepapers of GA100, GA102, AD102, GH100; Jetson AGX Orin and Xavier technical briefs.
 constexpr Stated stated[] = {
-    {72, "fma_fp32_8", 128},      {72, "fma_fp16_8", 256},       {72, "mma_fp16_k4_8", 1024},
-    {72, "wmma_int8_8", 2048},    {75, "fma_fp32_8", 128},       {75, "fma_fp16_8", 256},
-    {75, "mma_int8_k16_8", 2048}, {75, "fma_fp64_8", 4},         {80, "fma_fp64_8", 64},
-    {80, "fma_fp32_8", 128},      {80, "fma_fp16_8", 512},       {80, "mma_fp64_8", 128},
-    {80, "mma_tf32_8", 1024},     {80, "mma_fp16_8", 2048},      {80, "mma_bf16_8", 2048},
-    {80, "mma_int8_8", 4096},     {80, "sparse_int8_8", 8192},   {86, "fma_fp32_8", 256},
-    {86, "mma_int8_8", 2048},     {87, "fma_fp64_8", 4},         {87, "fma_fp32_8", 256},
-    {87, "fma_fp16_8", 512},      {87, "fma_bf16_8", 256},       {87, "mad_int32_8", 128},
-    {87, "mma_tf32_8", 1024},     {87, "mma_fp16_8", 2048},      {87, "mma_fp16_fp16_8", 2048},
-    {87, "mma_bf16_8", 2048},     {87, "mma_int8_8", 4096},      {87, "sparse_fp16_8", 4096},
-    {89, "fma_fp32_8", 256},      {89, "mma_fp16_fp16_8", 1024}, {89, "mma_int8_8", 2048},
-    {90, "fma_fp64_8", 128},      {90, "fma_fp32_8", 256},       {90, "fma_fp16_8", 512},
-    {90, "mma_fp64_k16_4", 256},  {100, "fma_fp32_8", 256},      {103, "fma_fp32_8", 256},
-    {110, "fma_fp32_8", 256},     {120, "fma_fp32_8", 256},      {120, "mma_fp16_fp16_8", 1024},
-    {121, "fma_fp32_8", 256},     {75, "read_shared", 64},       {75, "read_l1", 64},
-    {87, "read_shared", 128},     {90, "read_l1", 128},
+    {72, "fma_fp32_8", 128},        {72, "fma_fp16_8", 256},       {72, "mma_fp16_k4_8", 1024},
+    {72, "wmma_int8_8", 2048},      {75, "fma_fp32_8", 128},       {75, "fma_fp16_8", 256},
+    {75, "mma_int8_k16_8", 2048},   {75, "fma_fp64_8", 4},         {80, "fma_fp64_8", 64},
+    {80, "fma_fp32_8", 128},        {80, "fma_fp16_8", 512},       {80, "mma_fp64_8", 128},
+    {80, "mma_tf32_8", 1024},       {80, "mma_fp16_8", 2048},      {80, "mma_bf16_8", 2048},
+    {80, "mma_int8_8", 4096},       {80, "sparse_int8_8", 8192},   {86, "fma_fp32_8", 256},
+    {86, "mma_int8_8", 2048},       {87, "fma_fp64_8", 4},         {87, "fma_fp32_8", 256},
+    {87, "fma_fp16_8", 512},        {87, "fma_bf16_8", 256},       {87, "mad_int32_8", 128},
+    {87, "mma_tf32_8", 1024},       {87, "mma_fp16_8", 2048},      {87, "mma_fp16_fp16_8", 2048},
+    {87, "mma_bf16_8", 2048},       {87, "mma_int8_8", 4096},      {87, "sparse_fp16_8", 4096},
+    {89, "fma_fp32_8", 256},        {89, "mma_fp16_fp16_8", 1024}, {89, "mma_int8_8", 2048},
+    {90, "fma_fp64_8", 128},        {90, "fma_fp32_8", 256},       {90, "fma_fp16_8", 512},
+    {90, "mma_fp64_k16_4", 256},    {100, "fma_fp32_8", 256},      {103, "fma_fp32_8", 256},
+    {110, "fma_fp32_8", 256},       {120, "fma_fp32_8", 256},      {120, "mma_fp16_fp16_8", 1024},
+    {121, "fma_fp32_8", 256},       {75, "read_shared", 64},       {75, "read_l1", 64},
+    {87, "read_shared", 128},       {90, "read_l1", 128},          {90, "fma_bf16_8", 512},
+    {120, "fma_bf16_8", 256},       {90, "wgmma_fp16_1", 4096},    {90, "wgmma_fp16_fp16_1", 4096},
+    {90, "wgmma_bf16_1", 4096},     {90, "wgmma_tf32_1", 2048},    {90, "wgmma_fp8_1", 8192},
+    {90, "wgmma_fp8_fp16_1", 8192}, {90, "wgmma_int8_1", 8192},    {100, "tcgen05_fp16_1", 8192},
+    {100, "tcgen05_tf32_1", 4096},  {100, "tcgen05_fp8_1", 16384}, {100, "tcgen05_int8_1", 16384},
+    {110, "tcgen05_bf16_1", 8192},  {110, "tcgen05_fp8_1", 16384}, {120, "mma_mxfp8_8", 1024},
 };
 
 TEST(CudaTheory, IsWhatTheMakerStates) {
@@ -53,7 +58,7 @@ TEST(CudaTheory, IsAbsentWhereOneNumberWouldBeWrong) {
       {75, "mma_fp16_k8_8"}, {86, "mma_fp16_8"},  {89, "mma_fp16_8"},  {89, "mma_fp8_8"},
       {90, "mma_fp16_8"},    {90, "mma_tf32_8"},  {90, "mma_int8_8"},  {90, "sparse_fp16_8"},
       {100, "mma_bf16_8"},   {110, "mma_fp16_8"}, {110, "mma_int8_8"}, {88, "fma_fp32_8"},
-      {87, "chase"},         {87, "read_l2"},     {87, "sweep_16"}};
+      {87, "chase"},         {87, "read_l2"},     {87, "sweep_16"},    {87, "fed_fp16_32"}};
   for (const auto& [architecture, kernel] : absent)
     EXPECT_FALSE(theory_per_cycle(*find_kernel(kernel), architecture))
         << kernel << " on sm_" << architecture;
@@ -69,6 +74,8 @@ TEST(CudaTheory, RowsOfASlowerInstructionAreNoRoofs) {
   EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp16_8"), 87), "");
   EXPECT_EQ(cuda::faster_instruction(*find_kernel("mma_fp16_8"), 120), "");
   EXPECT_EQ(cuda::faster_instruction(*find_kernel("fma_fp16_8"), 90), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("tcgen05_fp16_1"), 110), "");
+  EXPECT_EQ(cuda::faster_instruction(*find_kernel("sparse_fp16_8"), 110), "tcgen05");
 }
 
 }  // namespace

@@ -147,7 +147,8 @@ TEST(CudaTuning, ASetThatL2MayServeSaysSo) {
 TEST(TestGpu, KnowsEveryKernelFromElsewhere) {
   for (const cuda::Kernel& kernel : cuda::kernel_table()) {
     const KernelProgram& program = program_of(kernel.name);
-    EXPECT_EQ(program.bytes(), kernel.bytes_per_trip()) << kernel.name;
+    EXPECT_EQ(program.bytes() + 512 * program.near_accesses, kernel.bytes_per_trip())
+        << kernel.name;
     // Streams scale or add on the side: their arithmetic is not what limits them.
     if (kernel.role == cuda::Role::memory) continue;
     EXPECT_EQ(program.flop(), kernel.flop_per_trip()) << kernel.name;

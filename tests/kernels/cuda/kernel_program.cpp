@@ -49,6 +49,15 @@ const std::vector<ArithmeticFamily>& arithmetic_families() {
       {"wgmma_fp8", 2 * 16 * 128 * 32, {{1, 32}}},
       {"wgmma_fp8_fp16", 2 * 16 * 128 * 32, {{1, 32}}},
       {"wgmma_int8", 2 * 16 * 128 * 32, {{1, 32}}},
+      // Likewise, of 128 × 256.
+      {"tcgen05_fp16", 2 * 32 * 256 * 16, {{1, 32}}},
+      {"tcgen05_fp16_fp16", 2 * 32 * 256 * 16, {{1, 32}}},
+      {"tcgen05_bf16", 2 * 32 * 256 * 16, {{1, 32}}},
+      {"tcgen05_tf32", 2 * 32 * 256 * 8, {{1, 32}}},
+      {"tcgen05_fp8", 2 * 32 * 256 * 32, {{1, 32}}},
+      {"tcgen05_fp8_fp16", 2 * 32 * 256 * 32, {{1, 32}}},
+      {"tcgen05_int8", 2 * 32 * 256 * 32, {{1, 32}}},
+      {"mma_mxfp8", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_fp16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_bf16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_tf32", 2 * 16 * 8 * 16, {{4, 160}, {8, 160}}},
@@ -78,6 +87,19 @@ KernelProgram sweep(int fma_per_element, int loads) {
   return program;
 }
 
+// A warp's tile of four times eight products, four steps deep; so many bytes of operands a step.
+KernelProgram fed(std::string pipe, double flop_each, int step_bytes) {
+  KernelProgram program;
+  program.pipe = std::move(pipe);
+  program.flop_each = flop_each;
+  program.chains = 32;
+  program.instructions = 4 * 32;
+  program.near_accesses = 4 * step_bytes / 512;
+  program.shared_bytes = 4 * std::uint64_t(step_bytes);
+  program.registers = 204;
+  return program;
+}
+
 std::map<std::string, KernelProgram, std::less<>> all_programs() {
   std::map<std::string, KernelProgram, std::less<>> all;
   for (const ArithmeticFamily& family : arithmetic_families())
@@ -92,8 +114,23 @@ std::map<std::string, KernelProgram, std::less<>> all_programs() {
         program.registers = 96;
         program.shared_bytes = 12 * 1024;
       }
+      if (family.name.starts_with("tcgen05")) {
+        program.registers = 64;
+        program.shared_bytes = 25 * 1024;
+        program.most_threads = 128;
+        program.tensor_columns = 256;
+      }
       all[std::string(family.name) + "_" + std::to_string(chains)] = program;
     }
+  constexpr int fragments_a = 4, fragments_b = 8;
+  const int whole = fragments_a * 512 + fragments_b * 256;  // 16 and 8 rows of 32 bytes
+  all["fed_fp16_32"] = fed("mma_fp16", 2 * 16 * 8 * 16, whole);
+  all["fed_bf16_32"] = fed("mma_bf16", 2 * 16 * 8 * 16, whole);
+  all["fed_tf32_32"] = fed("mma_tf32", 2 * 16 * 8 * 8, whole);
+  all["fed_int8_32"] = fed("mma_int8", 2 * 16 * 8 * 32, whole);
+  all["fed_fp8_32"] = fed("mma_fp8", 2 * 16 * 8 * 32, whole);
+  all["fed_fp16_k8_32"] = fed("mma_fp16_k8", 2 * 16 * 8 * 8, whole / 2);
+  all["fed_int8_k16_32"] = fed("mma_int8_k16", 2 * 8 * 8 * 16, 12 * 128);
   all["read_dram"] = stream(Reach::streaming, {{16, 0}}, 15);
   all["write_dram"] = stream(Reach::streaming, {{0, 16}}, 16);
   all["copy_dram"] = stream(Reach::streaming, {{0, 16}, {16, 0}}, 16);

@@ -41,6 +41,9 @@ struct KernelProgram {
   int in_flight = 0;                  // accesses of a warp that are under way at once
   int registers = 40;                 // of a thread
   std::uint64_t shared_bytes = 0;     // of a block
+  int near_accesses = 0;              // of 512 bytes in shared memory, beside the arithmetic
+  int most_threads = 1024;            // of a block
+  int tensor_columns = 0;             // of 512 that a multiprocessor has; blocks wait for them
 
   double flop() const { return instructions * flop_each; }  // per warp and trip
   int accesses() const;                                     // likewise, of all arrays

@@ -33,12 +33,12 @@ struct Opcode {
   std::string_view name;
 };
 constexpr Opcode opcodes[] = {
-    {0x002, "MOV"},       {0x010, "IADD3"}, {0x012, "LOP3"},    {0x023, "FFMA"}, {0x024, "IMAD"},
-    {0x025, "IMAD.WIDE"}, {0x026, "IDP"},   {0x027, "IMAD.HI"}, {0x02b, "DFMA"}, {0x031, "HFMA2"},
-    {0x036, "HMMA.884"},  {0x037, "IMMA"},  {0x03c, "HMMA"},    {0x03f, "DMMA"}, {0x07a, "QMMA"},
-    {0x118, "NOP"},       {0x144, "CALL"},  {0x147, "BRA"},     {0x14d, "EXIT"}, {0x181, "LDG"},
-    {0x183, "LDL"},       {0x184, "LDS"},   {0x186, "STG"},     {0x187, "STL"},  {0x188, "STS"},
-    {0x1f0, "HGMMA"},     {0x1f1, "IGMMA"}, {0x1f3, "QGMMA"},
+    {0x002, "MOV"},       {0x010, "IADD3"}, {0x012, "LOP3"},     {0x023, "FFMA"},  {0x024, "IMAD"},
+    {0x025, "IMAD.WIDE"}, {0x026, "IDP"},   {0x027, "IMAD.HI"},  {0x02b, "DFMA"},  {0x031, "HFMA2"},
+    {0x03b, "LDSM"},      {0x1ed, "STTM"},  {0x036, "HMMA.884"}, {0x037, "IMMA"},  {0x03c, "HMMA"},
+    {0x03f, "DMMA"},      {0x07a, "QMMA"},  {0x118, "NOP"},      {0x144, "CALL"},  {0x147, "BRA"},
+    {0x14d, "EXIT"},      {0x181, "LDG"},   {0x183, "LDL"},      {0x184, "LDS"},   {0x186, "STG"},
+    {0x187, "STL"},       {0x188, "STS"},   {0x1f0, "HGMMA"},    {0x1f1, "IGMMA"}, {0x1f3, "QGMMA"},
 };
 
 std::string_view name_of(int family, int architecture) {
@@ -46,6 +46,22 @@ std::string_view name_of(int family, int architecture) {
   if (family == 0x035 && architecture <= 90) return "HFMA2.MMA";
   const auto* const found = std::ranges::find(opcodes, family, &Opcode::family);
   return found == std::end(opcodes) ? "?" : found->name;
+}
+
+// tcgen05.mma: one opcode; the kind of the operands is in two other places.
+constexpr int tcgen05_family = 0x1ea;
+std::string_view name_of_tcgen05(std::uint64_t low, std::uint64_t high) {
+  if (low >> 56 != 0) return "?";  // block scales
+  switch (high >> 8 & 3) {
+    case 0:
+      return "UTCHMMA";
+    case 1:
+      return "UTCIMMA";
+    case 3:
+      return "UTCQMMA";
+    default:
+      return "?";
+  }
 }
 
 int access_bytes_of(int size_field) {
@@ -65,6 +81,7 @@ std::int64_t distance_of(std::uint64_t low, std::uint64_t high, int architecture
 GpuInstruction decode(std::uint64_t low, std::uint64_t high, int index, int architecture) {
   GpuInstruction instruction;
   instruction.name = name_of(int(low & 0x1ff), architecture);
+  if (int(low & 0x1ff) == tcgen05_family) instruction.name = name_of_tcgen05(low, high);
   instruction.form = int(low >> 9 & 7);
   instruction.never = (low >> 12 & 15) == 15;
   instruction.destination = int(low >> 16 & 0xff);
@@ -74,6 +91,7 @@ GpuInstruction decode(std::uint64_t low, std::uint64_t high, int index, int arch
   const std::string_view name = instruction.name;
   if (name == "LDG" || name == "STG" || name == "LDS" || name == "STS")
     instruction.access_bytes = access_bytes_of(int(high >> 9 & 7));
+  if (name == "LDSM") instruction.access_bytes = 4 << (high >> 8 & 3);  // one, two or four matrices
   if (name == "BRA" || name == "CALL") {
     const std::int64_t distance = distance_of(low, high, architecture);
     instruction.target = index + 1 + int(distance / instruction_bytes);

@@ -52,6 +52,10 @@ RIDGELINE_GLOBAL missing_store_of_mma(Arguments arguments) {
   end(arguments, begun);
 }
 
+// A tile's products, whose operands stay in registers.
+RIDGELINE_GLOBAL unfed_mma(Arguments arguments) { run_mma<MmaFp16, 32, 4>(arguments); }
+RIDGELINE_GLOBAL honest_fed(Arguments arguments) { run_fed<MmaFp16, 4, 8, 4>(arguments); }
+
 // The coefficient is known at compile time.
 RIDGELINE_GLOBAL constant_coefficient(Arguments arguments) {
   const Registers<float, 9> registers(arguments);

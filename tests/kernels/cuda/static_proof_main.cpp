@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/text_file.h"
 #include "kernels/cuda/kernel.h"
@@ -76,6 +78,8 @@ constexpr Mutant mutants[] = {
     {"short_trip", "fma_fp32_8", "other instructions take"},
     {"call_in_loop", "fma_fp32_8", "a call in the loop"},
     {"crossed_links", "chase", "a load does not wait for the one before"},
+    {"unfed_mma", "fed_fp16_32", "loads: 32 declared, 0 found"},
+    {"honest_fed", "fed_fp16_32", ""},
     {"honest_chains", "fma_fp32_8", ""},
     {"honest_mma", "mma_fp16_8", ""},
     {"honest_read", "read_dram", ""},
@@ -95,6 +99,42 @@ TEST(CudaCode, RejectsEachMutantAndAcceptsItsHonestTwin) {
       else
         EXPECT_THAT(problems, Contains(HasSubstr(mutant.reason))) << mutant.name;
     }
+}
+
+// What the proof follows instead of registers where sums lie in tensor memory.
+TEST(CudaCode, RejectsSumsInTensorMemoryThatMoveOrStartFromNothing) {
+  const cuda::Kernel& row = *cuda::find_kernel("tcgen05_fp16_1");
+  int seen = 0;
+  for (const GpuImage& image :
+       read_gpu_images(read_text_file(built_program(), max_piped_model_bytes))) {
+    if (!image.kernels.contains(std::string(row.name))) continue;
+    ++seen;
+    const GpuCode& honest = image.kernels.at(std::string(row.name));
+    const auto is_step = [](const GpuInstruction& each) { return each.name == "UTCHMMA"; };
+    const auto first = std::ranges::find_if(honest, is_step) - honest.begin();
+    const auto problems_with = [&](auto change) {
+      GpuCode code = honest;
+      change(code);
+      return prove_code(row, code).problems;
+    };
+    EXPECT_THAT(problems_with([](GpuCode&) {}), IsEmpty());
+    EXPECT_THAT(problems_with([&](GpuCode& code) { ++code[std::size_t(first)].c; }),
+                Contains(HasSubstr("chains: 1 declared, 2 found")));
+    EXPECT_THAT(problems_with([&](GpuCode& code) {
+                  const auto other = std::find_if(
+                      code.begin() + first, code.end(), [&](const GpuInstruction& each) {
+                        return !is_step(each) && each.name != "BRA" && each.name != "NOP";
+                      });
+                  other->destination = code[std::size_t(first)].c;
+                }),
+                Contains(HasSubstr("the place of a sum changes")));
+    EXPECT_THAT(problems_with([&](GpuCode& code) {
+                  for (auto& each : std::span(code).first(std::size_t(first)))
+                    if (each.name == "LDG") each.name = "MOV";
+                }),
+                Contains(HasSubstr("accumulators that start from memory: 256 declared, 0 found")));
+  }
+  if (seen == 0) GTEST_SKIP() << "this build has no tcgen05";
 }
 
 TEST(CudaCode, RejectsARowThatDeclaresOtherThanItsLoop) {

@@ -151,6 +151,7 @@ int TestGpu::resident_blocks(const Kernel& kernel, std::uint32_t threads) const 
 }
 
 int TestGpu::resident(const KernelProgram& program, std::uint32_t threads) const {
+  if (int(threads) > program.most_threads) return 0;
   int blocks = std::min(settings_.facts.threads_per_multiprocessor / int(threads),
                         settings_.blocks_per_multiprocessor);
   blocks = std::min(blocks, settings_.registers / (program.registers * int(threads)));
@@ -239,8 +240,10 @@ const Footprint& TestGpu::footprint(const std::string& name, Grid grid,
 
 // Of one multiprocessor, on average.
 double TestGpu::warps_at_once(const KernelProgram& program, Grid grid) const {
-  const double blocks = std::min(double(grid.blocks) / settings_.facts.multiprocessors,
-                                 double(std::max(resident(program, grid.threads), 1)));
+  double blocks = std::min(double(grid.blocks) / settings_.facts.multiprocessors,
+                           double(std::max(resident(program, grid.threads), 1)));
+  constexpr double columns = 512;  // of tensor memory
+  if (program.tensor_columns > 0) blocks = std::min(blocks, columns / program.tensor_columns);
   return blocks * (grid.threads / 32);
 }
 
@@ -339,8 +342,9 @@ TestGpu::Cost TestGpu::cost_of(const Kernel& kernel, Grid grid, const Arguments&
   const double waves = warps_of(grid) / (busy_warps * used);
   const double idle = std::ceil(waves - 1e-9) / waves;
 
-  double issue = trips * (program.instructions + program.accesses() + program.other) /
-                 (settings_.issue_per_cycle * used);
+  double issue =
+      trips * (program.instructions + program.accesses() + program.near_accesses + program.other) /
+      (settings_.issue_per_cycle * used);
   if (busy_warps < settings_.issue_per_cycle) issue *= settings_.issue_per_cycle / busy_warps;
   cost.cycles = issue;
   if (!program.pipe.empty()) {
@@ -353,6 +357,8 @@ TestGpu::Cost TestGpu::cost_of(const Kernel& kernel, Grid grid, const Arguments&
     cost.cycles = std::max(cost.cycles,
                            trips * program.instructions / (std::min(peak, chained) * crowd * used));
   }
+  cost.cycles = std::max(
+      cost.cycles, trips * 512 * program.near_accesses / (settings_.near_bytes_per_cycle * used));
   cost.cycles *= idle;
   if (program.reach == Reach::none) return cost;
 
