@@ -122,9 +122,9 @@ void write_answer(const Answer& answer, const Options& options, Console& console
     if (format == "csv" || format == "json") (format == "csv" ? answer.csv : answer.json)(content);
     for (const AnswerFile& file : answer.files)
       if (format == file.option) file.content(content);
-    files.emplace_back(
-        fmt::format("{}/{}{}", options.text("output"), answer.name, ending_of(format)),
-        std::move(content).str());
+    const std::filesystem::path folder = options.text("output");
+    files.emplace_back((folder / (answer.name + ending_of(format))).string(),
+                       std::move(content).str());
   }
   if (options.has("format")) create_folder(options.text("output"));
   bool is_answered = false;

@@ -163,7 +163,7 @@ void SvgPen::marker(XY at, const Style& style) {
     case Marker::none:
       break;
     case Marker::speck:
-      element(fmt::format(R"(<circle cx="{}" cy="{}" r="1" fill="{}"{}/>)", px(at.x), px(at.y),
+      element(fmt::format(R"(<circle cx="{}" cy="{}" r="1.6" fill="{}"{}/>)", px(at.x), px(at.y),
                           color, faint));
       break;
     case Marker::dot:

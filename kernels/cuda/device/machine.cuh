@@ -11,8 +11,8 @@ namespace ridgeline::cuda {
 template <class Arithmetic>
 struct DeviceCore;
 
-// Not volatile: equal chains and results that are never stored must vanish, so that the proof sees
-// it. NOLINTBEGIN(bugprone-macro-parentheses): the text of an assembler statement has none.
+// Not volatile: equal chains and results that are never stored must vanish, for the proof to see.
+// NOLINTBEGIN(bugprone-macro-parentheses): the text of an assembler statement has none.
 #define RIDGELINE_CORE(Arithmetic, Type, letter, count, text)                                  \
   template <>                                                                                  \
   struct DeviceCore<Arithmetic> {                                                              \
