@@ -51,6 +51,7 @@ class ReportCommand : public ::testing::Test {
   // Skips where no Chromium is installed.
   void drive(const std::string& name) {
     if (is_sanitized()) GTEST_SKIP() << "the page is the same without sanitizers";
+    if (!find_in_path("python3")) GTEST_SKIP() << "python3 is not installed";
     const ProcessResult result =
         run_process({"python3", source_file("tools/drive-report"), folder_.file(name)});
     if (result.exit_code == 77) GTEST_SKIP() << "chromium is not installed";
