@@ -75,11 +75,12 @@ LoadedMinibatch loaded_minibatch(const Dataset& dataset, double minibatch, doubl
     return step;
   }
   step.device_s = step_s * pipeline.device_slowdown;
-  // All work of the cores takes at least this long.
+  // Workers load while the training process computes, and also while it takes and copies a
+  // minibatch: the slower side sets the pace. All work of the cores takes at least cores_s.
   const double cores_s =
       (pipeline.host_s + step.residual_s + decode_s(pipeline, minibatch)) / pipeline.cores;
-  step.waiting_s =
-      std::max({0.0, step.loading_s - step.device_s, cores_s - step.device_s - step.residual_s});
+  const double process_s = step.device_s + step.residual_s;
+  step.waiting_s = std::max({0.0, step.loading_s - process_s, cores_s - process_s});
   return step;
 }
 
@@ -127,18 +128,21 @@ std::optional<double> lowest_core_hz(const Dataset& dataset, double minibatch, d
   const int workers = std::max(1, pipeline.workers);
   const double fetching =
       minibatch_loading(dataset, minibatch, without, hits).with(workers, pipeline.cores);
-  const double room_s = step_s * pipeline.device_slowdown - fetching;
+  const double copy_s = minibatch * pipeline.tensor_bytes / pipeline.copy_bytes_per_s;
+  // Workers decode while the process computes, copies and works on the queue, which takes longer
+  // at a lower clock, too.
+  const double room_s = step_s * pipeline.device_slowdown + copy_s - fetching;
   if (room_s <= 0) return std::nullopt;
   const int readers = std::max(1, std::min(workers, pipeline.cores));
   const double decode_clocks = pipeline.decode_clocks * minibatch;
+  const double reader_clocks = std::max(0.0, decode_clocks / readers - pipeline.queue_clocks);
   // All cores must do all work within the step and its residual: the process, which runs at the
   // same clock, its own queue and copy, and decoding. With n cores the queue's clocks count on one
   // side once and on the other n times.
   const double others = pipeline.cores - 1;
   const double process_clocks = pipeline.host_s * pipeline.core_hz;
-  const double copy_s = minibatch * pipeline.tensor_bytes / pipeline.copy_bytes_per_s;
   const double cores_room_s = pipeline.cores * step_s * pipeline.device_slowdown + others * copy_s;
-  return std::max(decode_clocks / readers / room_s,
+  return std::max(reader_clocks / room_s,
                   (process_clocks + decode_clocks - others * pipeline.queue_clocks) / cores_room_s);
 }
 

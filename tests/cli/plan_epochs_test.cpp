@@ -2,6 +2,7 @@
 // dataset, storage, workers and mode. No step time is given; every number is ridgeline's own.
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <map>
 
 #include "base/json.h"
@@ -12,11 +13,10 @@
 namespace ridgeline::testing {
 namespace {
 
-// Rows of 23 that must be close. The aim is 16, and the step decides: predicted steps are 0.99 and
-// 0.90 of the measured ones (362 ms on Xavier NX, 200 ms on AGX Xavier), with 0.94 to 1.10 of them
-// at least 16 rows are close. The facts of loading were derived from these rows, too; see
+// Rows of 23 that must be close: the aim. 19 are, with predicted steps of 0.99 (Xavier NX) and 0.90
+// (AGX Xavier) of the measured ones. The facts of loading were derived from these rows; see
 // published_epochs_test.cpp for one board against the other.
-constexpr int close_rows = 15;
+constexpr int close_rows = 16;
 
 // The stock mode of the experiment, as a filter.
 const std::map<std::string, std::string> published_modes = {
@@ -50,7 +50,8 @@ TEST(PlanEpochs, PublishedOnesAreReproduced) {
     }
   }
   RecordProperty("close_rows", close);
-  EXPECT_GE(close, close_rows) << text;
+  std::cout << text << close << " of " << rows.size() << " rows are close\n";
+  EXPECT_GE(close, close_rows);
 }
 
 }  // namespace
