@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/parameters.h"
+#include "base/power_parameters.h"
 #include "base/text.h"
 
 namespace ridgeline {
@@ -235,16 +236,17 @@ MachineModel as_fitted(const MachineModel& model) {
   const auto [share, prior_variance] = model.transfer;
   if (share == 1 && prior_variance == 0) return result;
   const std::size_t n = model.parameters.size();
-  std::vector<double> shares(n, 1), ratio(n, 1);  // of the new to the old mean
+  std::vector<double> shares(n, 1), ratio(n, 1);  // of spreads; of the new to the old mean
   std::vector<double> added(n, 0);                // relative variances
   for (std::size_t i = 0; i < n; ++i) {
     Parameter& parameter = result.parameters[i];
     const auto& prior = parameter.prior;
     if (!prior || !is_transferred(parameter)) continue;
-    shares[i] = share;
-    ratio[i] = std::pow(parameter.mean / prior->mean, 1 / share - 1);
-    added[i] = prior_variance * prior->sigma * prior->sigma / (prior->mean * prior->mean) *
-               parameter.mean * parameter.mean;
+    const bool of_power = is_of_power(*find_parameter_row(parameter.name));
+    shares[i] = of_power ? energy_spread_share() : share;
+    ratio[i] = of_power ? 1 : std::pow(parameter.mean / prior->mean, 1 / share - 1);
+    added[i] = (of_power ? energy_between_networks : prior_variance) * prior->sigma * prior->sigma /
+               (prior->mean * prior->mean) * parameter.mean * parameter.mean;
     parameter.mean *= ratio[i];
   }
   for (std::size_t i = 0; i < n; ++i)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/power_parameters.h"
 #include "base/runtime.h"
 #include "base/subject.h"
 #include "base/text.h"
@@ -284,6 +285,12 @@ struct NameHash {
 }  // namespace
 
 std::span<const ParameterRow> parameter_rows() { return table; }
+
+bool is_of_power(const ParameterRow& row) {
+  static const ParameterRow* const first = find_parameter_row("soc_static_w");
+  static const ParameterRow* const last = find_parameter_row("power_error");
+  return &row >= first && &row <= last;
+}
 
 const ParameterRow* find_parameter_row(std::string_view name) {
   // Names are asked for in every draw: each is matched once.

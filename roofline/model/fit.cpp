@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/parameters.h"
+#include "base/power_parameters.h"
 #include "roofline/model/coefficients.h"
 #include "roofline/model/draws.h"
 #include "roofline/model/linear_algebra.h"
@@ -67,12 +68,14 @@ class Space {
       if (prior.covariance[i * n + i] <= 0 || is_of_network(prior.parameters[i])) continue;
       free_.push_back(i);
       logarithmic_.push_back(is_log_normal(prior.parameters[i]));
+      of_power_.push_back(ridgeline::is_of_power(parameter_row(prior.parameters[i].name, "fit")));
     }
     Matrix covariance(parameters(), parameters());
     for (std::size_t i = 0; i < parameters(); ++i)
       for (std::size_t j = 0; j < parameters(); ++j)
         covariance(i, j) = prior.covariance[index(i) * n + index(j)] / (scale(i) * scale(j));
     precision_ = inverse_symmetric(covariance);
+    covariance_ = std::move(covariance);
     for (const Run& run : runs) add_network(run.measured);
   }
 
@@ -80,9 +83,12 @@ class Space {
   std::size_t size() const { return free_.size() + effects_.size(); }
   std::size_t index(std::size_t i) const { return free_[i]; }
   bool logarithmic(std::size_t i) const { return logarithmic_[i]; }
+  bool is_of_power(std::size_t i) const { return of_power_[i]; }
   double scale(std::size_t i) const {
     return logarithmic(i) ? prior_.parameters[index(i)].mean : 1;
   }
+  // Of the parameters, by the prior.
+  double covariance(std::size_t i, std::size_t j) const { return covariance_(i, j); }
   const std::vector<Effect>& effects() const { return effects_; }
   const std::vector<const Observation*>& networks() const { return networks_; }  // one run of each
   std::size_t network_of(const Observation& run) const {
@@ -143,8 +149,8 @@ class Space {
 
   const MachineModel& prior_;
   std::vector<std::size_t> free_;
-  std::vector<bool> logarithmic_;  // of these
-  Matrix precision_;               // of these
+  std::vector<bool> logarithmic_, of_power_;  // of these
+  Matrix covariance_, precision_;             // of these
   std::vector<const Observation*> networks_;
   std::vector<Effect> effects_;
 };
@@ -208,6 +214,14 @@ class Problem {
     }
     times.insert(times.end(), powers.begin(), powers.end());
     return times;
+  }
+
+  // Of the run that each residual belongs to.
+  std::vector<std::size_t> networks_of_residuals() const {
+    std::vector<std::size_t> networks = network_of_run_;
+    for (std::size_t run = 0; run < runs_.size(); ++run)
+      if (has_power(run)) networks.push_back(network_of_run_[run]);
+    return networks;
   }
 
   double cost(const Vector& residuals, const Vector& x) const {
@@ -340,27 +354,96 @@ NetworkScales scales_of(std::size_t network, const MachineModel& model, const Sp
   return own;
 }
 
-// The share of a parameter's variance that is between networks on one machine. Assumed: kernels of
-// a kind differ from network to network as much as from machine to machine.
-constexpr double between_networks = 0.5;
+// log p(residuals) of a normal distribution, but for a constant.
+double log_likelihood(Matrix covariance, const Vector& residuals) {
+  const std::size_t n = residuals.size();
+  Vector whitened = residuals;
+  double sum = 0;
+  for (std::size_t j = 0; j < n; ++j) {  // Cholesky, column by column
+    const double pivot = std::sqrt(covariance(j, j));
+    whitened[j] /= pivot;
+    sum -= std::log(pivot) + whitened[j] * whitened[j] / 2;
+    for (std::size_t i = j + 1; i < n; ++i) covariance(i, j) /= pivot;
+    for (std::size_t i = j + 1; i < n; ++i) whitened[i] -= covariance(i, j) * whitened[j];
+    for (std::size_t c = j + 1; c < n; ++c)
+      for (std::size_t i = c; i < n; ++i) covariance(i, c) -= covariance(i, j) * covariance(c, j);
+  }
+  return sum;
+}
 
-// With `networks` of them in the fit, the mean of what is peculiar to them has a share of the
-// variance that falls with their number; another network has its own.
-Transfer transfer_from(std::size_t networks) {
-  const double common = 1 - between_networks;
-  const double share = common / (common + between_networks / static_cast<double>(networks));
-  return {share, common * (1 - share) + between_networks};
+// Parameters of the machine differ between machines, and kernels of a kind also differ from network
+// to network. This is the share of their variance with which the rows are most likely to be common
+// to all networks (maximum likelihood): what networks agree on, beyond their own scales. What one
+// network shows may be peculiar to it, so it takes two. Residuals and slopes are those of the
+// prior.
+double common_share(const Problem& problem) {
+  const Space& space = problem.space();
+  if (space.networks().size() < 2) return 0;
+  Vector residuals = problem.residuals(Vector(space.size(), 0.0));
+  Matrix slopes = problem.slopes(Vector(space.size(), 0.0), residuals);
+  const std::size_t n = residuals.size();
+  for (std::size_t r = 0; r < n; ++r) {
+    const double weight = std::sqrt(robust_weight(residuals[r]));
+    residuals[r] *= weight;
+    for (std::size_t i = 0; i < slopes.columns(); ++i) slopes(r, i) *= weight;
+  }
+  Matrix other(n, n), machine(n, n);  // covariances: of noise, scales and power; of the rest
+  for (std::size_t r = 0; r < n; ++r) other(r, r) = 1;
+  const auto add = [&](Matrix& to, std::size_t i, std::size_t j, double covariance) {
+    for (std::size_t c = 0; c < n; ++c)
+      for (std::size_t r = 0; r < n; ++r) to(r, c) += covariance * slopes(r, i) * slopes(c, j);
+  };
+  for (std::size_t i = 0; i < space.parameters(); ++i)
+    for (std::size_t j = 0; j < space.parameters(); ++j)
+      if (const double covariance = space.covariance(i, j);
+          covariance != 0 && space.is_of_power(i) == space.is_of_power(j))
+        add(space.is_of_power(i) ? other : machine, i, j, covariance);
+  for (std::size_t i = 0; i < space.effects().size(); ++i) {
+    const double sigma = space.effects()[i].sigma;
+    add(other, space.parameters() + i, space.parameters() + i, sigma * sigma);
+  }
+  const std::vector<std::size_t> network = problem.networks_of_residuals();
+  double best = 0, most = -INFINITY;
+  constexpr int steps = 8;
+  constexpr double largest = 0.5;  // assumed: a few networks cannot rule out that others differ
+  for (int step = 0; step <= steps; ++step) {
+    const double share = largest * step / steps;
+    Matrix covariance = other;
+    for (std::size_t c = 0; c < n; ++c)
+      for (std::size_t r = 0; r < n; ++r)
+        covariance(r, c) += (network[r] == network[c] ? 1 : share) * machine(r, c);
+    const double likelihood = log_likelihood(std::move(covariance), residuals);
+    if (likelihood > most) best = share, most = likelihood;
+  }
+  return best;
+}
+
+// With some networks in the fit, the mean of what is peculiar to them has a share of the variance
+// that falls with their number; another network has its own. If nothing were passed on, the model
+// could not tell what the rows moved.
+Transfer transfer_from(const Problem& problem) {
+  constexpr double least = 0.01;
+  const double common = common_share(problem), peculiar = 1 - common;
+  const auto networks = static_cast<double>(problem.space().networks().size());
+  if (common <= 0) return {least, 1 - least * least};  // the prior, where no row moves it
+  const double share = common / (common + peculiar / networks);
+  return {share, common * (1 - share) + peculiar};
 }
 
 // The parameters of the machine with their marginal distribution: the scales of the networks are
 // integrated out, and keep their prior, which is what is known about any other network.
-MachineModel posterior(const MachineModel& prior, const Space& space, const Solution& solution) {
+MachineModel posterior(const MachineModel& prior, const Problem& problem,
+                       const Solution& solution) {
+  const Space& space = problem.space();
   MachineModel fitted = prior, model = prior;
   const std::size_t n = model.parameters.size();
   const std::vector<double> values = space.values(solution.x);
-  const Transfer transfer = transfer_from(space.networks().size());
+  const Transfer transfer = transfer_from(problem);
   Vector for_others = solution.x;
-  const auto share = [&](std::size_t i) { return space.logarithmic(i) ? transfer.share : 1; };
+  const auto share = [&](std::size_t i) { return space.is_of_power(i) ? 1 : transfer.share; };
+  const auto spread_share = [&](std::size_t i) {
+    return space.is_of_power(i) && space.logarithmic(i) ? energy_spread_share() : share(i);
+  };
   for (std::size_t i = 0; i < space.parameters(); ++i) for_others[i] *= share(i);
   const std::vector<double> transferred = space.values(for_others);
   constexpr double moved = 0.02;  // a smaller change is still the prior, not a fit
@@ -380,11 +463,13 @@ MachineModel posterior(const MachineModel& prior, const Space& space, const Solu
     model.parameters[at].prior = PriorValue{before.mean, sigma_of(prior, at), before.source};
     for (std::size_t j = 0; j < space.parameters(); ++j) {
       const double value = (solution.covariance(i, j) + solution.covariance(j, i)) / 2;
-      model.covariance[at * n + space.index(j)] = value * share(i) * share(j) * scale(i) * scale(j);
+      model.covariance[at * n + space.index(j)] =
+          value * spread_share(i) * spread_share(j) * scale(i) * scale(j);
     }
     if (!space.logarithmic(i)) continue;
     const double sigma = sigma_of(prior, at) / before.mean * scale(i);
-    model.covariance[at * n + at] += transfer.prior_variance * sigma * sigma;
+    const double kept = space.is_of_power(i) ? energy_between_networks : transfer.prior_variance;
+    model.covariance[at * n + at] += kept * sigma * sigma;
   }
   model.transfer = transfer;
   model.networks.clear();
@@ -460,7 +545,7 @@ FitResult fit(const MachineModel& prior, std::span<const Observation> observatio
   note_host_bound(used, result.notes);
   const Problem problem(prior, used, options);
   if (problem.space().size() == 0) return result;
-  result.model = posterior(prior, problem.space(), solve(problem));
+  result.model = posterior(prior, problem, solve(problem));
   return result;
 }
 

@@ -70,7 +70,8 @@ TEST(Fit, WhatNoMeasurementTouchesStays) {
   probe.time_s *= 1.15;
   const MachineModel after = fit_to({probe}, prior, load).model;
   const std::size_t n = prior.parameters.size();
-  for (const char* name : {"gpu_attention_fp16_efficiency", "tensorrt_matmul_int8_efficiency"}) {
+  for (const char* name : {"gpu_attention_fp16_efficiency", "tensorrt_matmul_int8_efficiency",
+                           "gpu_int8_joule_per_flop"}) {
     const auto index = find_parameter(prior, name);
     if (!index) continue;
     EXPECT_DOUBLE_EQ(after.parameters[*index].mean, prior.parameters[*index].mean) << name;
@@ -232,6 +233,28 @@ TEST(Fit, EachNetworkHasItsOwnScale) {
   const double time_s =
       predict(for_network(model, other), load, other.conditions, options).time_s.value;
   EXPECT_NEAR(time_s / other.time_s, 1, 0.06);
+}
+
+// What networks agree on holds for others too; what one shows alone may be peculiar to it.
+TEST(Fit, OthersLearnWhatNetworksAgreeOn) {
+  const MachineModel prior = model_of(orin);
+  const NetworkLoad load = load_of("resnet50", Runtime::torch_eager, 16);
+  const auto share = [&](const std::vector<double>& efficiencies) {
+    std::vector<Observation> probes;
+    for (std::size_t i = 0; i < efficiencies.size(); ++i) {
+      MachineModel truth = prior;
+      set(truth, "gpu_convolution_fp16_efficiency", efficiencies[i]);
+      for (const char* mode : {"15W", "30W", "50W", "MAXN"}) {
+        probes.push_back(observed(truth, load, mode));
+        probes.back().network = std::string(1, static_cast<char>('a' + i));
+      }
+    }
+    return fit_to(probes, prior, load).model.transfer.share;
+  };
+  EXPECT_LE(share({0.6}), 0.01);
+  EXPECT_GT(share({0.6, 0.6}), 0.5);
+  EXPECT_GT(share({0.6, 0.62, 0.58}), 0.6);
+  EXPECT_LT(share({0.7, 1.4}), 0.1);
 }
 
 TEST(Draws, RepeatAndKeepTheSignOfWhatTheyDraw) {

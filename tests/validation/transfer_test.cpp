@@ -1,4 +1,4 @@
-// What calibration on one network teaches about others, on measured boards: five rows of one
+// What calibration on one network teaches about others, on measured boards: five rows of any
 // network must not make the predictions of other networks worse, nor their intervals too narrow.
 #include <gtest/gtest.h>
 
@@ -20,26 +20,31 @@ namespace ridgeline::testing {
 namespace {
 
 struct TransferScore {
-  double error = 0, covered = 0;
-  int rows = 0;
+  double error = 0, covered = 0, power_error = 0;
+  int rows = 0, powers = 0;
 
   void add(const Forecast& forecast, const Observation& row) {
     error += std::abs(forecast.time_s.value / row.time_s - 1);
     covered += forecast.time_s.low <= row.time_s && row.time_s <= forecast.time_s.high ? 1 : 0;
     ++rows;
+    if (!row.power_w || !forecast.power_w) return;
+    power_error += std::abs(forecast.power_w->value / *row.power_w - 1);
+    ++powers;
   }
+  double power_mape() const { return powers > 0 ? power_error / powers : 0; }
   double mape() const { return error / rows; }
   double coverage() const { return covered / rows; }
 };
 
 std::ostream& operator<<(std::ostream& out, const TransferScore& score) {
-  return out << 100 * score.mape() << " % (" << 100 * score.coverage() << " % covered)";
+  return out << 100 * score.mape() << " % (" << 100 * score.coverage() << " % covered), power "
+             << 100 * score.power_mape() << " %";
 }
 
-// Intervals are made of draws, and rows are few: a point of error is what another five rows change,
-// and coverage of 100 rows is known to two points.
-constexpr double error_noise = 0.01;
-constexpr double coverage_noise = 0.02;
+// A fit passes on at least 1 % of what the rows moved. Intervals are made of 200 draws, and a
+// fitted model uses other random numbers than its prior.
+constexpr double error_noise = 0.0005;
+constexpr double coverage_noise = 0.01;
 
 TEST(Transfer, FiveRowsOfOneNetworkDoNotBendOthers) {
   const std::string path = measured_table("orin_agx_nets.csv");
@@ -67,9 +72,7 @@ TEST(Transfer, FiveRowsOfOneNetworkDoNotBendOthers) {
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const Observation& row = table.rows[i];
       const bool is_own = row.network == name.first && row.conditions.runtime == name.second;
-      // Every third row of the others is enough, and the test takes a third of the time.
-      if (is_own ? own.size() > 5 && probed.contains(i) : i % 3 != 0 || row.network == name.first)
-        continue;
+      if (is_own ? own.size() > 5 && probed.contains(i) : row.network == name.first) continue;
       const Forecast after = predictor.forecast(fitted, row, Detail::interval);
       (is_own ? own_before : others_before).add(before[i], row);
       (is_own ? own_after : others_after).add(after, row);
@@ -78,9 +81,8 @@ TEST(Transfer, FiveRowsOfOneNetworkDoNotBendOthers) {
               << " before, " << others_after << " after; its own " << own_before << " before, "
               << own_after << " after\n";
     EXPECT_LE(others_after.mape(), others_before.mape() + error_noise) << name.first;
-    // Not below what it was, or what an interval of 90 % promises.
-    EXPECT_GE(others_after.coverage(), std::min(0.9, others_before.coverage() - coverage_noise))
-        << name.first;
+    EXPECT_GE(others_after.coverage(), others_before.coverage() - coverage_noise) << name.first;
+    EXPECT_LE(others_after.power_mape(), others_before.power_mape() + error_noise) << name.first;
     // With free clocks the same run differs by 10 % and up to 50 %, so five of them cannot promise
     // to help; with locked clocks they do.
     if (table.rows[own.front()].conditions.locked) {
