@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/modes/mode_grid.h"
@@ -123,6 +124,33 @@ TEST(JetsonPower, IdlePowerRisesFasterThanTheMemoryClock) {
       EXPECT_NEAR(top - middle, middle - low, 1e-9) << board.id;
     }
   }
+}
+
+// NVIDIA's MaxQ submissions to MLPerf ran Xavier NX at 1331 or 1600 MHz, never at 1866.
+TEST(JetsonPower, XavierNxIsMostEfficientBelowItsTopMemoryClock) {
+  for (const auto& [name, options] : {std::pair("resnet50", ""), std::pair("ssd_mobilenet_v1", ""),
+                                      std::pair("bert_large", "seq=384")}) {
+    const NetworkLoad load = load_of(name, Runtime::tensorrt, 1, "int8", options);
+    const StepModel model(load, coefficients(model_of("jetson-xavier-nx"), Runtime::tensorrt));
+    OperatingPoint point = point_of("jetson-xavier-nx", "gpu=803.25MHz,cpu=1190.4MHz,cores=2");
+    const auto joule = [&](double memory_hz) {
+      point.memory_hz = memory_hz;
+      return energy_j(model, point, Runtime::tensorrt);
+    };
+    EXPECT_LT(std::min(joule(1331.2e6), joule(1600e6)), 0.99 * joule(1866e6)) << name;
+  }
+}
+
+// Idle boards in public logs of tegrastats: VDD_IN less VDD_CPU_GPU_CV is 2.1 to 2.2 W at 204 MHz
+// and 3.1 W at 1600 MHz.
+TEST(JetsonPower, MemoryClockOfAnIdleXavierNx) {
+  const Coefficients values = coefficients(model_of("jetson-xavier-nx"), Runtime::tensorrt);
+  OperatingPoint point = point_of("jetson-xavier-nx", "gpu=114.75MHz,cpu=1190.4MHz");
+  const auto idle_w = [&](double memory_hz) {
+    point.memory_hz = memory_hz;
+    return constant_power(values, device_point(values, point), point, 0, 0);
+  };
+  EXPECT_NEAR(idle_w(1600e6) - idle_w(204e6), 1.0, 0.2);
 }
 
 // A plug meter reads the loss of the supply and the carrier beside the module.
