@@ -105,24 +105,24 @@ Network read_script(const std::string& path, const ReadOptions& options) {
           std::move(imported.warnings)};
 }
 
-using Path = const std::string&;
+using FilePath = const std::string&;
 using Beginning = std::string_view;
 
 constexpr FrontEnd rows[] = {
     {"tensorrt", ".json", "layer information of TensorRT",
-     [](Path, Beginning bytes) { return tensorrt::looks_like_engine(bytes); }, read_tensorrt,
+     [](FilePath, Beginning bytes) { return tensorrt::looks_like_engine(bytes); }, read_tensorrt,
      Runtime::tensorrt},
     {"tensorrt-engine", ".engine", "an engine of TensorRT",
-     [](Path, Beginning bytes) { return tensorrt::is_engine_file(bytes); }, read_engine_file,
+     [](FilePath, Beginning bytes) { return tensorrt::is_engine_file(bytes); }, read_engine_file,
      Runtime::tensorrt},
     {"torchscript", ".pt", "a TorchScript file",
-     [](Path path, Beginning bytes) {
+     [](FilePath path, Beginning bytes) {
        return pytorch::looks_like_archive(bytes) && pytorch::is_script_archive(path);
      },
      read_script},
     {"torch-export", ".pt2", "a torch.export archive",
-     [](Path, Beginning bytes) { return pytorch::looks_like_archive(bytes); }, read_export},
-    {"onnx", ".onnx", "an ONNX file", [](Path, Beginning) { return true; }, read_onnx},
+     [](FilePath, Beginning bytes) { return pytorch::looks_like_archive(bytes); }, read_export},
+    {"onnx", ".onnx", "an ONNX file", [](FilePath, Beginning) { return true; }, read_onnx},
 };
 
 // The first bytes of a plain file; empty for a pipe, which can be read only once.

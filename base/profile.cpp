@@ -327,7 +327,7 @@ Json transfer_to_json(const TransferRow& row) {
           {"bytes_per_s", nullable(row.bytes_per_s)}};
 }
 
-TransferRow transfer_from_json(const JsonCursor& cursor) {
+TransferRow transfer_row_from_json(const JsonCursor& cursor) {
   TransferRow row;
   row.processor = cursor.at("processor").token<Processor>();
   row.kind = cursor.at("kind").text();
@@ -518,7 +518,7 @@ ProfileMode mode_from_json(const JsonCursor& cursor) {
     for (const auto& [kind, rows] : launch->members())
       for (const JsonCursor& row : rows.items()) mode.launch.push_back(launch_from_json(row, kind));
   if (const auto transfer = cursor.find("transfer"))
-    mode.transfer = vector_of(*transfer, transfer_from_json);
+    mode.transfer = vector_of(*transfer, transfer_row_from_json);
   if (const auto storage = cursor.find("storage"))
     mode.storage = vector_of(*storage, storage_from_json);
   if (const auto decode = cursor.find("decode")) mode.decode = vector_of(*decode, decode_from_json);

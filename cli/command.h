@@ -45,6 +45,10 @@ OptionsDescription own_options(const Command& command);
 OptionsDescription global_options();
 OptionsDescription global_options_of(const Command& command);
 
+// Parses the arguments of a command, `words` without its name: their spelling and types, not what
+// their values mean. A fault is a usage error of one line.
+Options parse_options(const Command& command, const std::vector<std::string>& words);
+
 // Whether a switch was given: --json, --csv and every other option that takes no value.
 bool flag(const Options& options, const char* name);
 

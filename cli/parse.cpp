@@ -1,10 +1,9 @@
 // Parses with Boost.Program_options and words its faults as ours.
 // Abbreviated options are refused: a script that uses one breaks when a new option arrives.
-#include "cli/parse.h"
-
 #include <boost/program_options.hpp>
 
 #include "base/nearest.h"
+#include "cli/command.h"
 
 namespace ridgeline::cli {
 namespace {

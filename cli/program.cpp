@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/text_table.h"
+#include "cli/command.h"
 #include "cli/help.h"
-#include "cli/parse.h"
 
 namespace ridgeline::cli {
 namespace {

@@ -63,9 +63,9 @@ using catalog::CpuCluster;
 using catalog::Fact;
 using catalog::Rate;
 
-class Page {
+class DevicePage {
  public:
-  Page(const DeviceFacts& facts, int width)
+  DevicePage(const DeviceFacts& facts, int width)
       : facts_(facts), device_(facts.device), width_(std::max(width, 40)) {}
 
   std::string whole() {
@@ -473,8 +473,12 @@ Json to_json(const DeviceFacts& facts) {
   return json;
 }
 
-std::string device_text(const DeviceFacts& facts, int width) { return Page(facts, width).whole(); }
-std::string missing_text(const DeviceFacts& facts, int width) { return Page(facts, width).gaps(); }
+std::string device_text(const DeviceFacts& facts, int width) {
+  return DevicePage(facts, width).whole();
+}
+std::string missing_text(const DeviceFacts& facts, int width) {
+  return DevicePage(facts, width).gaps();
+}
 
 DeviceRow device_row(const catalog::Device& device) {
   const catalog::Configuration& configuration = device.configurations.front();

@@ -6,6 +6,7 @@
 
 #include "roofline/explain/explanation.h"
 #include "roofline/explain/explanation_diff.h"
+#include "roofline/explain/timeline.h"
 
 namespace ridgeline {
 
@@ -14,5 +15,10 @@ std::string explanation_text(const Explanation& explanation, bool all, int width
 
 // In total and by layer; `all` shows every layer instead of those that differ most.
 std::string explanation_diff_text(const ExplanationDiff& difference, bool all, int width);
+
+// A trace for Perfetto (ui.perfetto.dev), chrome://tracing or speedscope: predicted kernels and
+// host work, and measured kernels where there are times. The explanation's layers must be those of
+// the timeline, in the same order.
+std::string trace_json(const Explanation& explanation, const Timeline& timeline);
 
 }  // namespace ridgeline

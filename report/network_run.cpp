@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::size_t shown_rows = 10, shown_operators = 6;
 
-std::string seconds(double value) { return format_seconds(value); }
-std::string hertz(double value) { return format_hz(value); }
-std::string watts(double value) { return format_si(value, "W"); }
-std::string joules(double value) { return format_si(value, "J"); }
+std::string time_text(double value) { return format_seconds(value); }
+std::string clock_text(double value) { return format_hz(value); }
+std::string power_text(double value) { return format_si(value, "W"); }
+std::string energy_text(double value) { return format_si(value, "J"); }
 
 // What was predicted for a measured row: all kernels of that layer and phase together.
 struct PredictedRow {
@@ -95,13 +95,14 @@ std::string totals_text(const ReportedRun& reported, int width) {
                           fmt::format("{} to {}", format(estimate.low), format(estimate.high)),
                           std::string(to_string(estimate.source)), more});
   };
-  add("time", run.time_s, seconds, seconds(run.time_s.value / samples));
+  add("time", run.time_s, time_text, time_text(run.time_s.value / samples));
   if (reported.explanation)
-    add("time", reported.explanation->time_s, seconds,
-        seconds(reported.explanation->time_s.value / samples));
-  if (run.energy_j) add("energy", *run.energy_j, joules, joules(run.energy_j->value / samples));
-  if (run.power_w) add("power", *run.power_w, watts, "");
-  if (run.clock_hz) add("clock", *run.clock_hz, hertz, "");
+    add("time", reported.explanation->time_s, time_text,
+        time_text(reported.explanation->time_s.value / samples));
+  if (run.energy_j)
+    add("energy", *run.energy_j, energy_text, energy_text(run.energy_j->value / samples));
+  if (run.power_w) add("power", *run.power_w, power_text, "");
+  if (run.clock_hz) add("clock", *run.clock_hz, clock_text, "");
   return render_text(table, width);
 }
 
@@ -125,10 +126,10 @@ std::string layers_text(const ReportedRun& reported, bool all, int width) {
     if (trains) cells.push_back(is_one ? std::string(to_string(row.layer.phase)) : "");
     if (predicts)
       cells.push_back(is_one && row.predicted ? std::string(to_string(row.predicted->op)) : "");
-    cells.push_back(seconds(row.layer.time_s));
+    cells.push_back(time_text(row.layer.time_s));
     cells.push_back(total > 0 ? format_percent(row.layer.time_s / total, 1) : "");
     if (predicts) {
-      cells.push_back(row.predicted ? seconds(row.predicted->time_s) : "");
+      cells.push_back(row.predicted ? time_text(row.predicted->time_s) : "");
       const auto share = is_one ? roof_share(row) : std::nullopt;
       cells.push_back(share ? format_percent(*share) : "");
     }
@@ -170,8 +171,8 @@ std::string sampling_text(const ReportedRun& reported) {
   std::string text = fmt::format("median of {} samples", sampling.series.front().rates.size());
   if (sampling.rejected_rounds > 0)
     text += fmt::format(", {} more were disturbed and do not count", sampling.rejected_rounds);
-  text += fmt::format("; the fastest took {}", seconds(run.least_s));
-  if (run.cpu_s) text += fmt::format("; least CPU time of a step: {}", seconds(*run.cpu_s));
+  text += fmt::format("; the fastest took {}", time_text(run.least_s));
+  if (run.cpu_s) text += fmt::format("; least CPU time of a step: {}", time_text(*run.cpu_s));
   if (!sampling.complete) text += "; interrupted";
   const double recording = run.time_s.value > 0 ? run.recorded.time_s / run.time_s.value - 1 : 0;
   text += fmt::format("; layers: median of {} recorded step{}", run.recorded_steps,

@@ -18,7 +18,6 @@ namespace ridgeline {
 namespace {
 
 using nvpmodel::CheckedMode;
-using nvpmodel::Finding;
 using nvpmodel::ModeOrigin;
 using nvpmodel::Severity;
 
@@ -35,9 +34,9 @@ std::string fingerprint_text(const ModesCheck& check) {
 }
 
 std::size_t error_count(const ModesCheck& check) {
-  return static_cast<std::size_t>(
-      std::count_if(check.report.findings.begin(), check.report.findings.end(),
-                    [](const Finding& finding) { return finding.severity == Severity::error; }));
+  return static_cast<std::size_t>(std::count_if(
+      check.report.findings.begin(), check.report.findings.end(),
+      [](const nvpmodel::Finding& finding) { return finding.severity == Severity::error; }));
 }
 
 Json checked_json(const CheckedMode& checked) {
@@ -99,7 +98,7 @@ std::string check_text(const ModesCheck& check, int width) {
 
 std::string check_csv(const ModesCheck& check) {
   std::string text = "line,severity,what\n";
-  for (const Finding& finding : check.report.findings)
+  for (const nvpmodel::Finding& finding : check.report.findings)
     text += csv_row(
         {std::to_string(finding.line), std::string(to_string(finding.severity)), finding.what});
   for (const CheckedMode& checked : check.report.modes)
@@ -109,7 +108,7 @@ std::string check_csv(const ModesCheck& check) {
 }
 
 std::string check_json(const ModesCheck& check) {
-  const Json findings = array_of(check.report.findings, [](const Finding& finding) {
+  const Json findings = array_of(check.report.findings, [](const nvpmodel::Finding& finding) {
     return Json{
         {"line", finding.line}, {"severity", to_string(finding.severity)}, {"what", finding.what}};
   });
@@ -126,9 +125,9 @@ std::string check_json(const ModesCheck& check) {
 
 void throw_first_error(const ModesCheck& check) {
   const auto& findings = check.report.findings;
-  const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.severity == Severity::error;
-  });
+  const auto first = std::find_if(
+      findings.begin(), findings.end(),
+      [](const nvpmodel::Finding& finding) { return finding.severity == Severity::error; });
   if (first == findings.end()) return;
   const std::size_t others = error_count(check) - 1;
   throw Error(fmt::format("{}:{}", check.file, first->line), first->what,

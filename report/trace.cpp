@@ -1,7 +1,5 @@
 // The Trace Event Format: complete events ("ph": "X") with begin and duration in microseconds, one
 // process per source, one thread per lane.
-#include "report/trace.h"
-
 #include <fmt/format.h>
 
 #include <utility>
@@ -9,6 +7,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "plots/figures/roofline.h"
+#include "report/explanation.h"
 
 namespace ridgeline {
 namespace {

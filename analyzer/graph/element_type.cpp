@@ -14,7 +14,7 @@ struct Row {
   std::optional<DType> compute;
 };
 
-constexpr Row rows[] = {
+constexpr Row type_rows[] = {
     {ElementType::fp64, 64, 'f', DType::fp64},
     {ElementType::fp32, 32, 'f', DType::fp32},
     {ElementType::fp16, 16, 'f', DType::fp16},
@@ -45,13 +45,13 @@ constexpr Row rows[] = {
 };
 
 constexpr bool are_in_order() {
-  for (std::size_t i = 0; i < std::size(rows); ++i)
-    if (static_cast<std::size_t>(rows[i].type) != i) return false;
+  for (std::size_t i = 0; i < std::size(type_rows); ++i)
+    if (static_cast<std::size_t>(type_rows[i].type) != i) return false;
   return true;
 }
 static_assert(are_in_order(), "rows are found by their number");
 
-const Row& row_of(ElementType type) { return rows[static_cast<std::size_t>(type)]; }
+const Row& row_of(ElementType type) { return type_rows[static_cast<std::size_t>(type)]; }
 
 }  // namespace
 

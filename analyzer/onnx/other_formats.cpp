@@ -1,12 +1,11 @@
 // Formats by their first bytes, archives by the names of their members, and what has no mark by its
 // extension.
-#include "analyzer/onnx/other_formats.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
+#include "analyzer/onnx/reader.h"
 #include "base/error.h"
 #include "base/text.h"
 

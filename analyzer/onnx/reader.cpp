@@ -8,7 +8,6 @@
 #include <charconv>
 
 #include "analyzer/onnx/data_type.h"
-#include "analyzer/onnx/other_formats.h"
 #include "analyzer/onnx/tensor_data.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -9,4 +9,8 @@ namespace ridgeline::onnx {
 
 Model read_model(const WireSource& source);
 
+// For a file that could not be read: throws an Error that names its format, if it is one of those
+// often given instead of ONNX, and how to make ONNX of it.
+void explain_other_format(const WireSource& source);
+
 }  // namespace ridgeline::onnx

@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "analyzer/count/count.h"
-#include "analyzer/onnx/operators/described.h"
+#include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/order.h"
 #include "base/error.h"
 #include "base/text.h"

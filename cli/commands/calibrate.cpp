@@ -155,8 +155,8 @@ Observation wanted_run(const MachineModel& model, const Options& options) {
   return row;
 }
 
-Suggestion suggestion(const MachineModel& model, const MachineSource& source,
-                      const Options& options, const Predictor& predictor) {
+Suggestion next_suggestion(const MachineModel& model, const MachineSource& source,
+                           const Options& options, const Predictor& predictor) {
   if (!source.known)
     throw Error(model.device, "no modes are known to choose from",
                 "give --on a device of the catalog", ExitCode::incomplete);
@@ -197,7 +197,7 @@ ExitCode run_calibrate(const Options& options, Console& console) {
   if (has_run) calibration = fitted_to(stated_run(options, source), source, predictor, console);
   const MachineModel& model = calibration ? calibration->model : source.model;
   std::optional<Suggestion> probe;
-  if (suggest) probe = suggestion(model, source, options, predictor);
+  if (suggest) probe = next_suggestion(model, source, options, predictor);
 
   Answer answer;
   answer.text = [&](std::ostream& out) {

@@ -32,7 +32,7 @@ std::vector<DeviceRow> catalog_rows() {
   return rows;
 }
 
-DeviceList list_of(const SystemRoot& root) {
+DeviceList catalog_list(const SystemRoot& root) {
   DeviceList list;
   const Identity identity = identify(root);
   const catalog::Device here = this_device(identity, root);
@@ -47,7 +47,7 @@ ExitCode print_list(const Options& options, Console& console) {
   if (flag(options, "missing"))
     throw usage_error("--missing", "needs a device",
                       "write for example 'ridgeline devices a100-40gb-pcie --missing'");
-  const DeviceList list = list_of({});
+  const DeviceList list = catalog_list({});
   Answer answer;
   answer.text = [&](std::ostream& out) { out << list_text(list, console.width); };
   answer.json = [&](std::ostream& out) { out << dump_json(to_json(list)); };

@@ -23,7 +23,6 @@
 #include "plots/figures/layers.h"
 #include "report/comparison.h"
 #include "report/explanation.h"
-#include "report/trace.h"
 #include "roofline/explain/explanation.h"
 #include "roofline/explain/explanation_diff.h"
 #include "roofline/explain/measured.h"

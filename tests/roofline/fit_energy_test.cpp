@@ -89,7 +89,7 @@ double error_of(const EnergyFit& fit, const EnergyTerms& truth) {
 }
 
 // Orders of magnitude of a board, a card, a server CPU and a phone; made up.
-const std::vector<EnergyTerms>& machines() {
+const std::vector<EnergyTerms>& true_machines() {
   static const std::vector<EnergyTerms> table{{5e12, 190e9, 5e-12, 60e-12, 20, {}},
                                               {19e12, 1.5e12, 8e-12, 60e-12, 90, {}},
                                               {2e12, 200e9, 40e-12, 400e-12, 60, {}},
@@ -98,7 +98,7 @@ const std::vector<EnergyTerms>& machines() {
 }
 
 TEST(FitEnergy, ExactRowsGiveTheTruth) {
-  for (const EnergyTerms& truth : machines()) {
+  for (const EnergyTerms& truth : true_machines()) {
     const EnergyFit fit = fit_energy(true_sweep(truth));
     EXPECT_LT(error_of(fit, truth), 1e-9);
     EXPECT_LT(fit.relative_residual, 1e-12);
@@ -124,7 +124,7 @@ TEST(FitEnergy, WhatIsKnownOfTrafficCounts) {
   EXPECT_LT(fit.joule_per_byte.high - fit.joule_per_byte.low, 0.25 * byte_j);
   EXPECT_EQ(fit.rows, rows.size());
   // Rows that tell it well outweigh what is known badly.
-  const EnergyTerms& board = machines().front();
+  const EnergyTerms& board = true_machines().front();
   const double board_j = board.joule_per_byte;
   options.joule_per_byte = Estimate{2 * board_j, 0, 4 * board_j, Source::fitted};
   EXPECT_LT(fit_energy(true_sweep(board), options).joule_per_byte.value, 1.1 * board_j);
@@ -132,7 +132,7 @@ TEST(FitEnergy, WhatIsKnownOfTrafficCounts) {
 
 TEST(FitEnergy, NoisySensorWithinFivePercent) {
   double worst = 0;
-  for (const EnergyTerms& truth : machines())
+  for (const EnergyTerms& truth : true_machines())
     for (const double noise : {0.02, 0.05})
       for (std::uint64_t seed = 1; seed <= 25; ++seed) {
         Sensor sensor;
@@ -154,14 +154,15 @@ TEST(FitEnergy, LagWithoutLeadIn) {
   sensor.lead_in_s = 0;
   double worst = 0;
   for (std::uint64_t seed = 1; seed <= 25; ++seed)
-    worst = std::max(worst, error_of(fit_energy(sensed_sweep(machines()[0], sensor, 5, 40, seed)),
-                                     machines()[0]));
+    worst =
+        std::max(worst, error_of(fit_energy(sensed_sweep(true_machines()[0], sensor, 5, 40, seed)),
+                                 true_machines()[0]));
   RecordProperty("worst_error", std::to_string(worst));
   EXPECT_LT(worst, 0.05);
 }
 
 TEST(FitEnergy, IntervalsHoldTheTruth) {
-  const EnergyTerms& truth = machines()[0];
+  const EnergyTerms& truth = true_machines()[0];
   int inside = 0, all = 0;
   const auto count = [&](const Estimate& estimate, double value) {
     inside += estimate.low <= value && value <= estimate.high ? 1 : 0;
@@ -186,7 +187,7 @@ TEST(FitEnergy, IntervalsHoldTheTruth) {
 
 // Rows that scatter more than the sensor's own noise widen the intervals.
 TEST(FitEnergy, ScatterWidensTheIntervals) {
-  auto rows = true_sweep(machines()[0]);
+  auto rows = true_sweep(true_machines()[0]);
   const EnergyFit quiet = fit_energy(rows, {"rows", 0.01, 0});
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].energy_j *= i % 2 == 0 ? 1.05 : 0.95;
   const EnergyFit loud = fit_energy(rows, {"rows", 0.01, 0});
@@ -196,7 +197,7 @@ TEST(FitEnergy, ScatterWidensTheIntervals) {
 
 // Rows whose best fit would have a negative energy per byte: held at zero, with an upper end.
 TEST(FitEnergy, NothingBelowZero) {
-  EnergyTerms truth = machines()[0];
+  EnergyTerms truth = true_machines()[0];
   truth.joule_per_byte = 0;
   auto rows = true_sweep(truth);
   for (EnergyRow& row : rows) row.energy_j -= 5e-12 * row.bytes;
@@ -212,7 +213,7 @@ std::string refusal(const std::vector<EnergyRow>& rows) {
 }
 
 TEST(FitEnergy, RefusesRowsThatCannotTell) {
-  const EnergyTerms& truth = machines()[0];
+  const EnergyTerms& truth = true_machines()[0];
   const double ridge = time_balance(truth);
   const auto rows = [&](std::vector<double> intensities) {
     std::vector<EnergyRow> made;
@@ -248,7 +249,7 @@ TEST(FitEnergy, RefusesRowsThatCannotTell) {
 }
 
 TEST(FitEnergy, RefusesImpossibleRows) {
-  auto rows = true_sweep(machines()[0]);
+  auto rows = true_sweep(true_machines()[0]);
   rows[2].energy_j = 0;
   EXPECT_EQ(refusal(rows), "sweep.csv: row 3: energy is not a positive number");
   rows[1].time_s = std::nan("");

@@ -13,7 +13,7 @@
 namespace ridgeline::testing {
 namespace {
 
-constexpr std::string_view orin_device = "jetson-agx-orin-64gb";
+constexpr std::string_view orin_64gb = "jetson-agx-orin-64gb";
 const std::vector<Runtime> runtimes = {
     Runtime::ideal,          Runtime::tensorrt,   Runtime::torch_eager, Runtime::torch_eager_hooks,
     Runtime::torch_compiled, Runtime::cuda_graph, Runtime::onnxruntime};
@@ -36,8 +36,8 @@ TEST_P(OfRuntime, MoreClockUnitsOrBandwidthIsNeverSlower) {
   for (const char* name : {"resnet18", "mobilenet_v2", "bert_base", "lstm"}) {
     for (const std::int64_t batch : {1, 16}) {
       const NetworkLoad load = load_of(name, runtime, batch);
-      const StepModel model(load, coefficients(model_of(orin_device), runtime));
-      OperatingPoint point = point_of(orin_device, "30W");
+      const StepModel model(load, coefficients(model_of(orin_64gb), runtime));
+      OperatingPoint point = point_of(orin_64gb, "30W");
       double before = time_of(model, point, runtime);
       const auto faster = [&](const char* what) {
         const double now = time_of(model, point, runtime);
@@ -71,12 +71,12 @@ TEST_P(OfRuntime, MoreClockUnitsOrBandwidthIsNeverSlower) {
 TEST_P(OfRuntime, TotalsAreTheSameWithoutIntervalsOfRows) {
   const Runtime runtime = GetParam();
   const NetworkLoad load = load_of("mobilenet_v3_large", runtime, 4);
-  const Conditions conditions = at(point_of(orin_device, "30W"), runtime);
+  const Conditions conditions = at(point_of(orin_64gb, "30W"), runtime);
   PredictOptions options;
   options.draws = 40;
-  const Prediction full = predict(model_of(orin_device), load, conditions, options);
+  const Prediction full = predict(model_of(orin_64gb), load, conditions, options);
   options.rows = RowDetail::values;
-  const Prediction lean = predict(model_of(orin_device), load, conditions, options);
+  const Prediction lean = predict(model_of(orin_64gb), load, conditions, options);
   EXPECT_EQ(lean.time_s, full.time_s);
   EXPECT_EQ(lean.power_w, full.power_w);
   EXPECT_EQ(lean.energy_j, full.energy_j);
@@ -93,7 +93,7 @@ TEST_P(OfRuntime, RowsAndOverheadsAddUpToTheTotal) {
   PredictOptions options;
   options.draws = 40;
   const Prediction prediction =
-      predict(model_of(orin_device), load, at(point_of(orin_device, "30W"), runtime), options);
+      predict(model_of(orin_64gb), load, at(point_of(orin_64gb, "30W"), runtime), options);
   double time_s = 0, energy_j = 0;
   for (const PredictedDemand& row : prediction.demands) {
     EXPECT_GE(row.time_s.value, 0);
@@ -127,11 +127,11 @@ INSTANTIATE_TEST_SUITE_P(Each, OfRuntime, ::testing::ValuesIn(runtimes), [](cons
 
 TEST(Step, AModeDoesNotDependOnTheOthersThatWereAskedFor) {
   const NetworkLoad load = load_of("resnet18", Runtime::torch_eager);
-  const Coefficients values = coefficients(model_of(orin_device), Runtime::torch_eager);
+  const Coefficients values = coefficients(model_of(orin_64gb), Runtime::torch_eager);
   const StepModel busy(load, values);
   for (const char* mode : {"MAXN", "15W", "50W"})
-    busy.at(at(point_of(orin_device, mode), Runtime::torch_eager));
-  const Conditions asked = at(point_of(orin_device, "30W"), Runtime::torch_eager);
+    busy.at(at(point_of(orin_64gb, mode), Runtime::torch_eager));
+  const Conditions asked = at(point_of(orin_64gb, "30W"), Runtime::torch_eager);
   EXPECT_EQ(busy.at(asked).time_s, StepModel(load, values).at(asked).time_s);
   EXPECT_EQ(busy.at(asked, false).time_s, busy.at(asked, true).time_s);
 }
@@ -152,9 +152,9 @@ TEST(Step, ThePowerCapLeavesTheClockThatWasSeen) {
 }
 
 TEST(Step, GovernorsAndStallsBelongToOneRuntimeAndFreeClocks) {
-  Conditions conditions = at(point_of(orin_device, "MAXN"), Runtime::torch_eager_hooks);
+  Conditions conditions = at(point_of(orin_64gb, "MAXN"), Runtime::torch_eager_hooks);
   const NetworkLoad load = load_of("mobilenet_v3_small", Runtime::torch_eager_hooks, 1, "fp32");
-  const StepModel model(load, coefficients(model_of(orin_device), Runtime::torch_eager_hooks));
+  const StepModel model(load, coefficients(model_of(orin_64gb), Runtime::torch_eager_hooks));
   EXPECT_EQ(model.at(conditions).gpu_hz, 1300.5e6);
   conditions.locked = false;
   EXPECT_LT(model.at(conditions).gpu_hz, 1300.5e6);
@@ -162,8 +162,8 @@ TEST(Step, GovernorsAndStallsBelongToOneRuntimeAndFreeClocks) {
 
 TEST(Step, WhatThePointLacksIsNamed) {
   const NetworkLoad load = load_of("resnet18", Runtime::tensorrt);
-  const StepModel model(load, coefficients(model_of(orin_device), Runtime::tensorrt));
-  OperatingPoint point = point_of(orin_device, "30W");
+  const StepModel model(load, coefficients(model_of(orin_64gb), Runtime::tensorrt));
+  OperatingPoint point = point_of(orin_64gb, "30W");
   point.gpu_hz.reset();
   try {
     model.at(at(point, Runtime::tensorrt));
@@ -202,9 +202,9 @@ TEST(Step, UsableBandwidthIsThatOfStreamInEveryMode) {
 // took 0.88 of the energy of MAXN (v3.0 cTuning, 0.691 ms, 41.5 W), at the wall.
 TEST(Step, TunedClocksSaveTheEnergyThatWasMeasured) {
   const NetworkLoad load = load_of("resnet50", Runtime::tensorrt, 1, "int8");
-  const StepModel model(load, coefficients(model_of(orin_device), Runtime::tensorrt));
+  const StepModel model(load, coefficients(model_of(orin_64gb), Runtime::tensorrt));
   const auto energy = [&](const char* mode) {
-    Conditions conditions = at(point_of(orin_device, mode), Runtime::tensorrt);
+    Conditions conditions = at(point_of(orin_64gb, mode), Runtime::tensorrt);
     conditions.power_kind = PowerKind::wall;
     const Step step = model.at(conditions);
     return *step.power_w * step.time_s;

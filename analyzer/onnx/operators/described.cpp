@@ -1,13 +1,12 @@
 // Evaluates the formulas of a described operator for one node: shapes first, then arithmetic and
 // the elements moved, which may depend on the outputs.
-#include "analyzer/onnx/operators/described.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "analyzer/onnx/operators/families.h"
 #include "analyzer/onnx/order.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "analyzer/graph/operator_description.h"
 #include "analyzer/onnx/node_context.h"
 
 namespace ridgeline::onnx {
@@ -55,5 +56,8 @@ std::span<const Operator> text_operators();
 std::span<const Operator> training_graph_operators();
 std::span<const Operator> unary_operators();
 std::span<const Operator> view_operators();
+
+// The rule of an operator that a user described by formulas: described.cpp.
+void apply_description(NodeContext& context, const OperatorDescription& description);
 
 }  // namespace ridgeline::onnx
