@@ -33,7 +33,7 @@ Command help_command() {
   return {.name = "help",
           .summary = "help on the program or on one command",
           .positional = "[COMMAND]",
-          .max_positional = 1,
+          .max_positional = 2,  // a word of a command, as in "modes set", is on its page
           .description =
               "Shows help on a command: what it does, its options and examples. It also "
               "prints the manual page and the completion script that an installation "

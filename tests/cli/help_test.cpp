@@ -62,6 +62,7 @@ TEST(Help, OfACommandShowsEveryOption) {
     EXPECT_EQ(run_ridgeline({"help", name}).out, result.out);
     EXPECT_EQ(run_ridgeline({name, "-h"}).out, result.out);
   }
+  EXPECT_EQ(run_ridgeline({"help", "modes", "set"}).out, run_ridgeline({"help", "modes"}).out);
 }
 
 TEST(Help, IsGivenEvenWhereOtherOptionsAreWrong) {
