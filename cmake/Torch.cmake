@@ -67,6 +67,11 @@ target_link_libraries(ridgeline_torch PRIVATE ridgeline_options fmt::fmt-header-
 # Most of the time of compiling it is LibTorch's headers, and optimising what they inline gains
 # nothing: the work is done inside of LibTorch.
 target_compile_options(ridgeline_torch PRIVATE -O1)
+list(FILTER sources INCLUDE REGEX "/execution/torch/")
+set(usual ${RIDGELINE_UNITY_SIZE})
+set(RIDGELINE_UNITY_SIZE 4)
+ridgeline_unity(ridgeline_torch ${sources})
+set(RIDGELINE_UNITY_SIZE ${usual})
 set_target_properties(ridgeline_torch PROPERTIES CXX_VISIBILITY_PRESET hidden
                       VISIBILITY_INLINES_HIDDEN ON)
 set_target_properties(ridgeline_torch PROPERTIES BUILD_RPATH_USE_ORIGIN OFF
