@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "analyzer/torch/script.h"
+#include "execution/torch/crash_line.h"
 #include "execution/torch/script_interpreter.h"
 #include "execution/torch/script_module.h"
 #include "execution/torch/torch_call.h"
@@ -224,6 +225,7 @@ class Tracer : public ScriptObserver {
 
 pytorch::TracedScript* trace_script(const std::string& path, const ReadOptions& options) {
   const MemoryLimit limit;
+  const CrashLine crash_line(path);
   const torch::jit::Module module = load_script(path);
   const ScriptInputs inputs = script_inputs(module, options, path);
   auto traced = std::make_unique<pytorch::TracedScript>();
