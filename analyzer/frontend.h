@@ -42,6 +42,7 @@ struct ReadOptions {
   std::string onnx = {};
   std::vector<std::string> times = {};
   std::optional<int> opt_profile = {};
+  bool runs_engines = true;  // an engine file is timed by trtexec, if that is here
 };
 
 // Origin of a network; fields that a format lacks are absent.

@@ -9,7 +9,7 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 
 file(GLOB_RECURSE RIDGELINE_FUZZED CONFIGURE_DEPENDS base/*.cpp analyzer/*.cpp)
-list(FILTER RIDGELINE_FUZZED EXCLUDE REGEX "/nvinfer/inspector\\.cpp$")
+list(FILTER RIDGELINE_FUZZED EXCLUDE REGEX "/nvinfer/(inspector|library)\\.cpp$")
 add_library(ridgeline_fuzzed STATIC ${RIDGELINE_FUZZED})
 target_include_directories(ridgeline_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(ridgeline_fuzzed SYSTEM PUBLIC ${RIDGELINE_PROTOZERO_INCLUDE})

@@ -12,7 +12,7 @@ function(ridgeline_files variable ending)
   list(TRANSFORM patterns APPEND /*${ending})
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
   list(FILTER files EXCLUDE REGEX
-       "/kernels/(cpu/(x86|aarch64)|cuda/(runtime|device|cupti)|input/jpeg)/|/tensorrt/nvinfer/|/renderers/matplot/|/execution/torch/|/cli/main\\.cpp$")
+       "/kernels/(cpu/(x86|aarch64)|cuda/(runtime|device|cupti)|input/jpeg)/|/tensorrt/nvinfer/|/renderers/matplot/|/execution/(torch|tensorrt)/|/cli/main\\.cpp$")
   set(${variable} ${files} PARENT_SCOPE)
 endfunction()
 

@@ -1,6 +1,7 @@
-# libnvinfer, for engine files on machines without trtexec: RIDGELINE_TENSORRT=AUTO takes it where
-# its headers are found; without it everything else builds and works. The library itself is loaded
-# when an engine is opened, so that a program built with it starts on machines without.
+# libnvinfer, which runs engine files and lists their layers on machines without trtexec:
+# RIDGELINE_TENSORRT=AUTO takes it where its headers are found; without it everything else builds and
+# works. The library itself is loaded when an engine is opened, and so is CUDA's driver, so that a
+# program built with them starts on machines without.
 set(RIDGELINE_TENSORRT AUTO CACHE STRING "Engine files by libnvinfer: AUTO, ON or OFF")
 set_property(CACHE RIDGELINE_TENSORRT PROPERTY STRINGS AUTO ON OFF)
 
@@ -40,7 +41,8 @@ endif()
 
 if(NOT RIDGELINE_HAS_TENSORRT)
   message(STATUS "TensorRT: not built (headers missing or older than 10, or RIDGELINE_TENSORRT=OFF)")
-  target_sources(ridgeline_lib PRIVATE analyzer/tensorrt/nvinfer/none.cpp)
+  target_sources(ridgeline_lib PRIVATE analyzer/tensorrt/nvinfer/none.cpp
+                 execution/tensorrt/none.cpp)
   return()
 endif()
 
@@ -50,6 +52,8 @@ list(REMOVE_DUPLICATES includes)
 list(REMOVE_ITEM includes ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 target_include_directories(ridgeline_tensorrt SYSTEM INTERFACE ${includes})
 target_link_libraries(ridgeline_tensorrt INTERFACE ${CMAKE_DL_LIBS})
-target_sources(ridgeline_lib PRIVATE analyzer/tensorrt/nvinfer/inspector.cpp)
+target_sources(ridgeline_lib PRIVATE analyzer/tensorrt/nvinfer/inspector.cpp
+               analyzer/tensorrt/nvinfer/library.cpp execution/tensorrt/driver.cpp
+               execution/tensorrt/engine_executable.cpp)
 target_link_libraries(ridgeline_lib PRIVATE ridgeline_tensorrt)
 message(STATUS "TensorRT: libnvinfer.so.${major}")

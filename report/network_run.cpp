@@ -25,6 +25,13 @@ std::string clock_text(double value) { return format_hz(value); }
 std::string power_text(double value) { return format_si(value, "W"); }
 std::string energy_text(double value) { return format_si(value, "J"); }
 
+// On the GPU one thread launches all kernels, whatever else is chosen.
+bool is_on_gpu(const ReportedRun& reported) { return reported.runtime == Runtime::tensorrt; }
+
+std::string threads_text(const NetworkRun& run) {
+  return fmt::format("{} thread{}", run.threads, run.threads == 1 ? "" : "s");
+}
+
 // What was predicted for a measured row: all kernels of that layer and phase together.
 struct PredictedRow {
   OpClass op = OpClass::other;
@@ -210,9 +217,9 @@ Json name_event(const char* kind, int process, int thread, const std::string& na
 std::string run_text(const ReportedRun& reported, bool all, int width) {
   const NetworkRun& run = reported.run;
   std::string text =
-      wrap(fmt::format("{}, {}, batch {}, {}, {} thread{}, {}", reported.network,
-                       to_string(reported.task), reported.batch, to_string(reported.dtype),
-                       run.threads, run.threads == 1 ? "" : "s", run.library),
+      wrap(fmt::format("{}, {}, batch {}, {}, {}{}", reported.network, to_string(reported.task),
+                       reported.batch, to_string(reported.dtype),
+                       is_on_gpu(reported) ? "" : threads_text(run) + ", ", run.library),
            width) +
       "\n\n";
   text += totals_text(reported, width);
@@ -262,6 +269,7 @@ Json to_json(const ReportedRun& reported) {
           {"task", to_string(reported.task)},
           {"batch", reported.batch},
           {"dtype", to_string(reported.dtype)},
+          {"runtime", to_string(reported.runtime)},
           {"device", reported.device},
           {"library", run.library},
           {"threads", run.threads},
@@ -329,14 +337,14 @@ std::string with_run_row(const std::string& existing, const std::string& name,
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"source", "this machine"},
       {"device", reported.device},
-      {"mode", fmt::format("{} thread{}", run.threads, run.threads == 1 ? "" : "s")},
-      {"cpu_cores", std::to_string(run.threads)},
+      {"mode", is_on_gpu(reported) ? reported.mode : threads_text(run)},
+      {"cpu_cores", is_on_gpu(reported) ? "" : std::to_string(run.threads)},
       {"locked", ""},
       {"model", reported.network},
       {"options", reported.options},
       {"batch", std::to_string(reported.batch)},
       {"dtype", std::string(to_string(reported.dtype))},
-      {"runtime", std::string(to_string(Runtime::torch_eager))},
+      {"runtime", std::string(to_string(reported.runtime))},
       {"task", std::string(to_string(reported.task))},
       {"time_ms", milliseconds(run.time_s.value)},
       {"power_w", run.power_w ? csv_number(run.power_w->value) : ""},

@@ -11,6 +11,7 @@
 
 #include "base/json_fwd.h"
 #include "base/observation.h"
+#include "base/runtime.h"
 #include "execution/network_run.h"
 #include "roofline/explain/explanation.h"
 
@@ -23,7 +24,9 @@ struct ReportedRun {
   Task task = Task::inference;
   std::int64_t batch = 1;
   DType dtype = DType::fp32;
+  Runtime runtime = Runtime::torch_eager;
   std::string device;  // id in the catalog
+  std::string mode;    // of a run on a GPU: the clocks in force, as far as they are known
   NetworkRun run;
   std::optional<Explanation> explanation;  // with the measured times; absent: nothing is predicted
   std::vector<std::string> notes;

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view plan_tag = "ftrt";
 // Far more than a description of an engine takes.
 constexpr std::size_t longest_description = 1 << 20;
+constexpr std::size_t longest_beginning = longest_description + 64;
 
 std::uint32_t little_endian(std::string_view bytes) {
   std::uint32_t value = 0;
@@ -90,6 +91,12 @@ std::optional<std::string> engine_version(std::string_view beginning) {
   return fmt::format("{}.{}.{}.{}", number(24), number(25), number(26), number(27));
 }
 
+std::string engine_in_file(const std::string& path) {
+  const auto offset = engine_offset(read_bytes(path, 0, longest_beginning));
+  if (!offset) throw Error(path, "is not a TensorRT engine");
+  return read_bytes(path, *offset, static_cast<std::size_t>(fs::file_size(path)) - *offset);
+}
+
 EngineTools engine_tools_here() {
   EngineTools tools;
   if (const char* const named = std::getenv("RIDGELINE_NVINFER_LIBRARY")) tools.library = named;
@@ -106,8 +113,7 @@ EngineTools engine_tools_here() {
 
 ExportedEngine export_engine(const std::string& path, const InputShapes& shapes,
                              const EngineTools& tools) {
-  constexpr std::size_t looked_at = longest_description + 64;
-  const std::string beginning = read_bytes(path, 0, looked_at);
+  const std::string beginning = read_bytes(path, 0, longest_beginning);
   const auto offset = engine_offset(beginning);
   if (!offset) throw Error(path, "is not a TensorRT engine");
   const EngineFacts facts{path, engine_version(beginning), export_elsewhere(path)};
@@ -124,8 +130,7 @@ ExportedEngine export_engine(const std::string& path, const InputShapes& shapes,
   }
   std::string why_not;
   if (const auto inspector = EngineInspector::open(tools.library, why_not)) {
-    const std::size_t all = static_cast<std::size_t>(fs::file_size(path)) - *offset;
-    const Inspection inspection = inspector->inspect(read_bytes(path, *offset, all), shapes);
+    const Inspection inspection = inspector->inspect(engine_in_file(path), shapes);
     if (inspection.layers.empty()) throw engine_error(facts, inspection.log, inspector->name());
     return {inspection.layers, {}, inspection.log, inspector->name()};
   }

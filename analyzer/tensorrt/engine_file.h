@@ -20,6 +20,9 @@ bool holds_engine(const std::string& path);  // false for a pipe, which can be r
 // The version that built it, "10.3.0.26"; absent before TensorRT 8.6.
 std::optional<std::string> engine_version(std::string_view beginning);
 
+// The engine alone, without a description before it. An Error if the file holds none.
+std::string engine_in_file(const std::string& path);
+
 // What can open engine files here.
 struct EngineTools {
   std::vector<std::string> trtexec;  // paths to try in this order

@@ -50,7 +50,9 @@ void add_times(LoadedEngine& loaded, const std::vector<EngineTimes>& times) {
 }
 
 LoadedEngine run_engine(const std::string& path, const ReadOptions& options) {
-  const ExportedEngine exported = export_engine(path, options.shapes, engine_tools_here());
+  EngineTools tools = engine_tools_here();
+  if (!options.runs_engines) tools.trtexec.clear();
+  const ExportedEngine exported = export_engine(path, options.shapes, tools);
   Engine engine = read_engine(exported.layers, path);
   read_log_facts(engine, exported.log);
   LoadedEngine loaded = load_engine(std::move(engine), options);

@@ -22,6 +22,9 @@
 #include "devices/machine/identification.h"
 #include "devices/machine/this_machine.h"
 #include "devices/machine/topology.h"
+#include "devices/modes/mode_space.h"
+#include "devices/modes/present_mode.h"
+#include "execution/engine_backend.h"
 #include "execution/network_run.h"
 #include "execution/torch_backend.h"
 #include "kernels/cpu/core_clock.h"
@@ -45,7 +48,7 @@ void declare_run(OptionsDescription& options) {
   options.add_flag("train", "run one training step instead of inference");
   options.add_text("optimizer", "sgd|momentum|adam|adamw",
                    "optimizer, with --train (default: sgd)");
-  options.add_integer("threads", "N", "threads to run with; default: one per core");
+  options.add_integer("threads", "N", "CPU threads to run with; default: one per core");
   options.add_text("seconds", "N", "time to spend on samples and recorded steps; default: 10");
   options.add_text(
       "on", "DEVICE|FILE",
@@ -59,6 +62,7 @@ void declare_run(OptionsDescription& options) {
 struct RunRequest {
   NetworkRequest network;
   std::optional<TrainingOptions> training;
+  Runtime runtime = Runtime::torch_eager;  // tensorrt: the network is an engine file
   int threads = 1;
   double budget_s = default_seconds;
   std::string on;
@@ -69,7 +73,13 @@ RunRequest run_request(const Options& options, const Topology& topology) {
   request.network =
       network_request(options, required_word(options, "'run' needs a model", "run resnet50"));
   request.training = training_options(options);
-  request.threads = topology.cores;
+  if (is_file(request.network) && tensorrt::holds_engine(request.network.word)) {
+    request.runtime = Runtime::tensorrt;
+    request.network.reading.runs_engines = false;  // 'run' times it itself
+    request.network.allow_unknown = true;          // what takes its time is measured
+  } else {
+    request.threads = topology.cores;
+  }
   if (options.has("threads")) {
     request.threads = options.integer("threads");
     const int most = static_cast<int>(topology.cpus.size());
@@ -98,8 +108,10 @@ void check_memory(const RunRequest& request, const NetworkVariant& variant) {
 // Times of one run for each Demand. Autograd makes all gradients of a layer in one call, and
 // several nodes of a file may have one name: such a time is divided in proportion to what the roofs
 // of its parts need at least, so that no part contradicts its roof unless the whole does.
-MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& demands,
+MeasuredTimes measured_times(const NetworkRun& run, const NetworkVariant& variant,
                              const Explanation& explanation) {
+  const std::vector<Demand>& demands = variant.demands;
+  const ChosenKernels* const chosen = variant.chosen;
   std::map<std::pair<StepPhase, std::string>, double> times;
   MeasuredTimes measured;
   for (const LayerTime& layer : run.layers) {
@@ -109,6 +121,9 @@ MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& d
   measured.run.run_s = run.time_s.value;
   measured.run.runs = run.recorded_steps;
   measured.layers_s.resize(demands.size());
+  if (chosen != nullptr)
+    for (const std::size_t layer : chosen->demand_layers)
+      measured.fewer_products.push_back(chosen->fewer_products[layer]);
   std::map<std::pair<StepPhase, std::string>, std::vector<std::size_t>> shared;  // Demands by time
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const auto own = [&](StepPhase phase) { return times.contains({phase, demands[i].name}); };
@@ -135,11 +150,27 @@ MeasuredTimes measured_times(const NetworkRun& run, const std::vector<Demand>& d
   return measured;
 }
 
-// The machine to predict, if one is given or was measured.
+// As far as the system shows them; the mode's own stay for the rest.
+void set_present_clocks(OperatingPoint& point) {
+  const OperatingPoint present = present_mode({});
+  point.label = present.label;
+  if (present.gpu_hz) point.gpu_hz = present.gpu_hz;
+  if (present.memory_hz) point.memory_hz = present.memory_hz;
+  if (present.cpu_cores) point.cpu_cores = present.cpu_cores;
+  if (present.cpu_hz.size() == point.cpu_hz.size()) point.cpu_hz = present.cpu_hz;
+}
+
+// The machine to predict, if one is given, known or was measured.
 std::optional<MachineSource> predicted_machine(const RunRequest& request) {
-  if (request.on.empty() && !newest_profile_path()) return std::nullopt;
   MachineRequest wanted;
   wanted.on = request.on;
+  if (request.runtime == Runtime::tensorrt) {
+    if (request.on.empty() && !this_device(identify()).gpu) return std::nullopt;
+    MachineSource machine = machine_source(wanted);
+    if (request.on.empty()) set_present_clocks(machine.point);
+    return machine;
+  }
+  if (request.on.empty() && !newest_profile_path()) return std::nullopt;
   wanted.threads = request.threads;
   return machine_source(wanted);
 }
@@ -148,7 +179,7 @@ Explanation explained_run(const RunRequest& request, const MachineSource& machin
                           const NetworkVariant& variant, const NetworkRun& run) {
   Conditions conditions;
   conditions.point = machine.point;
-  conditions.runtime = Runtime::torch_eager;
+  conditions.runtime = request.runtime;
   const Task task = request.training ? Task::training : Task::inference;
   const Prediction prediction =
       predict(model_for(machine.model, request.network, task, conditions.runtime),
@@ -161,8 +192,8 @@ Explanation explained_run(const RunRequest& request, const MachineSource& machin
   Explanation explanation = explain(
       prediction, variant.demands,
       model_ceilings(machine.model, prediction.point, conditions.runtime), std::move(about));
-  add_measured(explanation, variant.demands, measured_times(run, variant.demands, explanation),
-               machine, request.network.batch.has_value());
+  add_measured(explanation, variant.demands, measured_times(run, variant, explanation), machine,
+               request.network.batch.has_value());
   return explanation;
 }
 
@@ -172,6 +203,29 @@ std::string options_cell(const Network& network) {
   for (const auto& [key, value] : network.source.options)
     if (key != "dtype" && key != "batch") text += (text.empty() ? "" : ";") + key + "=" + value;
   return text;
+}
+
+// The system's clock of a CPU run, CUDA's driver and the GPU's own sensors for an engine.
+struct RunMachine {
+  std::unique_ptr<Executable> network;
+  std::function<double()> clock_hz, cpu_s;
+  std::unique_ptr<MeasureInstruments> instruments;
+};
+
+RunMachine gpu_machine(const RunRequest& request, const SamplerWorld& sampler) {
+  EngineRunOptions options = engine_run_options_here();
+  options.shapes = request.network.reading.shapes;
+  options.profile = request.network.reading.opt_profile.value_or(0);
+  auto engine = engine_executable(request.network.word, options);
+  RunMachine machine;
+  cuda::DeviceFacts facts;
+  facts.pci_bus_id = engine->gpu_bus_id();
+  machine.instruments = std::make_unique<MeasureInstruments>(sampler, facts, std::nullopt);
+  machine.clock_hz = [look = machine.instruments->gpu().look] {
+    return look().clock_hz.value_or(0);
+  };
+  machine.network = std::move(engine);
+  return machine;
 }
 
 bool is_script(const Network& network) { return network.source.format == "torchscript"; }
@@ -189,10 +243,23 @@ std::unique_ptr<Executable> executable(const RunRequest& request, Network& netwo
   return torch_executable(network.graph(), how);
 }
 
-NetworkRun executed(const RunRequest& request, Network& loaded, const Topology& topology,
+RunMachine cpu_machine(const RunRequest& request, Network& loaded, const SamplerWorld& sampler) {
+  RunMachine machine;
+  machine.network = executable(request, loaded);
+  machine.instruments = std::make_unique<MeasureInstruments>(sampler);
+  const auto clock = std::make_shared<cpu::CoreClock>();
+  machine.clock_hz = [clock] { return clock->read_hz(); };
+  machine.cpu_s = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  return machine;
+}
+
+// `loaded`: nullptr for an engine.
+NetworkRun executed(const RunRequest& request, Network* loaded, const Topology& topology,
                     Console& console) {
-  const std::unique_ptr<Executable> network = executable(request, loaded);
-  const InterruptGuard guard;
   ProgressLine progress(console, "running");
   LoadWatch watch(topology.cpus);
   const MeasureWorld& machine = measure_world();
@@ -200,16 +267,13 @@ NetworkRun executed(const RunRequest& request, Network& loaded, const Topology& 
   world.sampler = {machine.now_s, [&] { return watch.since_last(); },
                    [] { return InterruptGuard::interrupted(); },
                    [&](double done, double left_s) { progress.show(done, left_s); }};
-  cpu::CoreClock clock;
-  world.clock_hz = [&] { return clock.read_hz(); };
-  world.cpu_s = [] {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  MeasureInstruments instruments(world.sampler);
-  world.power = instruments.power();
-  NetworkRun run = run_network(*network, request.threads, request.budget_s, world);
+  const RunMachine runner = loaded != nullptr ? cpu_machine(request, *loaded, world.sampler)
+                                              : gpu_machine(request, world.sampler);
+  const InterruptGuard guard;
+  world.clock_hz = runner.clock_hz;
+  world.cpu_s = runner.cpu_s;
+  world.power = runner.instruments->power();
+  NetworkRun run = run_network(*runner.network, request.threads, request.budget_s, world);
   progress.clear();
   if (run.sampling.disturbed)
     if (const std::string busiest = watch.busiest_process(); !busiest.empty())
@@ -217,44 +281,59 @@ NetworkRun executed(const RunRequest& request, Network& loaded, const Topology& 
   return run;
 }
 
-// Engines run on the GPU that they were built for; trtexec does that for 'explain'.
-void refuse_engines(const NetworkRequest& request) {
-  const std::string& path = request.word;
-  if (!is_file(request) || !listed_runtime(path)) return;
-  if (tensorrt::holds_engine(path))
-    throw Error(path, "is a TensorRT engine, which 'run' cannot execute",
-                "'ridgeline explain " + path +
-                    "' runs it with trtexec where that is installed, "
-                    "and shows the time of each kernel");
-  throw Error(path, "lists the kernels of an engine, which LibTorch cannot run",
-              "run it with trtexec and give its times to 'ridgeline explain --times'");
+// A list of kernels is no engine. An engine takes libnvinfer; trtexec times it for 'explain'.
+void refuse_engines(const RunRequest& request) {
+  const std::string& path = request.network.word;
+  if (request.runtime == Runtime::tensorrt) {
+    const std::string why_not = why_no_engine_runs(engine_run_options_here());
+    if (!why_not.empty())
+      throw Error(path, "is a TensorRT engine, which 'run' cannot execute: " + why_not,
+                  "'ridgeline explain " + path +
+                      "' runs it with trtexec where that is installed, "
+                      "and shows the time of each kernel");
+  } else if (is_file(request.network) && listed_runtime(path)) {
+    throw Error(path, "lists the kernels of an engine, which cannot be run",
+                "give the engine itself, or run it with trtexec and give its times to 'ridgeline "
+                "explain --times'");
+  }
 }
 
-// A script runs as it was saved.
-void refuse_for_scripts(const RunRequest& request) {
+// A script or an engine runs as it was saved.
+void refuse_for_saved(const RunRequest& request, const char* kind, const char* with_dtype) {
   const auto refuse = [&](bool given, const char* option, const char* fix) {
     if (given)
-      throw usage_error(option, request.network.word + " is TorchScript, which runs as it is", fix);
+      throw usage_error(
+          option, fmt::format("{} is {}, which runs as it is", request.network.word, kind), fix);
   };
   refuse(request.training.has_value(), "--train",
          "give the network by name or as ONNX file to run a training step");
-  refuse(request.network.dtype.has_value(), "--dtype", "save it in this type");
+  refuse(request.network.dtype.has_value(), "--dtype", with_dtype);
 }
 
 ExitCode run_run(const Options& options, Console& console) {
   check_answer_files(options, {"trace", "table"});
   const Topology topology = read_topology();
   const RunRequest request = run_request(options, topology);
-  refuse_engines(request.network);
-  Network network = load_network(request.network);
-  if (is_script(network)) refuse_for_scripts(request);
+  const bool on_gpu = request.runtime == Runtime::tensorrt;
+  refuse_engines(request);
+  std::optional<Network> network;
+  if (on_gpu) {
+    refuse_for_saved(request, "an engine", "build it in this type");
+    if (options.has("threads"))
+      throw usage_error("--threads", request.network.word + " is an engine, which runs on the GPU",
+                        "leave it out");
+  } else {
+    network = load_network(request.network);
+    if (is_script(*network)) refuse_for_saved(request, "TorchScript", "save it in this type");
+  }
   NetworkVariants variants(request.network, request.training);
-  const NetworkVariant& variant = variants.as_given(Runtime::torch_eager);
-  check_memory(request, variant);
+  const NetworkVariant& variant = variants.as_given(request.runtime);
+  if (!on_gpu) check_memory(request, variant);
 
   ReportedRun reported;
   reported.network = std::filesystem::path(request.network.word).filename().string();
-  reported.options = options_cell(network);
+  if (network) reported.options = options_cell(*network);
+  reported.runtime = request.runtime;
   reported.task = request.training ? Task::training : Task::inference;
   reported.batch = variant.batch;
   reported.dtype = variant.dtype;
@@ -268,7 +347,8 @@ ExitCode run_run(const Options& options, Console& console) {
   // What cannot be written or predicted is refused before the run, not after it.
   if (options.has("table")) table();
   const std::optional<MachineSource> machine = predicted_machine(request);
-  reported.run = executed(request, network, topology, console);
+  if (on_gpu) reported.mode = request_text(present_mode({}));
+  reported.run = executed(request, network ? &*network : nullptr, topology, console);
   for (const std::string& warning : variant.warnings) reported.notes.push_back(warning);
   if (machine) {
     reported.explanation = explained_run(request, *machine, variant, reported.run);
@@ -276,7 +356,9 @@ ExitCode run_run(const Options& options, Console& console) {
     reported.notes.insert(reported.notes.end(), notes.begin(), notes.end());
   } else {
     reported.notes.push_back(
-        "nothing is predicted: there is no profile of this machine yet (run 'ridgeline measure')");
+        on_gpu ? "nothing is predicted: the catalog does not know this machine (--on names one)"
+               : "nothing is predicted: there is no profile of this machine yet (run 'ridgeline "
+                 "measure')");
   }
 
   Answer answer;
@@ -307,18 +389,20 @@ Command run_command() {
           "Builds the network (a name of 'ridgeline workloads', an ONNX file or a torch.export "
           "archive) from LibTorch's operators with random weights and runs it on the CPU: "
           "inference, or with --train one training step with autograd. A TorchScript file runs "
-          "as it is, with its own weights; --shape gives its inputs. Prints the median time with "
+          "as it is, with its own weights; --shape gives its inputs. A TensorRT engine runs on "
+          "the GPU that it was built for, by libnvinfer. Prints the median time with "
           "its 90 % interval, the time "
           "of each layer beside the predicted one and its roof, the operators that took longest, "
           "and clock and power under load where they can be read. A layer that was faster than "
           "the machine can be is reported as a contradiction with the likeliest cause. --table "
           "collects runs for 'validate'. Needs a ridgeline that was built with "
-          "LibTorch (libtorch-dev).",
+          "LibTorch (libtorch-dev), for engines with TensorRT's headers.",
       .examples = {{"run resnet50 --batch 8", "time and layers, on all cores"},
                    {"run bert_base --seq 128 --threads 1 --train", "one training step"},
                    {"run resnet18 --table runs.csv", "collect runs for 'ridgeline validate'"},
                    {"run net.onnx --batch 1 --trace timeline.json", "a timeline for Perfetto"},
-                   {"run net.pt --shape 1x3x224x224", "a TorchScript file with its own weights"}},
+                   {"run net.pt --shape 1x3x224x224", "a TorchScript file with its own weights"},
+                   {"run net.engine --shape images=4x3x640x640", "a TensorRT engine on this GPU"}},
       .add_options = declare_run,
       .run = run_run};
 }

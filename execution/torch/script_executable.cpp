@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "execution/torch/crash_line.h"
 #include "execution/torch/module.h"
 #include "execution/torch/recorder.h"
 #include "execution/torch/script_interpreter.h"
@@ -42,6 +43,7 @@ class ScriptExecutable : public Executable {
   ScriptExecutable(const std::string& path, const ReadOptions& reading, ScriptLayers layers,
                    int threads)
       : path_(path),
+        crash_line_(path),
         layers_(std::move(layers)),
         module_(load_script(path)),
         inputs_(script_inputs(module_, reading, path)),
@@ -73,6 +75,7 @@ class ScriptExecutable : public Executable {
 
  private:
   std::string path_;
+  CrashLine crash_line_;
   ScriptLayers layers_;
   MemoryLimit limit_;
   torch::jit::Module module_;

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <set>
 
-#include "execution/torch/crash_line.h"
 #include "execution/torch/torch_call.h"
 
 namespace ridgeline::torch_module {
@@ -46,7 +45,6 @@ std::string unknown_operator(const std::string& text) {
 
 torch::jit::Module read_script(const std::string& path) {
   torch::jit::setPrintHandler([](const std::string&) {});  // stdout belongs to the answer
-  const CrashLine crash_line(path);
   try {
     torch::jit::Module module = torch::jit::load(path, at::kCPU);
     module.eval();

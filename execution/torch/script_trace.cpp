@@ -1,6 +1,6 @@
 // One run of a TorchScript module as a Program: every call with the shapes of its tensors. Tensors
-// are told apart by their address while the run keeps them; a call in place gives its tensor a new
-// name.
+// are told apart by their address, which none gets again while the run lasts; a call in place gives
+// its tensor a new name.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "analyzer/torch/script.h"
+#include "execution/torch/crash_line.h"
 #include "execution/torch/script_interpreter.h"
 #include "execution/torch/script_module.h"
 #include "execution/torch/torch_call.h"
@@ -198,6 +199,7 @@ class Tracer : public ScriptObserver {
         fmt::format("{}.{}", op_, ++made_);  // no input has a point in its name
     program_.graph.tensors[name] = meta_of(tensor);
     names_[tensor.unsafeGetTensorImpl()] = name;
+    seen_.emplace_back(tensor.getIntrusivePtr());
     return {name};
   }
 
@@ -215,7 +217,10 @@ class Tracer : public ScriptObserver {
   pytorch::Program& program_;
   std::unordered_map<const c10::TensorImpl*, Stored> stored_;
   std::unordered_map<const c10::TensorImpl*, std::string> names_;
-  std::vector<at::Tensor> kept_;  // so that no other tensor gets the address of a constant
+  std::vector<at::Tensor> kept_;  // constants: no other tensor gets the address of one
+  // The same for results, whose elements are freed as usual: numbers that a script makes into
+  // tensors are no calls, and one at the address of a dead result would be taken for it.
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> seen_;
   std::string op_;
   std::size_t made_ = 0;
   bool is_frozen_ = false;
@@ -224,6 +229,7 @@ class Tracer : public ScriptObserver {
 
 pytorch::TracedScript* trace_script(const std::string& path, const ReadOptions& options) {
   const MemoryLimit limit;
+  const CrashLine crash_line(path);
   const torch::jit::Module module = load_script(path);
   const ScriptInputs inputs = script_inputs(module, options, path);
   auto traced = std::make_unique<pytorch::TracedScript>();

@@ -1,6 +1,6 @@
-// One network in several forms: by name, as ONNX file and as torch.export archive. They are counted
-// alike, and what differs is listed by --diff. The files are graphs of torchvision and transformers
-// without weights (tests/data/front_ends).
+// One network in several forms: by name, as ONNX file, torch.export archive and TorchScript. They
+// are counted alike, and what differs is listed by --diff. The files are graphs of torchvision and
+// transformers without weights (tests/data/front_ends).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tests/support/libtorch.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -47,10 +48,22 @@ double moved_bytes(const Json& row) {
   return row["bytes_read"].get<double>() + row["bytes_written"].get<double>();
 }
 
+// What TorchScript takes; the others hold it.
+std::vector<std::string> script_inputs(const std::string& network) {
+  if (network == "lstm") return {"--shape", "1x128"};
+  if (network == "bert_base")
+    return {"--shape", "ids=1x128",       "--shape", "types=1x128",
+            "--shape", "positions=1x128", "--shape", "mask=1x1x1x128"};
+  return {"--shape", "1x3x224x224"};
+}
+
 // The rows of --diff account for the whole difference.
-void expect_explained(const std::string& network, const std::string& file, double difference) {
-  const ProcessResult result =
-      run_ridgeline({"analyze", network, "--diff", file, "--runtime", "tensorrt", "--json"});
+void expect_explained(const std::string& network, const std::string& file, double difference,
+                      const std::vector<std::string>& inputs = {}) {
+  std::vector<std::string> words{"analyze",   network,    "--diff", file,
+                                 "--runtime", "tensorrt", "--json"};
+  words.insert(words.end(), inputs.begin(), inputs.end());
+  const ProcessResult result = run_ridgeline(words);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json json = Json::parse(result.out);
   double sum = 0;
@@ -92,6 +105,30 @@ TEST_P(FrontEnds, CountAlike) {
     EXPECT_LE(here.weight_bytes, there.weight_bytes + (has_attention ? 1024 : 0)) << file;
     expect_explained(network, file, here.bytes - by_name.bytes);
   }
+}
+
+// Frozen files: one class without modules, and weights that are constants of the code.
+TEST_P(FrontEnds, TorchScriptCountsAlike) {
+  if (!has_torch()) GTEST_SKIP() << "built without LibTorch";
+  const std::string network = GetParam();
+  std::vector<std::string> words = script_inputs(network);
+  words.insert(words.begin(), form_file(network, ".pt"));
+  const Counted here = counted_form(words);
+  // Attention in steps, as PyTorch 1.13 traces it.
+  const bool has_attention = network == "vit_b_16" || network == "bert_base";
+  const Counted there =
+      has_attention ? counted_form({network, "--attention", "eager"}) : counted_form({network});
+  if (network == "lstm") {  // as in .pt2: both layers are one call
+    EXPECT_EQ(here.matrix_macs.size() + 1, there.matrix_macs.size());
+    EXPECT_NEAR(here.bytes / there.bytes, 1, 0.011);
+  } else {
+    EXPECT_EQ(here.matrix_macs, there.matrix_macs);
+    EXPECT_NEAR(here.bytes / there.bytes, 1, 0.005);
+  }
+  expect_explained(network, form_file(network, ".pt"), here.bytes - counted_form({network}).bytes,
+                   script_inputs(network));
+  EXPECT_GE(here.weight_bytes, there.weight_bytes);
+  EXPECT_LE(here.weight_bytes, there.weight_bytes + 1024) << "scalars of formulas";
 }
 
 }  // namespace

@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "base/json.h"
 #include "base/text_file.h"
+#include "tests/analyzer/tensorrt/toy.h"
 #include "tests/support/libtorch.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -17,6 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(RunCommand, RefusesWhatItCannotRun) {
   EXPECT_EQ(run_ridgeline({"run"}).exit_code, 2);
@@ -29,16 +36,97 @@ TEST(RunCommand, RefusesWhatItCannotRun) {
 }
 
 // An engine is refused before anything tries to open it; 'explain' has the tools for that.
-TEST(RunCommand, RefusesEnginesAndNamesTheCommandThatRunsThem) {
+TEST(RunCommand, RefusesEnginesWithoutLibraryAndNamesTheCommandThatRunsThem) {
   const TemporaryDirectory folder;
   folder.write("net.engine", std::string("ftrt\0\0\0\0", 8));
-  const ProcessResult engine = run_ridgeline({"run", folder.file("net.engine")});
+  ProcessSettings settings;
+  settings.environment["RIDGELINE_NVINFER_LIBRARY"] = "/nonexistent/libnvinfer.so";
+  const ProcessResult engine = run_ridgeline({"run", folder.file("net.engine")}, settings);
   EXPECT_EQ(engine.exit_code, 1);
   EXPECT_THAT(engine.err, HasSubstr("'ridgeline explain " + folder.file("net.engine")));
   const ProcessResult kernels =
       run_ridgeline({"run", source_file("tests/data/tensorrt/toy.graph.json")});
   EXPECT_EQ(kernels.exit_code, 1);
   EXPECT_THAT(kernels.err, HasSubstr("'ridgeline explain --times'"));
+}
+
+// By stand-ins for libnvinfer and CUDA's driver; the engine takes the times of the toy's profile.
+class RunEngine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string library = build_file("tests/libridgeline_test_nvinfer.so");
+    if (!std::filesystem::exists(library))
+      GTEST_SKIP() << "TensorRT's headers are not installed: libnvinfer's stand-in was not built";
+    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
+                                  std::string("\x0a\x03\0\x1a", 4) + toy_text());
+    std::string times;
+    for (const Json& layer :
+         parse_json(read_text_file(source_file("tests/data/tensorrt/toy.profile.json")), "toy"))
+      if (layer.contains("name"))
+        times += std::to_string(layer.at("averageMs").get<double>()) + " " +
+                 layer.at("name").get<std::string>() + "\n";
+    folder_.write("times", times);
+    settings_.working_directory = folder_.path();
+    settings_.environment = {
+        {"RIDGELINE_TRTEXEC", "/bin/false"},  // not asked
+        {"RIDGELINE_NVINFER_LIBRARY", library},
+        {"RIDGELINE_CUDA_DRIVER", build_file("tests/libridgeline_test_cuda.so")},
+        {"RIDGELINE_TEST_NVINFER_TIMES", folder_.file("times")}};
+  }
+  ProcessResult run(std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", "net.plan", "--seconds", "0.05"});
+    return run_ridgeline(words, settings_);
+  }
+
+  TemporaryDirectory folder_;
+  ProcessSettings settings_;
+};
+
+TEST_F(RunEngine, LayersStandBesideTheirRoofs) {
+  const ProcessResult result =
+      run({"--on", "jetson-agx-orin-64gb", "--json", "--table", "runs.csv", "--trace", "t.json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = parse_json(result.out, "json");
+  EXPECT_THAT(schema_violations(json, "run.schema.json"), IsEmpty());
+  EXPECT_EQ(json.at("runtime"), "tensorrt");
+  EXPECT_EQ(json.at("batch"), 2);
+  EXPECT_GE(json.at("time_s").at("value").get<double>(), 50e-6);
+  double sum_s = 0;
+  std::size_t with_roof = 0;
+  for (const Json& layer : json.at("layers")) {
+    sum_s += layer.at("measured_s").get<double>();
+    with_roof += layer.at("roof_share").is_null() ? 0 : 1;
+  }
+  EXPECT_NEAR(sum_s, 50e-6, 1e-9);
+  EXPECT_GT(with_roof, 2U);
+  const std::string table = read_text_file(folder_.file("runs.csv"));
+  EXPECT_THAT(table, HasSubstr("tensorrt"));
+  EXPECT_GT(parse_json(read_text_file(folder_.file("t.json")), "t").at("traceEvents").size(), 10U);
+}
+
+TEST_F(RunEngine, IsReportedWithoutThreads) {
+  const ProcessResult result = run({"--on", "jetson-agx-orin-64gb"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("on Stand-in GPU"));
+  EXPECT_THAT(result.out, Not(HasSubstr("thread")));
+}
+
+TEST_F(RunEngine, RefusalsAreOneLine) {
+  const auto refusal = [&](const std::vector<std::string>& words, int code) {
+    const ProcessResult result = run(words);
+    EXPECT_EQ(result.exit_code, code) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(refusal({"--threads", "1"}, 2), HasSubstr("runs on the GPU"));
+  EXPECT_THAT(refusal({"--train"}, 2), HasSubstr("runs as it is"));
+  settings_.environment["RIDGELINE_TEST_CUDA_FAULT"] = "100";
+  EXPECT_THAT(refusal({}, 1), HasSubstr("no CUDA-capable device"));
+  settings_.environment["RIDGELINE_TEST_NVINFER_NO_GPU"] = "1";
+  EXPECT_THAT(refusal({}, 1), HasSubstr("working GPU"));
+  settings_.environment["RIDGELINE_TEST_NVINFER_VERSION"] = "8601";
+  EXPECT_THAT(refusal({}, 1), HasSubstr("is TensorRT 8"));
 }
 
 TEST(RunCommand, ExecutesANetworkAndKeepsARow) {

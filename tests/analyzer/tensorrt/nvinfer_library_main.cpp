@@ -1,14 +1,21 @@
 // A library in the place of libnvinfer: engines whose bytes after the header say what becomes of
-// them. NVIDIA's interfaces have hundreds of functions, which differ from version to version; only
-// those that ridgeline calls are filled in, at the place where the headers at hand have them.
+// them. RIDGELINE_TEST_NVINFER_TIMES names a file with the time and name of each layer ("0.25
+// conv1" for 250 µs): an engine takes that long to run, by the clock, and reports it. NVIDIA's
+// interfaces have hundreds of functions, which differ from version to version; only those that
+// ridgeline calls are filled in, at the place where the headers at hand have them.
 #include <NvInferRuntime.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -57,17 +64,88 @@ class StandIn {
 
 namespace apiv = nvinfer1::apiv;
 
+std::vector<std::pair<float, std::string>> layer_times() {
+  std::vector<std::pair<float, std::string>> times;
+  const char* const path = std::getenv("RIDGELINE_TEST_NVINFER_TIMES");
+  std::ifstream file(path == nullptr ? "" : path);
+  float milliseconds = 0;
+  for (std::string name; file >> milliseconds && std::getline(file >> std::ws, name);)
+    times.emplace_back(milliseconds, name);
+  return times;
+}
+
+void pass(double milliseconds) {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(milliseconds);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+struct Context;
+std::map<void*, Context*> contexts;  // by their implementation
+
 struct Context final : nvinfer1::IExecutionContext {
   Context() {
+    using V = apiv::VExecutionContext;
     implementation.set(
-        &apiv::VExecutionContext::setInputShape,
-        +[](void*, const char* name, const Dims& dims) noexcept {
+        &V::setInputShape, +[](void*, const char* name, const Dims& dims) noexcept {
           input_shape = dims;
-          return std::string_view(name) == "images";
+          return std::string_view(name) == "images" && dims.nbDims == 4 && dims.d[0] <= 16;
+        });
+    implementation.set(
+        &V::getTensorShape, +[](void*, const char*) noexcept { return input_shape; });
+    implementation.set(
+        &V::getMaxOutputSize, +[](void*, const char* name) noexcept {
+          return std::string_view(name) == "output" ? output_bytes() : std::int64_t{-1};
+        });
+    implementation.set(
+        &V::setOptimizationProfileAsync,
+        +[](void*, int profile, cudaStream_t) noexcept { return profile < 2; });
+    implementation.set(
+        &V::setProfiler, +[](void* self, nvinfer1::IProfiler* profiler) noexcept {
+          contexts.at(self)->profiler = profiler;
+        });
+    implementation.set(
+        &V::setTensorAddress, +[](void* self, const char* name, void* memory) noexcept {
+          contexts.at(self)->memory[name] = static_cast<char*>(memory);
+          return true;
+        });
+    implementation.set(
+        &V::enqueueV3, +[](void* self, cudaStream_t stream) noexcept {
+          return stream != nullptr && contexts.at(self)->run();
         });
     mImpl = implementation.get();
+    contexts[mImpl] = this;
   }
+  ~Context() noexcept { contexts.erase(mImpl); }
+  Context(const Context&) = delete;
+
+  static std::int64_t output_bytes() { return input_shape.d[0] * 1000 * 4; }
+
+  // Touches all of its memory, which is the host's here.
+  bool run() {
+    if (engine_text == "does not run") {
+      logger->log(nvinfer1::ILogger::Severity::kERROR,
+                  "IExecutionContext::enqueueV3: Error Code 1: Cuda Runtime (an illegal memory "
+                  "access was encountered)");
+      return false;
+    }
+    if (memory["images"] == nullptr || memory["output"] == nullptr) return false;
+    std::size_t bytes = 4;
+    for (int i = 0; i < input_shape.nbDims; ++i)
+      bytes *= static_cast<std::size_t>(input_shape.d[i]);
+    const std::vector<char> input(memory["images"], memory["images"] + bytes);
+    std::memset(memory["output"], input.back(), static_cast<std::size_t>(output_bytes()));
+    for (const auto& [milliseconds, name] : layer_times()) {
+      pass(static_cast<double>(milliseconds));
+      if (profiler != nullptr) profiler->reportLayerTime(name.c_str(), milliseconds);
+    }
+    return true;
+  }
+
   StandIn<apiv::VExecutionContext> implementation;
+  nvinfer1::IProfiler* profiler = nullptr;
+  std::map<std::string, char*, std::less<>> memory;
 };
 
 struct Inspector final : nvinfer1::IEngineInspector {
@@ -98,8 +176,10 @@ struct Engine final : nvinfer1::ICudaEngine {
         +[](void*) noexcept -> nvinfer1::IEngineInspector* { return new Inspector; });
     implementation.set(
         &V::createExecutionContext,
-        +[](void*, nvinfer1::ExecutionContextAllocationStrategy) noexcept
-        -> nvinfer1::IExecutionContext* { return new Context; });
+        +[](void*,
+            nvinfer1::ExecutionContextAllocationStrategy) noexcept -> nvinfer1::IExecutionContext* {
+          return engine_text == "too large" ? nullptr : new Context;
+        });
     implementation.set(
         &V::getNbIOTensors, +[](void*) noexcept { return 2; });
     implementation.set(
@@ -115,10 +195,20 @@ struct Engine final : nvinfer1::ICudaEngine {
           return Dims{4, {-1, 3, 224, 224}};
         });
     implementation.set(
+        &V::getTensorDataType,
+        +[](void*, const char*) noexcept { return nvinfer1::DataType::kFLOAT; });
+    implementation.set(
+        &V::getTensorLocation, +[](void*, const char*) noexcept {
+          return engine_text == "sizes on the host" ? nvinfer1::TensorLocation::kHOST
+                                                    : nvinfer1::TensorLocation::kDEVICE;
+        });
+    implementation.set(
+        &V::getTensorVectorizedDimV2, +[](void*, const char*, int) noexcept { return -1; });
+    implementation.set(
         &V::getProfileShape,
         +[](void*, const char*, int profile, nvinfer1::OptProfileSelector select) noexcept {
-          const bool is_best = profile == 0 && select == nvinfer1::OptProfileSelector::kOPT;
-          return Dims{4, {is_best ? 8 : 0, 3, 224, 224}};
+          const bool is_best = select == nvinfer1::OptProfileSelector::kOPT;
+          return Dims{4, {is_best ? (profile == 0 ? 8 : 4) : 0, 3, 224, 224}};
         });
     mImpl = implementation.get();
   }

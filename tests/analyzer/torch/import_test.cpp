@@ -71,11 +71,25 @@ INSTANTIATE_TEST_SUITE_P(
                       Golden{"resnet18", 7'256'293'376, 11'689'512},
                       // Tied weights count once.
                       Golden{"decoder", 387'072, 7'488}, Golden{"decoder_core", 387'072, 7'488},
+                      // Of PyTorch 2.4: the older container, sizes in infix notation. Only its
+                      // pickled weights say which are tied.
+                      Golden{"decoder_2_4", 387'072, 7'488 + 100 * 32},
                       Golden{"recurrent", 287'232, 14'980}, Golden{"lenet_int8", 833'040, 61'706},
                       // PyTorch's counter leaves out the 24 x 8 x 24 of the
                       // grouped product: it says 206'400.
                       Golden{"rare", 206'400 + 2 * 24 * 8 * 24, 5'356}),
     [](const auto& test) { return std::string(test.param.name); });
+
+// By PyTorch's own counter, at a batch of one.
+TEST(ExportedProgram, NetworksOfOtherLibrariesAreCountedAsPyTorchCountsThem) {
+  const std::pair<const char*, std::int64_t> flop[] = {{"resnet18", 3'628'146'688},
+                                                       {"mobilenet_v3_large", 433'179'520},
+                                                       {"bert_base", 22'348'431'360}};
+  for (const auto& [name, expected] : flop) {
+    const std::string file = source_file(std::string("tests/data/front_ends/") + name + ".pt2");
+    EXPECT_EQ(2 * macs(pytorch::import_archive(file, {}).graph), expected) << name;
+  }
+}
 
 TEST(ExportedProgram, NamesAndModulesAreThoseOfTheCode) {
   const pytorch::Import import = exported("lenet");
