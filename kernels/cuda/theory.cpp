@@ -42,12 +42,20 @@ constexpr auto stated_rates = std::to_array<StatedRate>({
     {86, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {89, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
-    // H100 whitepaper: 133.8 TFLOP/s of BF16 beside tensor cores, and sums in FP16 as fast as in
-    // FP32. RTX Blackwell whitepaper: 104.8 TFLOP/s of BF16 likewise (RTX 5090).
+    // "NVIDIA Hopper Architecture In-Depth", table 3 (quoted in
+    // forums.developer.nvidia.com/t/218102):
+    // BF16 beside tensor cores is twice FP32, and sums in FP16 are as fast as in FP32.
     {90, Unit::vector, DType::bf16, DType::bf16, 512},
     {90, Unit::matrix, DType::fp16, DType::fp16, 4096},
+    // Assumed from that: no table that could be read states FP8 with both kinds of sums.
     {90, Unit::matrix, DType::fp8, DType::fp16, 8192},
+    // BF16 beside tensor cores as fast as FP32: hmc-tech.com on RTX 5050 and RTX PRO 5000
+    // Blackwell.
     {120, Unit::vector, DType::bf16, DType::bf16, 256},
+    // GB10: 1 PFLOP/s of sparse FP4 (NVIDIA), twice the dense rate, from 48 multiprocessors is that
+    // of
+    // GeForce at 2.5 GHz.
+    {121, Unit::matrix, DType::fp4, DType::fp32, 4096},
 });
 
 // "8.7" is 87, "12.0" is 120.
