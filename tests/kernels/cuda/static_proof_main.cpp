@@ -133,6 +133,10 @@ TEST(CudaCode, RejectsSumsInTensorMemoryThatMoveOrStartFromNothing) {
                     if (each.name == "LDG") each.name = "MOV";
                 }),
                 Contains(HasSubstr("accumulators that start from memory: 256 declared, 0 found")));
+    const GpuCode& scaled = image.kernels.at("tcgen05_mxfp8_1");
+    EXPECT_THAT(prove_code(*cuda::find_kernel("tcgen05_mxfp8_1"), scaled).problems, IsEmpty());
+    EXPECT_THAT(prove_code(*cuda::find_kernel("tcgen05_fp8_1"), scaled).problems,
+                Contains(HasSubstr("block scales are not as declared")));
     // What would keep the GPU.
     const auto without = [&](std::string_view name, int form) {
       return problems_with([&](GpuCode& code) {
