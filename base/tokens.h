@@ -11,7 +11,7 @@ namespace ridgeline {
 
 enum class Processor { cpu, gpu, dla };
 enum class Unit { scalar, vector, matrix };
-enum class DType { fp64, fp32, tf32, fp16, bf16, fp8, int32, int16, int8, int4 };
+enum class DType { fp64, fp32, tf32, fp16, bf16, fp8, fp4, int32, int16, int8, int4 };
 enum class Level { l1, shared, l2, l3, dram };
 enum class Direction { read, write, nt_write, copy, update, triad, random };
 enum class Source { measured, datasheet, fitted, predicted, assumed };
@@ -38,12 +38,13 @@ struct TokenTable<Unit> {
 template <>
 struct TokenTable<DType> {
   static constexpr std::string_view noun = "dtype";
-  static constexpr std::array<std::pair<DType, std::string_view>, 10> rows{{{DType::fp64, "fp64"},
+  static constexpr std::array<std::pair<DType, std::string_view>, 11> rows{{{DType::fp64, "fp64"},
                                                                             {DType::fp32, "fp32"},
                                                                             {DType::tf32, "tf32"},
                                                                             {DType::fp16, "fp16"},
                                                                             {DType::bf16, "bf16"},
                                                                             {DType::fp8, "fp8"},
+                                                                            {DType::fp4, "fp4"},
                                                                             {DType::int32, "int32"},
                                                                             {DType::int16, "int16"},
                                                                             {DType::int8, "int8"},

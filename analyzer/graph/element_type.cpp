@@ -77,6 +77,8 @@ ElementType storage_type(DType dtype) {
       return ElementType::bf16;
     case DType::fp8:
       return ElementType::fp8_e4m3fn;
+    case DType::fp4:
+      return ElementType::fp4_e2m1;
     case DType::int32:
       return ElementType::int32;
     case DType::int16:

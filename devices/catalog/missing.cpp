@@ -27,7 +27,7 @@ constexpr Capability capabilities[] = {
     {Unit::vector, DType::int8, 61, 72},  // later chips have the matrix unit for it
     {Unit::matrix, DType::fp16, 70, newest}, {Unit::matrix, DType::int8, 72, newest},
     {Unit::matrix, DType::tf32, 80, newest}, {Unit::matrix, DType::bf16, 80, newest},
-    {Unit::matrix, DType::fp8, 89, newest},
+    {Unit::matrix, DType::fp8, 89, newest},  {Unit::matrix, DType::fp4, 100, newest},
 };
 
 int capability_times_ten(const std::string& text) {

@@ -86,6 +86,7 @@ Bench::Bench(const std::vector<PlannedTrial>& plan, const MeasureOptions& option
       }()),
       buffers_(std::make_unique<Buffers>()),
       prepared_(plan.size(), false),
+      apart_(plan.size(), false),
       filling_(std::move(filling)) {
   // The largest need per level over all thread counts.
   std::uint64_t dram_bytes = 0;
@@ -249,15 +250,21 @@ void Bench::choose_pattern(std::size_t index) {
   const std::uint64_t bytes =
       std::min(plan_[index].set.bytes_per_thread, pattern_bytes) / page * page;
   if (patterns.size() == 1) return;
-  std::vector<std::vector<double>> rates(patterns.size());
+  // Each pattern with threads at one place, then each with threads apart.
+  const std::size_t ways = patterns.size() * (job.threads.size() > 1 ? 2 : 1);
+  const auto choose = [&](std::size_t way) {
+    apart_[index] = way >= patterns.size();
+    lay_out_stretch(index, *patterns[way % patterns.size()], bytes);
+  };
+  std::vector<std::vector<double>> rates(ways);
   for (int round = 0; round < pattern_rounds; ++round)
-    for (std::size_t i = 0; i < patterns.size(); ++i) {
-      lay_out_stretch(index, *patterns[i], bytes);
+    for (std::size_t way = 0; way < ways; ++way) {
+      choose(way);
       walk_on(index);
       const Window window = run_window(team_, job);
-      rates[i].push_back(job.bytes() / window.seconds);
+      rates[way].push_back(job.bytes() / window.seconds);
     }
-  lay_out_stretch(index, *patterns[fastest_pattern(rates)], bytes);
+  choose(fastest_pattern(rates));
 }
 
 // Cuts a thread's part of the buffer down to what a window passes in its time.
@@ -281,10 +288,15 @@ void Bench::walk_on(std::size_t index) {
   Job& job = jobs_[index];
   const std::uint64_t part = plan_[index].set.bytes_per_thread / page * page;
   const std::uint64_t stretch = extent(*job.kernel, job.threads.front());
-  const std::uint64_t room = part > stretch ? part - stretch : 0;
+  const int threads = static_cast<int>(job.threads.size());
+  const std::uint64_t moved = apart_[index] ? apart_bytes(threads - 1, threads) : 0;
+  const std::uint64_t room = part > stretch + moved ? part - stretch - moved : 0;
   const std::uint64_t offset = room == 0 ? 0 : dram_position_ % room / page * page;
-  for (std::size_t thread = 0; thread < job.threads.size(); ++thread)
-    job.threads[thread].data = buffers_->dram.data() + part * thread + offset;
+  for (int thread = 0; thread < threads; ++thread) {
+    const auto number = static_cast<std::size_t>(thread);
+    const std::uint64_t apart = apart_[index] && room > 0 ? apart_bytes(thread, threads) : 0;
+    job.threads[number].data = buffers_->dram.data() + part * number + offset + apart;
+  }
   dram_position_ += stretch;
 }
 

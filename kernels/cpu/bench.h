@@ -64,6 +64,7 @@ class Bench {
   std::unique_ptr<Buffers> buffers_;
   std::vector<Job> jobs_;
   std::vector<bool> prepared_;
+  std::vector<bool> apart_;  // threads write at different places of their large pages
   std::function<void()> filling_;
   std::uint64_t dram_position_ = 0;  // where the next window in DRAM starts
 };

@@ -18,6 +18,14 @@ std::vector<const Kernel*> write_patterns(const Kernel& planned) {
   return patterns;
 }
 
+std::uint64_t apart_bytes(int thread, int threads) {
+  constexpr std::uint64_t small = 4096, large = std::uint64_t{2} << 20;
+  const auto part =
+      static_cast<std::uint64_t>(thread) * large / static_cast<std::uint64_t>(threads);
+  // An odd number of small pages, so that no power of two stays between two threads.
+  return thread == 0 ? 0 : (part / small | 1) * small;
+}
+
 std::size_t fastest_pattern(std::span<const std::vector<double>> rates) {
   constexpr double surely = 1.01;
   // Other programs only make a window slower, so the upper readings count; not the very highest.

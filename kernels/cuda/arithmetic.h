@@ -64,6 +64,7 @@ struct Mma {
   static constexpr int split = 1;        // machine instructions that one of PTX becomes
   static constexpr bool opaque = false;  // results do not depend on the layout of operands
   static constexpr int warps = 1;        // that take one step together
+  static constexpr int allocated = 0;    // columns of tensor memory that a block has
   // At least, between two of them: FP64 at the rate of GH100, the fastest; others may take one.
   static constexpr int cycles = type == DType::fp64 ? 8 : 1;
   // Architectures from sm_90 to sm_119 make FP8 out of FP16, but for wgmma and tcgen05.
@@ -147,12 +148,27 @@ struct MmaFp8Fp16 : Mma<DType::fp8, DType::fp16, 16, 8, 32, 4, 2, 2> {
   static constexpr const char* opcodes = "QMMA";
   static constexpr const char* ptx = "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16";
 };
-// Eight-bit floats with a scale for each 32 of them (OCP Microscaling, MXFP8): all scales are one.
+// Floats with a scale for each block of them, here ones, four in a register: of 32 floats with an
+// exponent for scale (OCP Microscaling, MXFP8 and MXFP4), or of 16 with a float (NVFP4).
+constexpr unsigned mx_ones = 0x7f7f7f7f;  // UE8M0: the exponent with a bias of 127
+constexpr unsigned nv_ones = 0x38383838;  // UE4M3: a float without sign, with a bias of 7
 struct MmaMxFp8 : Mma<DType::fp8, DType::fp32, 16, 8, 32, 4, 2, 4> {
   static constexpr const char* opcodes = "QMMA";
   static constexpr const char* ptx =
       "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3."
       "f32.ue8m0";
+};
+struct MmaMxFp4 : Mma<DType::fp4, DType::fp32, 16, 8, 64, 4, 2, 4> {
+  static constexpr const char* opcodes = "OMMA";
+  static constexpr const char* ptx =
+      "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32."
+      "ue8m0";
+};
+struct MmaNvFp4 : Mma<DType::fp4, DType::fp32, 16, 8, 64, 4, 2, 4> {
+  static constexpr const char* opcodes = "OMMA";
+  static constexpr const char* ptx =
+      "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1."
+      "f32.ue4m3";
 };
 struct SparseFp16 : Mma<DType::fp16, DType::fp32, 16, 8, 32, 4, 4, 4, true> {
   static constexpr const char* opcodes = "HMMA";
@@ -221,13 +237,23 @@ struct WgmmaInt8 : Wgmma<DType::int8, DType::int32, 32> {
 
 // A tile is 128 × 256, and 32 bytes of each operand's rows; a quarter of the block's threads hold a
 // quarter of its rows before and after the loop. `flop` is that of one warp. At the rate of GB100 a
-// step takes 128 cycles, whatever the type. `kind` and `types` are the instruction's qualifier and
-// the fields of its descriptor (PTX ISA, "Instruction descriptor").
-template <DType type, DType sum, int inner>
+// step takes 128 cycles, whatever the type. `types` are the fields of the instruction's descriptor
+// that say types (PTX ISA, "Instruction descriptor").
+//
+// Columns of tensor memory are allocated, of 512 that a multiprocessor has: a power of two, at
+// least 32 (PTX ISA, "tcgen05.alloc"). The sums take as many as a tile has; scales lie behind them.
+constexpr int tensor_memory_columns = 512;
+template <int count>
+constexpr bool is_tensor_allocation = count >= 32 && count <= tensor_memory_columns &&
+                                      (count & (count - 1)) == 0;
+template <DType type, DType sum, int inner, unsigned scale_word = 0>
 struct Tcgen05 : Mma<type, sum, 128, 256, inner, 1, 1, sum == DType::fp16 ? 128 : 256> {
   static constexpr int warps = 4;
   static constexpr int flop = 2 * 128 * 256 * inner / warps;
   static constexpr int cycles = 128;
+  static constexpr unsigned scales = scale_word;  // four of them; 0: has none
+  static constexpr int allocated = scales == 0 ? 256 : 512;
+  static_assert(is_tensor_allocation<allocated> && allocated >= 256 + (scales == 0 ? 0 : 16));
   static constexpr bool opaque = true;
   static constexpr int emulated_first = 0, emulated_last = 0;
 };
@@ -261,6 +287,21 @@ struct Tcgen05Fp8Fp16 : Tcgen05<DType::fp8, DType::fp16, 32> {
   static constexpr unsigned types = 0;
   static constexpr const char* opcodes = "UTCQMMA";
   static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::f8f6f4";
+};
+struct Tcgen05MxFp8 : Tcgen05<DType::fp8, DType::fp32, 32, mx_ones> {
+  static constexpr unsigned types = 1u << 23;
+  static constexpr const char* opcodes = "UTCQMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32";
+};
+struct Tcgen05MxFp4 : Tcgen05<DType::fp4, DType::fp32, 64, mx_ones> {
+  static constexpr unsigned types = 1u << 7 | 1u << 10 | 1u << 23;
+  static constexpr const char* opcodes = "UTCOMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32";
+};
+struct Tcgen05NvFp4 : Tcgen05<DType::fp4, DType::fp32, 64, nv_ones> {
+  static constexpr unsigned types = 1u << 7 | 1u << 10;
+  static constexpr const char* opcodes = "UTCOMMA";
+  static constexpr const char* ptx = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16";
 };
 struct Tcgen05Int8 : Tcgen05<DType::int8, DType::int32, 32> {
   static constexpr unsigned types = 2u << 4 | 1u << 7 | 1u << 10;

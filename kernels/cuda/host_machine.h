@@ -92,6 +92,11 @@ inline double element(DType dtype, std::uint64_t word, int index) {
       return cpu::from_fp16(std::uint16_t(word >> 16 * index));
     case DType::bf16:
       return cpu::from_bf16(std::uint16_t(word >> 16 * index));
+    case DType::fp4: {  // e2m1
+      constexpr double sizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+      const int bits = int(word >> 4 * index & 15);
+      return (bits & 8) != 0 ? -sizes[bits & 7] : sizes[bits & 7];
+    }
     case DType::int8:
       return std::int8_t(word >> 8 * index);
     case DType::int4:
@@ -118,6 +123,7 @@ constexpr int bits_of(DType dtype) {
     case DType::int8:
     case DType::fp8:
       return 8;
+    case DType::fp4:
     case DType::int4:
       return 4;
     default:
@@ -300,6 +306,12 @@ template <>
 struct HostMma<Tcgen05Fp8> : HostEqual<Tcgen05Fp8> {};
 template <>
 struct HostMma<Tcgen05Fp8Fp16> : HostEqual<Tcgen05Fp8Fp16> {};
+template <>
+struct HostMma<Tcgen05MxFp8> : HostEqual<Tcgen05MxFp8> {};
+template <>
+struct HostMma<Tcgen05MxFp4> : HostEqual<Tcgen05MxFp4> {};
+template <>
+struct HostMma<Tcgen05NvFp4> : HostEqual<Tcgen05NvFp4> {};
 template <>
 struct HostMma<Tcgen05Int8> : HostEqual<Tcgen05Int8> {};
 

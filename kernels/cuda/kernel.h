@@ -61,6 +61,7 @@ struct Kernel {
   // What a compute kernel finds at `data`: constants, then chains.
   bool opaque = false;     // no layout is needed: all elements of an operand are equal
   int warps_together = 1;  // that execute one arithmetic instruction
+  int tensor_columns = 0;  // of tensor memory that a block allocates
   int constants = 0, registers_per_chain = 0, register_bytes = 0;
 
   constexpr double flop_per_trip() const { return double(arithmetic) * flop_each; }

@@ -166,6 +166,10 @@ std::uint64_t operand_element(const Kernel& kernel, int value) {
       constexpr std::uint8_t e4m3[] = {0, 0x38, 0x40, 0x44, 0x48};  // 0 … 4
       return std::uint64_t(e4m3[value < 0 ? -value : value] | (value < 0 ? 0x80 : 0));
     }
+    case DType::fp4: {
+      constexpr std::uint8_t e2m1[] = {0, 2, 4, 5, 6};  // 0 … 4
+      return std::uint64_t(e2m1[value < 0 ? -value : value] | (value < 0 ? 8 : 0));
+    }
     case DType::int8:
       return std::uint8_t(value);
     case DType::int4:

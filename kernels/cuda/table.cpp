@@ -54,6 +54,7 @@ constexpr Kernel tensor_row(std::string_view name, std::string_view group, int f
   row.cycles_each = Arithmetic::cycles;
   row.opaque = Arithmetic::opaque;
   row.warps_together = Arithmetic::warps;
+  row.tensor_columns = Arithmetic::allocated;
   row.constants = (Arithmetic::sparse ? 1 : 0) + 2 * Arithmetic::a + 2 * Arithmetic::b;
   row.registers_per_chain = Arithmetic::c / Arithmetic::split;
   row.register_bytes = Arithmetic::register_bytes;

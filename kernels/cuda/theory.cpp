@@ -22,6 +22,10 @@ struct StatedRate {
   double flop;
 };
 
+// What is in neither: nothing states the rate of dp4a from sm_72 on, of integer multiply-adds from
+// sm_100 on (NVIDIA says "twice the integer rate" of sm_120 and names no instruction), or of FP64
+// tensor cores where they are a token (sm_86, 87, 89, 120); of sm_88 nothing at all, of sm_103 and
+// sm_121 little more than their cores.
 constexpr auto stated_rates = std::to_array<StatedRate>({
     // 64 integer multiply-adds per clock: CUDA C++ Programming Guide, "Arithmetic Instructions".
     {72, Unit::vector, DType::int32, DType::int32, 128},
@@ -42,12 +46,20 @@ constexpr auto stated_rates = std::to_array<StatedRate>({
     {86, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {89, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
-    // H100 whitepaper: 133.8 TFLOP/s of BF16 beside tensor cores, and sums in FP16 as fast as in
-    // FP32. RTX Blackwell whitepaper: 104.8 TFLOP/s of BF16 likewise (RTX 5090).
+    // "NVIDIA Hopper Architecture In-Depth", table 3 (quoted in
+    // forums.developer.nvidia.com/t/218102):
+    // BF16 beside tensor cores is twice FP32, and sums in FP16 are as fast as in FP32.
     {90, Unit::vector, DType::bf16, DType::bf16, 512},
     {90, Unit::matrix, DType::fp16, DType::fp16, 4096},
+    // Assumed from that: no table that could be read states FP8 with both kinds of sums.
     {90, Unit::matrix, DType::fp8, DType::fp16, 8192},
+    // BF16 beside tensor cores as fast as FP32: hmc-tech.com on RTX 5050 and RTX PRO 5000
+    // Blackwell.
     {120, Unit::vector, DType::bf16, DType::bf16, 256},
+    // GB10: 1 PFLOP/s of sparse FP4 (NVIDIA), twice the dense rate, from 48 multiprocessors is that
+    // of
+    // GeForce at 2.5 GHz.
+    {121, Unit::matrix, DType::fp4, DType::fp32, 4096},
 });
 
 // "8.7" is 87, "12.0" is 120.
@@ -86,15 +98,19 @@ std::optional<double> theory_per_cycle(const Kernel& kernel, int architecture) {
       !faster_instruction(kernel, architecture).empty())
     return std::nullopt;
   static const auto rates = read_rates();
-  const auto agreed = [&](bool sparse) -> std::optional<double> {
-    const auto found =
-        rates.find({architecture, kernel.unit, kernel.dtype, kernel.accumulate, sparse});
+  const auto agreed = [&](bool sparse, DType sum) -> std::optional<double> {
+    const auto found = rates.find({architecture, kernel.unit, kernel.dtype, sum, sparse});
     if (found == rates.end() || found->second.size() != 1) return std::nullopt;
     return *found->second.begin();
   };
-  if (!kernel.sparse) return agreed(false);
-  if (const auto own = agreed(true)) return own;
-  const auto dense = agreed(false);
+  // GeForce halves the rate of plain products with sums in FP32, but not of those with block
+  // scales: RTX 5060 Ti, 202 TFLOP/s of MXFP8 beside 102 and 206 of plain FP8 with FP32 and FP16
+  // sums (github.com/flashinfer-ai/flashinfer/issues/3628).
+  if (kernel.dtype == DType::fp8 && kernel.ptx.find("block_scale") != kernel.ptx.npos)
+    if (const auto whole = agreed(false, DType::fp16)) return whole;
+  if (!kernel.sparse) return agreed(false, kernel.accumulate);
+  if (const auto own = agreed(true, kernel.accumulate)) return own;
+  const auto dense = agreed(false, kernel.accumulate);
   return dense ? std::optional(2 * *dense) : std::nullopt;
 }
 

@@ -34,6 +34,8 @@ Quantity flop_quantity(const Kernel& kernel) {
       return matrix ? Quantity::tensor_bf16 : Quantity::flop_fp16;
     case DType::fp8:
       return Quantity::tensor_fp8;
+    case DType::fp4:
+      return Quantity::tensor_instructions;
     case DType::int8:
       return matrix ? Quantity::tensor_int8 : Quantity::op_integer;
     case DType::int4:

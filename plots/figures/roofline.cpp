@@ -441,6 +441,8 @@ Ink ink_of(DType dtype) {
       return Ink::green;
     case DType::fp8:
       return Ink::orange;
+    case DType::fp4:
+      return Ink::blue;
     default:
       return Ink::purple;
   }

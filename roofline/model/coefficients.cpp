@@ -101,6 +101,10 @@ void read_rates(const Values& values, std::string_view processor, Engine& engine
   }
 }
 
+bool is_narrower_than_int16(DType dtype) {
+  return dtype == DType::int8 || dtype == DType::fp8 || dtype == DType::fp4 || dtype == DType::int4;
+}
+
 // "fp16" covers both 16-bit types, "int8" all narrower ones without a value of their own.
 std::optional<double> efficiency_of(const Values& values, std::string_view processor,
                                     std::string_view what, DType dtype) {
@@ -109,7 +113,7 @@ std::optional<double> efficiency_of(const Values& values, std::string_view proce
   };
   if (const auto own = named(to_string(dtype))) return own;
   if (dtype == DType::bf16) return named("fp16");
-  if (dtype == DType::fp8 || dtype == DType::int4) return named("int8");
+  if (is_narrower_than_int16(dtype)) return named("int8");
   return std::nullopt;
 }
 
@@ -281,7 +285,7 @@ void read_power(const Values& values, Power& power) {
   for (std::size_t i = 0; i < dtype_count; ++i) {
     std::string_view word = to_string(static_cast<DType>(i));
     if (static_cast<DType>(i) == DType::bf16) word = "fp16";
-    if (static_cast<DType>(i) == DType::fp8 || static_cast<DType>(i) == DType::int4) word = "int8";
+    if (is_narrower_than_int16(static_cast<DType>(i))) word = "int8";
     power.matrix_joule[i] = values.get(fmt::format("gpu_{}_joule_per_flop", word));
   }
   power.other_joule = values.get("gpu_other_joule_per_flop");

@@ -31,8 +31,9 @@ constexpr double matmul_tile_n = 128;
 
 // Channels that a kernel takes at once from a pixel: 16 bytes. Input channels are padded to it.
 double channel_alignment(DType dtype) {
-  const bool is_one_byte = dtype == DType::int8 || dtype == DType::fp8 || dtype == DType::int4;
-  return is_one_byte ? 16 : 8;
+  const bool is_narrow =
+      dtype == DType::int8 || dtype == DType::fp8 || dtype == DType::fp4 || dtype == DType::int4;
+  return is_narrow ? 16 : 8;
 }
 
 // Operations of a product's tiles over those of the product itself: last waves that do not fill the

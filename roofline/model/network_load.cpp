@@ -21,6 +21,7 @@ double bytes_of(DType dtype) {
     case DType::fp8:
     case DType::int8:
       return 1;
+    case DType::fp4:
     case DType::int4:
       return 0.5;
     default:

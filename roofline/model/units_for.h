@@ -14,6 +14,8 @@ constexpr std::optional<DType> wider(DType dtype) {
   switch (dtype) {
     case DType::int4:
       return DType::int8;
+    case DType::fp4:
+      return DType::fp8;
     case DType::int8:
     case DType::fp8:
       return DType::fp16;

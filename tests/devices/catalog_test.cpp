@@ -216,7 +216,7 @@ TEST(Catalog, BrokenFilesAreNamedWithTheirField) {
        "gpu.multiprocessors.value: needs a number, is a string"},
       {"/gpu/rates/0/dtype", "fp12",
        "gpu.rates[0].dtype: unknown dtype \"fp12\", known are fp64, fp32, tf32, fp16, bf16, fp8, "
-       "int32, int16, int8, int4"},
+       "fp4, int32, int16, int8, int4"},
       {"/configurations/0/default_mode", 9, "configurations[0].default_mode: no mode has this id"},
       {"/configurations/0/modes/1/id", 0,
        "configurations[0].modes[1].id: not above the id before "

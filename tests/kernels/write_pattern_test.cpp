@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <thread>
 
 #include "kernels/cpu/bench.h"
 #include "kernels/cpu/isa.h"
@@ -46,6 +47,24 @@ TEST(WritePattern, OtherKernelsHaveNoChoice) {
   }
 }
 
+// Different small pages of their large pages, and the buffer's parts stay apart.
+TEST(WritePattern, ThreadsApartShareNoPlaceOfALargePage) {
+  for (const int threads : {2, 3, 4, 6, 12, 64, 128}) {
+    std::set<std::uint64_t> places;
+    std::uint64_t last = 0;
+    for (int thread = 0; thread < threads; ++thread) {
+      const std::uint64_t place = apart_bytes(thread, threads);
+      EXPECT_EQ(place % 4096, 0u);
+      EXPECT_LT(place, std::uint64_t{2} << 20);
+      EXPECT_TRUE(thread == 0 || place > last) << threads;
+      last = place;
+      places.insert(place);
+    }
+    EXPECT_EQ(places.size(), static_cast<std::size_t>(threads));
+  }
+  EXPECT_EQ(apart_bytes(0, 1), 0u);
+}
+
 TEST(WritePattern, TheHighestUpperQuartileWinsAndEqualOnesStayWithTheFirst) {
   const auto fastest = [](std::vector<std::vector<double>> rates) {
     return fastest_pattern(rates);
@@ -61,19 +80,18 @@ TEST(WritePattern, TheHighestUpperQuartileWinsAndEqualOnesStayWithTheFirst) {
   EXPECT_EQ(fastest({{100, 100, 100}, {101.1, 101.1, 101.1}}), 1u);
 }
 
-Topology one_core() {
+Topology small_machine(int cores) {
   Topology topology;
-  topology.cpus = {0};
-  topology.cores = 1;
+  for (int cpu = 0; cpu < cores; ++cpu) topology.cpus.push_back(cpu);
+  topology.cores = cores;
   topology.caches = {{Level::l1, 32 << 10, 1, 1, 64}, {Level::l2, 256 << 10, 1, 1, 64}};
   return topology;
 }
 
-TEST(WritePattern, ARunInDramUsesAPatternAndOthersStayAsPlanned) {
+void expect_patterns_in_dram_alone(const Topology& topology) {
   MeasureOptions options;
   options.available_bytes = std::uint64_t{256} << 20;
   options.only = {"memory"};
-  const Topology topology = one_core();
   const std::vector<PlannedTrial> trials = plan(options, topology);
   Bench bench(trials, options, topology);
   auto runs = bench.trials();
@@ -90,6 +108,11 @@ TEST(WritePattern, ARunInDramUsesAPatternAndOthersStayAsPlanned) {
       EXPECT_EQ(bench.kernel(i), trials[i].kernel) << trials[i].what();
     }
   }
+}
+
+TEST(WritePattern, ARunInDramUsesAPatternAndOthersStayAsPlanned) {
+  expect_patterns_in_dram_alone(small_machine(1));
+  if (std::thread::hardware_concurrency() > 1) expect_patterns_in_dram_alone(small_machine(2));
 }
 
 }  // namespace

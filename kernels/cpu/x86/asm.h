@@ -7,6 +7,7 @@
 #define RIDGELINE_LIST_6 "0,1,2,3,4,5"
 #define RIDGELINE_LIST_8 "0,1,2,3,4,5,6,7"
 #define RIDGELINE_LIST_14 "0,1,2,3,4,5,6,7,8,9,10,11,12,13"
+#define RIDGELINE_LIST_15 "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"
 #define RIDGELINE_LIST_16 "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
 
 // Only the registers that the baseline ABI knows; the upper ones are never the compiler's.

@@ -1,25 +1,33 @@
 // Peak kernels for CPUs without FMA: scalar and 128-bit multiplications and additions.
 // Each chain computes x ← x·x + c, which stays bounded and toggles all mantissa bits.
+//
+// Zen cores start two multiplications and two additions per cycle, of three cycles each: twelve
+// chains are enough if no two of them ever want one pipe. They do: on a Zen 3 eight chains of one
+// instruction each reach 87 % of the rate that their latency allows, sixteen (of two threads) 95 %
+// of the pipes' (vfpbench, Ryzen 7 5700X). So all registers but the constant's are chains, and
+// neighbours are of one kind: if pipes are dealt out in turn as instructions arrive, a sequence of
+// one multiplication and one addition in turn leaves half of each kind's pipes without work.
 #include "kernels/cpu/x86/asm.h"
 #include "kernels/cpu/x86/families.h"
 
 namespace ridgeline::cpu::x86 {
 namespace {
 
-// c is in register 15, chains in 0 … 13; the state holds c and then the chains.
+// c is in register 15, chains in 0 … 14; the state holds c and then the chains.
 #define LOAD_STATE           \
   "movups (%[s]), %%xmm15\n" \
-  ".irp i," RIDGELINE_LIST_14 "\n movups 16*(\\i+1)(%[s]), %%xmm\\i\n.endr\n"
-#define STEP(suffix)      \
-  "mul" suffix            \
-  " %%xmm\\i, %%xmm\\i\n" \
-  "add" suffix " %%xmm15, %%xmm\\i\n"
-#define STORE_STATE ".irp i," RIDGELINE_LIST_14 "\n movups %%xmm\\i, 16*(\\i+1)(%[s])\n.endr\n"
+  ".irp i," RIDGELINE_LIST_15 "\n movups 16*(\\i+1)(%[s]), %%xmm\\i\n.endr\n"
+#define MULTIPLY(suffix) "mul" suffix " %%xmm\\i, %%xmm\\i\n"
+#define ADD(suffix) "add" suffix " %%xmm15, %%xmm\\i\n"
+#define STORE_STATE ".irp i," RIDGELINE_LIST_15 "\n movups %%xmm\\i, 16*(\\i+1)(%[s])\n.endr\n"
 
-#define MULADD_BODIES(name, suffix)                                                       \
-  RIDGELINE_COMPUTE_BODY(muladd_##name, LOAD_STATE, RIDGELINE_LIST_14, STEP(suffix), "4", \
-                         STORE_STATE)                                                     \
-  RIDGELINE_CLOCK_BODY(clock_muladd_##name, LOAD_STATE, "0,1", "2,3", "4,5", STEP(suffix), "")
+// All chains multiply, then all add.
+#define MULADD_BODIES(name, suffix)                                                            \
+  RIDGELINE_COMPUTE_BODY(muladd_##name, LOAD_STATE, RIDGELINE_LIST_15,                         \
+                         MULTIPLY(suffix) ".endr\n.irp i," RIDGELINE_LIST_15 "\n" ADD(suffix), \
+                         "4", STORE_STATE)                                                     \
+  RIDGELINE_CLOCK_BODY(clock_muladd_##name, LOAD_STATE, "0,1", "2,3", "4,5",                   \
+                       MULTIPLY(suffix) ADD(suffix), "")
 
 MULADD_BODIES(scalar_fp64, "sd")
 MULADD_BODIES(scalar_fp32, "ss")
@@ -30,8 +38,8 @@ constexpr Kernel family(Isa isa, Unit unit) {
   return {.isa = isa,
           .unit = unit,
           .recurrence = Recurrence::mul_add,
-          .chains = 14,
-          .arithmetic = 2 * 14 * 4,
+          .chains = 15,
+          .arithmetic = 2 * 15 * 4,
           .access_bytes = 16,
           .registers = "xmm"};
 }

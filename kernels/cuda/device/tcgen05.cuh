@@ -12,7 +12,9 @@ constexpr std::uint32_t threads = 128;  // a block: four warps, each with 32 of 
 // Rows of 32 bytes: two columns of 8 × 16 bytes side by side, the next eight rows behind them.
 constexpr std::uint32_t column_bytes = 128, rows_bytes = 256;
 constexpr std::uint32_t left_bytes = 128 / 8 * rows_bytes, right_bytes = 256 / 8 * rows_bytes;
-constexpr std::uint32_t columns = 256;  // of tensor memory, which has 512
+constexpr std::uint32_t sum_columns = 256;  // of tensor memory; scales lie behind them
+// A step takes 128 cycles at the rate of GB100: at 100 MHz, with a share of a fourth of the GPU.
+constexpr std::uint32_t steps_per_ms = 192, longest_start_ms = 5000;
 
 // The shared memory descriptor of the PTX manual, without swizzling.
 __device__ __forceinline__ std::uint64_t tile(std::uint32_t address) {
@@ -29,14 +31,21 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* place) {
 }
 
 // Columns for one block; a block for which there are none waits until another has released its.
+// PTX ISA: all threads of one warp allocate, the same warp releases before the block ends, and a
+// block that allocates no more says so, or no other block of the multiprocessor can allocate.
+template <int columns>
 __device__ __forceinline__ void allocate(std::uint32_t* place) {
+  static_assert(is_tensor_allocation<columns>, "what tcgen05.alloc takes");
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(
                    shared_address(place)),
                "n"(columns)
                : "memory");
+  asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
 }
+template <int columns>
 __device__ __forceinline__ void release(std::uint32_t place) {
-  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(place), "n"(columns));
+  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(place), "n"(columns)
+               : "memory");
 }
 
 __device__ __forceinline__ void synchronize() {
@@ -80,6 +89,28 @@ __device__ __forceinline__ void fetch(std::uint32_t place, std::uint32_t (&c)[16
 }
 #undef RIDGELINE_SIXTEEN
 
+__device__ __forceinline__ std::uint32_t milliseconds() {  // 2²⁰ ns
+  return static_cast<std::uint32_t>(nanoseconds() >> 20);
+}
+
+// Waits until the products before a commit are done. If they never are, the launch fails with an
+// error instead of keeping the GPU for good.
+__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t longest_ms) {
+  const std::uint32_t start_ms = milliseconds();
+  std::uint32_t over = 0;
+#pragma unroll 1
+  for (;;) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.b32 %0, 1, 0, "
+        "p; }"
+        : "=r"(over)
+        : "r"(barrier)
+        : "memory");
+    if (over != 0) return;
+    if (milliseconds() - start_ms > longest_ms) asm volatile("trap;");
+  }
+}
+
 // One thread of a warp, as the assembler must know it: else each step becomes a loop over the
 // threads' descriptors.
 __device__ __forceinline__ bool elected() {
@@ -96,10 +127,22 @@ struct Device;
   template <>                                                                            \
   struct Device<Arithmetic> {                                                            \
     static __device__ __forceinline__ void step(std::uint32_t sum, std::uint64_t a,      \
-                                                std::uint64_t b) {                       \
+                                                std::uint64_t b, std::uint32_t) {        \
       asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0; tcgen05.mma.cta_group::1." text \
                    " [%0], %1, %2, %3, p; }" ::"r"(sum),                                 \
                    "l"(a), "l"(b), "r"(instruction<Arithmetic>)                          \
+                   : "memory");                                                          \
+    }                                                                                    \
+  };
+// One place serves for the scales of both operands: all are ones.
+#define RIDGELINE_TCGEN05_SCALED_STEP(Arithmetic, text)                                  \
+  template <>                                                                            \
+  struct Device<Arithmetic> {                                                            \
+    static __device__ __forceinline__ void step(std::uint32_t sum, std::uint64_t a,      \
+                                                std::uint64_t b, std::uint32_t scales) { \
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0; tcgen05.mma.cta_group::1." text \
+                   " [%0], %1, %2, %3, [%4], [%4], p; }" ::"r"(sum),                     \
+                   "l"(a), "l"(b), "r"(instruction<Arithmetic>), "r"(scales)             \
                    : "memory");                                                          \
     }                                                                                    \
   };
@@ -122,12 +165,22 @@ __device__ __forceinline__ void run(const Arguments& arguments) {
                : i < (2 * left_bytes + right_bytes) / 4 ? operands[2]
                                                         : operands[3];
   const std::uint32_t warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
-  if (warp == 0) allocate(&memory);
-  if (threadIdx.x == 0)
+  if (warp == 0) allocate<Arithmetic::allocated>(&memory);
+  if (threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&done)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   synchronize();
   const std::uint32_t sum = memory, own = sum + (warp << 21);  // lanes are counted in bits 16 to 31
+  const std::uint32_t scales = sum + sum_columns;
+  if (Arithmetic::scales != 0) {
+    // Four scales in each lane of a column, and more columns than either operand wants.
+    std::uint32_t ones[16];
+#pragma unroll
+    for (int k = 0; k < 16; ++k) ones[k] = Arithmetic::scales;
+    store<false>(own + sum_columns, ones);
+  }
 #pragma unroll
   for (int i = 0; i < count; i += 16) {
     std::uint32_t c[16];
@@ -146,22 +199,14 @@ __device__ __forceinline__ void run(const Arguments& arguments) {
     for (std::uint32_t trip = arguments.trips; trip != 0; --trip) {
 #pragma unroll
       for (int round = 0; round < rounds; ++round)
-        Device<Arithmetic>::step(sum, a[round % 2], b[round % 2]);
+        Device<Arithmetic>::step(sum, a[round % 2], b[round % 2], scales);
     }
     asm volatile(
         "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(
             shared_address(&done))
         : "memory");
   }
-  std::uint32_t over = 0;
-#pragma unroll 1
-  while (over == 0)
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.b32 %0, 1, 0, "
-        "p; }"
-        : "=r"(over)
-        : "r"(shared_address(&done))
-        : "memory");
+  wait(shared_address(&done), longest_start_ms + arguments.trips / (steps_per_ms / rounds));
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 #pragma unroll
   for (int i = 0; i < count; i += 16) {
@@ -171,7 +216,7 @@ __device__ __forceinline__ void run(const Arguments& arguments) {
     for (int k = 0; k < 16; ++k) registers[4 + i + k] = c[k];
   }
   synchronize();
-  if (warp == 0) release(sum);
+  if (warp == 0) release<Arithmetic::allocated>(sum);
   end(arguments, begun);
 }
 

@@ -11,6 +11,9 @@ RIDGELINE_TCGEN05_STEP(Tcgen05Bf16, "kind::f16")
 RIDGELINE_TCGEN05_STEP(Tcgen05Tf32, "kind::tf32")
 RIDGELINE_TCGEN05_STEP(Tcgen05Fp8, "kind::f8f6f4")
 RIDGELINE_TCGEN05_STEP(Tcgen05Fp8Fp16, "kind::f8f6f4")
+RIDGELINE_TCGEN05_SCALED_STEP(Tcgen05MxFp8, "kind::mxf8f6f4.block_scale.block32")
+RIDGELINE_TCGEN05_SCALED_STEP(Tcgen05MxFp4, "kind::mxf4.block_scale.block32")
+RIDGELINE_TCGEN05_SCALED_STEP(Tcgen05NvFp4, "kind::mxf4nvf4.block_scale.block16")
 }  // namespace tcgen05
 
 #define RIDGELINE_TCGEN05(name, Arithmetic, chains, rounds, first, last) \

@@ -281,7 +281,9 @@ Board hopper_card() {
 }
 
 // Multiprocessors, clock, bus and L2 are those of Jetson AGX Thor; that mma.sync leaves a quarter
-// of the tensor cores' rate, and everything else, is assumed.
+// of the tensor cores' rate, and everything else, is assumed: that plain products into one place
+// wait for each other, so that two blocks are better than one, and that scaled ones, of which one
+// block is all that fits, follow each other without a gap, as in every matrix product.
 Board thor() {
   Board board;
   board.facts.name = "Thor";
@@ -294,18 +296,19 @@ Board thor() {
   board.facts.integrated = true;
   board.facts.free_bytes = 110 * 1024 * mebibyte;
   board.clock_hz = 1575e6;
-  board.pipes = {{"fma_fp64", {4, 40}},         {"fma_fp32", {256, 4}},
-                 {"fma_fp16", {512, 5}},        {"fma_bf16", {512, 5}},
-                 {"mad_int32", {128, 4}},       {"dp4a_int8", {512, 4}},
-                 {"mma_fp16", {2048, 34}},      {"mma_fp16_fp16", {2048, 34}},
-                 {"mma_bf16", {2048, 34}},      {"mma_tf32", {1024, 35}},
-                 {"mma_fp64", {8, 90}},         {"mma_int8", {4096, 33}},
-                 {"sparse_fp16", {4096, 35}},   {"sparse_bf16", {4096, 35}},
-                 {"sparse_tf32", {2048, 36}},   {"sparse_int8", {8192, 35}},
-                 {"tcgen05_fp16", {8150, 200}}, {"tcgen05_fp16_fp16", {8160, 200}},
-                 {"tcgen05_bf16", {8140, 200}}, {"tcgen05_tf32", {4090, 200}},
-                 {"tcgen05_fp8", {16300, 200}}, {"tcgen05_fp8_fp16", {16280, 200}},
-                 {"tcgen05_int8", {16250, 200}}};
+  board.pipes = {{"fma_fp64", {4, 40}},           {"fma_fp32", {256, 4}},
+                 {"fma_fp16", {512, 5}},          {"fma_bf16", {512, 5}},
+                 {"mad_int32", {128, 4}},         {"dp4a_int8", {512, 4}},
+                 {"mma_fp16", {2048, 34}},        {"mma_fp16_fp16", {2048, 34}},
+                 {"mma_bf16", {2048, 34}},        {"mma_tf32", {1024, 35}},
+                 {"mma_fp64", {8, 90}},           {"mma_int8", {4096, 33}},
+                 {"sparse_fp16", {4096, 35}},     {"sparse_bf16", {4096, 35}},
+                 {"sparse_tf32", {2048, 36}},     {"sparse_int8", {8192, 35}},
+                 {"tcgen05_fp16", {8150, 200}},   {"tcgen05_fp16_fp16", {8160, 200}},
+                 {"tcgen05_bf16", {8140, 200}},   {"tcgen05_tf32", {4090, 200}},
+                 {"tcgen05_fp8", {16300, 200}},   {"tcgen05_fp8_fp16", {16280, 200}},
+                 {"tcgen05_int8", {16250, 200}},  {"tcgen05_mxfp8", {16200, 120}},
+                 {"tcgen05_mxfp4", {32300, 120}}, {"tcgen05_nvfp4", {32100, 120}}};
   board.arithmetic_best_warps = 32;
   board.arithmetic_crowd_loss = 0.02;
   board.blocks_per_multiprocessor = 24;

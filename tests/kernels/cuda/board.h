@@ -67,7 +67,8 @@ struct Board {
   double to_device_bytes_per_s = 24e9, to_host_bytes_per_s = 26e9, both_bytes_per_s = 44e9;
   double pageable_share = 0.4;
 
-  double noise = 0.003;    // of each launch's time, relative
+  double noise = 0.003;  // of each launch's time, relative
+  std::uint64_t noise_seed = 11;
   double launch_s = 5e-6;  // host time per launch
   double start_s = 2e-6;   // device time before a kernel starts
   double node_s = 1e-6;    // per node of a graph

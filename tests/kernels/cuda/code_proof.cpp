@@ -49,6 +49,7 @@ class Proof {
     if (in_tensor_memory()) {
       judge_places(loop->code);
       judge_filling(loop->end - int(loop->code.size()));
+      judge_tensor_memory();
     } else if (kernel.role == Role::compute) {
       const std::set<int> chains = judge_chains(loop->code);
       judge_starts(chains, loop->end - int(loop->code.size()));
@@ -103,9 +104,11 @@ class Proof {
       ++census.padding;
     } else if (is_arithmetic(instruction)) {
       ++census.arithmetic;
-      // With block scales an instruction has a form of its own.
-      const int form = contains(kernel_.ptx, "block_scale") ? 2 : 1;
-      expect(kernel_.role != Role::compute || instruction.form == form || from_shared_memory(),
+      const bool scaled = contains(kernel_.ptx, "block_scale");
+      expect(instruction.scaled == scaled, "block scales are not as declared");
+      // A scaled instruction has a form of its own.
+      expect(kernel_.role != Role::compute || instruction.form == (scaled ? 2 : 1) ||
+                 from_shared_memory(),
              "an operand of the arithmetic is a constant");
     } else if (name == load_name()) {
       ++census.loads;
@@ -230,6 +233,44 @@ class Proof {
              "the place of a sum changes in the loop");
   }
 
+  // What keeps the GPU if it is wrong: columns are allocated before and released once after all
+  // use, on the way to every exit; the permit to allocate goes back; and no wait is for ever.
+  void judge_tensor_memory() {
+    const int size = int(code_.size());
+    int first_use = size, last_use = -1, commit = -1, last_barrier = -1, trap = -1, permit = -1;
+    int last_allocation = -1, release = -1, permits = 0, releases = 0, first_exit = size;
+    constexpr int finds_and_sets = 2;  // the form; the other one clears
+    for (int i = 0; i < size; ++i) {
+      const GpuInstruction& instruction = code_[std::size_t(i)];
+      const std::string_view name = instruction.name;
+      if (name == "STTM") first_use = std::min(first_use, i);
+      if (name == "LDTM") last_use = i;
+      if (name == "UTCBAR") commit = i;
+      if (name == "BPT" && commit >= 0 && last_use < 0) trap = i;
+      if (name == "BAR" && release < 0) last_barrier = i;
+      if (name == "EXIT") first_exit = std::min(first_exit, i);
+      if (name == "UVIRTCOUNT") ++permits, permit = i;
+      if (name == "UTCATOMSWS" && instruction.form == finds_and_sets) last_allocation = i;
+      if (name == "UTCATOMSWS" && instruction.form != finds_and_sets) ++releases, release = i;
+    }
+    expect(last_allocation >= 0 && last_allocation < first_use, "tensor memory is not allocated");
+    expect(permits == 1 && permit > last_allocation && permit < first_use,
+           "the permit to allocate tensor memory is kept");
+    expect(releases == 1, "tensor memory is not released once");
+    expect(last_use < last_barrier && last_barrier < release,
+           "tensor memory is released while it may be in use");
+    expect(release < first_exit, "a way to the end leaves tensor memory allocated");
+    expect(trap > commit, "a product that never ends is waited for without end");
+  }
+
+  // Whether `destination` is a register of a thread.
+  static bool writes(const GpuInstruction& instruction) {
+    for (const std::string_view other :
+         {"?", "STG", "BRA", "BAR", "BPT", "UTCATOMSWS", "UTCBAR", "UVIRTCOUNT", "STTM", "EXIT"})
+      if (instruction.name == other) return false;
+    return true;
+  }
+
   // All sums are filled from memory before the loop, sixteen registers at a time.
   void judge_filling(int loop_start) {
     constexpr int registers = 16;
@@ -238,7 +279,7 @@ class Proof {
     for (const GpuInstruction& instruction : std::span(code_).first(std::size_t(loop_start))) {
       if (instruction.name == "STTM")
         filled += written_by[instruction.b] == "LDG";
-      else if (instruction.name != "?" && instruction.name != "STG" && instruction.name != "BRA")
+      else if (writes(instruction))
         written_by[instruction.destination] = instruction.name;
     }
     expect_equal(registers * filled, kernel_.chains * kernel_.registers_per_chain,
@@ -250,8 +291,7 @@ class Proof {
   void judge_starts(const std::set<int>& chains, int loop_start) {
     std::map<int, std::string_view> written_by;
     for (const GpuInstruction& instruction : std::span(code_).first(std::size_t(loop_start)))
-      if (instruction.name != "?" && instruction.name != "STG" && instruction.name != "BRA")
-        written_by[instruction.destination] = instruction.name;
+      if (writes(instruction)) written_by[instruction.destination] = instruction.name;
     for (const int chain : chains)
       expect(written_by[chain] == "LDG", "a chain does not start from a value of its own");
   }

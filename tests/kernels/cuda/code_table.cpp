@@ -128,7 +128,17 @@ sm_100, sm_103 and sm_110 need `tcgen05` (INT8 of sm_103 has none): one thread m
 shared memory, and the sums lie in tensor memory. Its kernels are built for the families sm_100f and
 sm_110f with CUDA 13, INT8 for sm_100a and sm_110a. Their loop runs in one warp of four; the table
 gives each warp a quarter of the work. The proof follows the place of the sums, which must not move,
-and their start values from memory; operands are equal as above. The scales of MXFP8 are ones.
+and their start values from memory; operands are equal as above. A block allocates its columns of
+tensor memory once, gives the permit back at once, and releases them before it ends; `measure` starts
+no more blocks than there are columns for. If a product never ends, the launch fails after some
+seconds and does not keep the GPU.
+
+Floats with block scales (MXFP8 and MXFP4 with one exponent for 32 of them, NVFP4 with one float for
+16) have scales of one, so that the result is that of plain products. `mma.sync` has them on sm_120
+and sm_121 alone, `tcgen05` on sm_100, sm_103 and sm_110; its scales lie in tensor memory behind the
+sums, and a block takes all 512 columns. FP4 without scales (`kind::f8f6f4`) takes a byte per element
+and the time of FP8, and has no kernel of its own. On sm_103 the full rate of FP4 needs K = 96, for
+which there is no kernel either: its rows are marked `"roof": false`.
 
 Rates of `mma.sync` on sm_90 to sm_110 are marked `"roof": false` in a profile: they are no
 ceilings, and `--check-targets` does not look at them. Where the faster form of a row has no kernel

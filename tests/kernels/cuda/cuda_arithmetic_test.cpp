@@ -255,6 +255,55 @@ TEST(CudaArithmetic, EqualOperandsNeverOverflowFp16) {
   EXPECT_EQ(checked, 4);  // FP16 and FP8, by wgmma and tcgen05
 }
 
+// E2M1: one sign, two exponent and one fraction bit (OCP Microscaling Formats, "FP4").
+TEST(CudaArithmetic, FourBitsAreE2M1) {
+  constexpr double values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (std::uint64_t bits = 0; bits < 8; ++bits)
+    for (int index = 0; index < 8; ++index) {
+      EXPECT_EQ(element(DType::fp4, bits << 4 * index, index), values[bits]);
+      EXPECT_EQ(element(DType::fp4, (bits | 8) << 4 * index, index), -values[bits]);
+    }
+}
+
+// Operands of random FP4: K = 64 in the order of the PTX manual's figure of m16n8k64.
+TEST(CudaArithmetic, AStepOfFp4IsAProductOf64Columns) {
+  for (const char* name : {"mma_mxfp4_4", "mma_nvfp4_4"}) {
+    const Kernel& kernel = *find_kernel(name);
+    auto bytes = start_registers(kernel, 1, 3);
+    const auto start = bytes;
+    const auto word = [&](int index, int lane) {
+      return word_at(kernel, start, index * warp + lane);
+    };
+    // Two pairs of operands take turns: ten steps of each chain and pair in forty rounds.
+    static double left[2][16][64], right[2][64][8];
+    for (int pair = 0; pair < 2; ++pair)
+      for (int lane = 0; lane < warp; ++lane)
+        for (int i = 0; i < 8; ++i) {
+          const int row = lane / 4, column = 8 * (lane % 4) + i;
+          for (int half = 0; half < 2; ++half)
+            for (int below = 0; below < 2; ++below)
+              left[pair][row + 8 * below][column + 32 * half] =
+                  element(DType::fp4, word(4 * pair + 2 * half + below, lane), i);
+          for (int half = 0; half < 2; ++half)
+            right[pair][column + 32 * half][row] =
+                element(DType::fp4, word(8 + 2 * pair + half, lane), i);
+        }
+    run_reference(kernel, 1, bytes);
+    for (int lane = 0; lane < warp; ++lane)
+      for (int r = 0; r < 4; ++r) {
+        const int row = lane / 4 + 8 * (r / 2), column = 2 * (lane % 4) + r % 2;
+        double sum = 0;
+        for (int pair = 0; pair < 2; ++pair)
+          for (int k = 0; k < 64; ++k) sum += left[pair][row][k] * right[pair][k][column];
+        const int place = (kernel.constants + r) * warp + lane;
+        const auto number = [&](const std::vector<std::byte>& of) {
+          return numbers(kernel, word_at(kernel, of, place)).front();
+        };
+        ASSERT_EQ(number(bytes), number(start) + 20 * sum) << name << " lane " << lane;
+      }
+  }
+}
+
 // A tile of products in steps is one larger product: 64 × 64 over the four steps of a trip.
 TEST(CudaArithmetic, AFedTileIsOneProduct) {
   const Kernel& kernel = *find_kernel("fed_fp16_32");
@@ -319,6 +368,15 @@ TEST(CudaKernelTable, RowsAreConsistent) {
   EXPECT_EQ(find_kernel("fed_fp16_32")->flop_per_trip(), 2.0 * 64 * 64 * 64);
   EXPECT_EQ(find_kernel("fed_fp16_32")->loads, 4 * 8);
   EXPECT_EQ(find_kernel("tcgen05_fp16_1")->flop_per_trip(), 32 * 2.0 * 128 * 256 * 16 / 4);
+  EXPECT_EQ(find_kernel("tcgen05_mxfp4_1")->flop_per_trip(), 32 * 2.0 * 128 * 256 * 64 / 4);
+  EXPECT_EQ(find_kernel("mma_nvfp4_8")->flop_per_trip(), 160 * 2.0 * 16 * 8 * 64);
+  for (const Kernel& kernel : kernel_table()) {
+    EXPECT_EQ(kernel.tensor_columns > 0, kernel.ptx.starts_with("tcgen05")) << kernel.name;
+    EXPECT_TRUE(kernel.tensor_columns == 0 || kernel.tensor_columns == 256 ||
+                kernel.tensor_columns == 512)
+        << kernel.name;
+  }
+  EXPECT_FALSE(is_tensor_allocation<16> || is_tensor_allocation<288> || is_tensor_allocation<1024>);
   EXPECT_EQ(find_kernel("triad_dram")->warp_bytes(), 12 * 512u);
   EXPECT_EQ(find_kernel("update_dram")->warp_bytes(), 16 * 512u);
   const Architectures fp8 = find_kernel("mma_fp8_8")->architectures;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "tests/kernels/cuda/measured.h"
 
@@ -128,6 +129,26 @@ TEST_P(CudaBoards, EveryRowIsTheTruthOfTheBoard) {
   EXPECT_TRUE(mode.conditions.complete);
   for (const Warning& warning : mode.conditions.warnings) ADD_FAILURE() << warning.text;
   EXPECT_LT(gpu.now_s(), longest_s());
+}
+
+// The committed noise is one of many. RIDGELINE_NOISE_SEEDS=20 tries that many others.
+TEST(CudaNoise, OtherSeedsAreTrueOrMarkedToo) {
+  const char* const wanted = std::getenv("RIDGELINE_NOISE_SEEDS");
+  const int seeds = wanted ? std::atoi(wanted) : 1;
+  for (int seed = 1; seed <= seeds; ++seed)
+    for (Board board : all_boards())
+      for (const bool quick : {true, false}) {
+        if (!wanted && !quick) continue;
+        board.noise_seed = static_cast<std::uint64_t>(1000 * seed);
+        TestGpu gpu(board);
+        const ProfileMode mode = measured(gpu, {.quick = quick});
+        const BoardRun run = compared(board, mode);
+        const std::string where =
+            fmt::format("seed {}, {}, {}", seed, board.facts.name, quick ? "quick" : "full");
+        EXPECT_THAT(run.wrong, IsEmpty()) << where;
+        EXPECT_THAT(run.marked, IsEmpty()) << where;
+        EXPECT_LT(gpu.now_s(), quick ? 45 : 300) << where;
+      }
 }
 
 // Surroundings that change: nothing wrong is published without a word.

@@ -100,6 +100,7 @@ TEST(CudaPlan, NamesTheRatesThatMmaDoesNotReach) {
   EXPECT_EQ(beside(100), sparse);
   EXPECT_EQ(beside(110), sparse);
   EXPECT_THAT(beside(103), Not(HasSubstr("int8")));
+  EXPECT_THAT(beside(103), HasSubstr("tcgen05_k96_mxfp4 tcgen05_k96_nvfp4 "));
   // A build with an older toolkit has no tcgen05.
   EXPECT_THAT(beside(110, "tensor_sm100"), HasSubstr("tcgen05_int8 "));
   EXPECT_THAT(beside(110, "tensor_sm100"), HasSubstr("tcgen05_fp16 "));

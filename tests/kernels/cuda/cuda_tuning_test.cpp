@@ -51,6 +51,18 @@ TEST(CudaTuning, RowsTouchTheSetThatTheyState) {
   }
 }
 
+// tcgen05.alloc waits while other blocks hold all columns of tensor memory: no launch needs that.
+TEST(CudaTuning, NoBlockWaitsForTensorMemory) {
+  for (const bool quick : {true, false}) {
+    TestGpu gpu(thor());
+    const ProfileMode mode =
+        measured(gpu, {.quick = quick, .only = {"tcgen05_fp16", "tcgen05_nvfp4", "tcgen05_int8"}});
+    EXPECT_EQ(mode.compute.size(), 3u);
+    EXPECT_GT(gpu.most_tensor_columns(), 0);
+    EXPECT_LE(gpu.most_tensor_columns(), 512);
+  }
+}
+
 // Fewer warps than the best number leave units idle, more get in each other's way: a shape that is
 // not the best shows. With 80 registers, 24 warps are all that fit.
 TEST(CudaTuning, TheBestShapeIsFoundWhereverItIs) {

@@ -57,7 +57,12 @@ const std::vector<ArithmeticFamily>& arithmetic_families() {
       {"tcgen05_fp8", 2 * 32 * 256 * 32, {{1, 32}}},
       {"tcgen05_fp8_fp16", 2 * 32 * 256 * 32, {{1, 32}}},
       {"tcgen05_int8", 2 * 32 * 256 * 32, {{1, 32}}},
+      {"tcgen05_mxfp8", 2 * 32 * 256 * 32, {{1, 32}}},
+      {"tcgen05_mxfp4", 2 * 32 * 256 * 64, {{1, 32}}},
+      {"tcgen05_nvfp4", 2 * 32 * 256 * 64, {{1, 32}}},
       {"mma_mxfp8", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
+      {"mma_mxfp4", 2 * 16 * 8 * 64, {{4, 160}, {8, 160}}},
+      {"mma_nvfp4", 2 * 16 * 8 * 64, {{4, 160}, {8, 160}}},
       {"sparse_fp16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_bf16", 2 * 16 * 8 * 32, {{4, 160}, {8, 160}}},
       {"sparse_tf32", 2 * 16 * 8 * 16, {{4, 160}, {8, 160}}},
@@ -118,7 +123,9 @@ std::map<std::string, KernelProgram, std::less<>> all_programs() {
         program.registers = 64;
         program.shared_bytes = 25 * 1024;
         program.most_threads = 128;
-        program.tensor_columns = 256;
+        const bool scaled = family.name.find("mx") != family.name.npos ||
+                            family.name.find("nv") != family.name.npos;
+        program.tensor_columns = scaled ? 512 : 256;  // scales lie beside the sums
       }
       all[std::string(family.name) + "_" + std::to_string(chains)] = program;
     }

@@ -33,12 +33,44 @@ struct Opcode {
   std::string_view name;
 };
 constexpr Opcode opcodes[] = {
-    {0x002, "MOV"},       {0x010, "IADD3"}, {0x012, "LOP3"},     {0x023, "FFMA"},  {0x024, "IMAD"},
-    {0x025, "IMAD.WIDE"}, {0x026, "IDP"},   {0x027, "IMAD.HI"},  {0x02b, "DFMA"},  {0x031, "HFMA2"},
-    {0x03b, "LDSM"},      {0x1ed, "STTM"},  {0x036, "HMMA.884"}, {0x037, "IMMA"},  {0x03c, "HMMA"},
-    {0x03f, "DMMA"},      {0x07a, "QMMA"},  {0x118, "NOP"},      {0x144, "CALL"},  {0x147, "BRA"},
-    {0x14d, "EXIT"},      {0x181, "LDG"},   {0x183, "LDL"},      {0x184, "LDS"},   {0x186, "STG"},
-    {0x187, "STL"},       {0x188, "STS"},   {0x1f0, "HGMMA"},    {0x1f1, "IGMMA"}, {0x1f3, "QGMMA"},
+    {0x002, "MOV"},
+    {0x010, "IADD3"},
+    {0x012, "LOP3"},
+    {0x023, "FFMA"},
+    {0x024, "IMAD"},
+    {0x025, "IMAD.WIDE"},
+    {0x026, "IDP"},
+    {0x027, "IMAD.HI"},
+    {0x02b, "DFMA"},
+    {0x031, "HFMA2"},
+    {0x03b, "LDSM"},
+    {0x1ed, "STTM"},
+    {0x036, "HMMA.884"},
+    {0x037, "IMMA"},
+    {0x03c, "HMMA"},
+    {0x03f, "DMMA"},
+    {0x07a, "QMMA"},
+    {0x07f, "OMMA"},
+    {0x118, "NOP"},
+    {0x144, "CALL"},
+    {0x147, "BRA"},
+    {0x14d, "EXIT"},
+    {0x181, "LDG"},
+    {0x183, "LDL"},
+    {0x184, "LDS"},
+    {0x186, "STG"},
+    {0x187, "STL"},
+    {0x188, "STS"},
+    {0x1f0, "HGMMA"},
+    {0x1f1, "IGMMA"},
+    {0x1f3, "QGMMA"},
+    // Around products in tensor memory.
+    {0x04c, "UVIRTCOUNT"},
+    {0x11d, "BAR"},
+    {0x15c, "BPT"},
+    {0x1e3, "UTCATOMSWS"},
+    {0x1e9, "UTCBAR"},
+    {0x1ee, "LDTM"},
 };
 
 std::string_view name_of(int family, int architecture) {
@@ -51,7 +83,8 @@ std::string_view name_of(int family, int architecture) {
 // tcgen05.mma: one opcode; the kind of the operands is in two other places.
 constexpr int tcgen05_family = 0x1ea;
 std::string_view name_of_tcgen05(std::uint64_t low, std::uint64_t high) {
-  if (low >> 56 != 0) return "?";  // block scales
+  const bool four_bits = low >> 62 != 0;
+  if (four_bits) return (high >> 8 & 3) == 0 ? "UTCOMMA" : "?";
   switch (high >> 8 & 3) {
     case 0:
       return "UTCHMMA";
@@ -81,8 +114,14 @@ std::int64_t distance_of(std::uint64_t low, std::uint64_t high, int architecture
 GpuInstruction decode(std::uint64_t low, std::uint64_t high, int index, int architecture) {
   GpuInstruction instruction;
   instruction.name = name_of(int(low & 0x1ff), architecture);
-  if (int(low & 0x1ff) == tcgen05_family) instruction.name = name_of_tcgen05(low, high);
   instruction.form = int(low >> 9 & 7);
+  if (int(low & 0x1ff) == tcgen05_family) {
+    instruction.name = name_of_tcgen05(low, high);
+    instruction.scaled = (low >> 48 & 0xff) != 0xff;  // the register with the place of the scales
+  }
+  // A scaled one has a form of its own; of four bits there are no others.
+  if (instruction.name == "QMMA" || instruction.name == "OMMA")
+    instruction.scaled = instruction.form == 2;
   instruction.never = (low >> 12 & 15) == 15;
   instruction.destination = int(low >> 16 & 0xff);
   instruction.a = int(low >> 24 & 0xff);

@@ -16,6 +16,7 @@ struct GpuInstruction {
   std::string_view name;      // "FFMA"; "?" if no kernel's loop uses it
   int form = 0;               // 1 = all operands are registers
   bool never = false;         // predicate always false: a NOP
+  bool scaled = false;        // a product with block scales
   int destination = 0;        // register numbers; 255 = none
   int a = 0, b = 0, c = 0;    // sources
   int access_bytes = 0;       // of a load or store

@@ -133,6 +133,26 @@ TEST(CudaCode, RejectsSumsInTensorMemoryThatMoveOrStartFromNothing) {
                     if (each.name == "LDG") each.name = "MOV";
                 }),
                 Contains(HasSubstr("accumulators that start from memory: 256 declared, 0 found")));
+    const GpuCode& scaled = image.kernels.at("tcgen05_mxfp8_1");
+    EXPECT_THAT(prove_code(*cuda::find_kernel("tcgen05_mxfp8_1"), scaled).problems, IsEmpty());
+    EXPECT_THAT(prove_code(*cuda::find_kernel("tcgen05_fp8_1"), scaled).problems,
+                Contains(HasSubstr("block scales are not as declared")));
+    // What would keep the GPU.
+    const auto without = [&](std::string_view name, int form) {
+      return problems_with([&](GpuCode& code) {
+        for (auto& each : code)
+          if (each.name == name && (form < 0 || each.form == form)) each.name = "?";
+      });
+    };
+    EXPECT_THAT(without("UTCATOMSWS", 4), Contains(HasSubstr("not released once")));
+    EXPECT_THAT(without("UTCATOMSWS", 2), Contains(HasSubstr("not allocated")));
+    EXPECT_THAT(without("UVIRTCOUNT", -1), Contains(HasSubstr("the permit")));
+    EXPECT_THAT(without("BPT", -1), Contains(HasSubstr("waited for without end")));
+    EXPECT_THAT(without("BAR", -1), Contains(HasSubstr("released while it may be in use")));
+    EXPECT_THAT(problems_with([&](GpuCode& code) {
+                  std::ranges::find(code, "STTM", &GpuInstruction::name)->name = "EXIT";
+                }),
+                Contains(HasSubstr("leaves tensor memory allocated")));
   }
   if (seen == 0) GTEST_SKIP() << "this build has no tcgen05";
 }

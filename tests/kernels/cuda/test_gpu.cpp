@@ -120,6 +120,7 @@ TestGpuSettings test_orin() {
 
 TestGpu::TestGpu(TestGpuSettings settings) : settings_(std::move(settings)) {
   settings_.facts.memory_bytes = settings_.facts.free_bytes;
+  random_.state = settings_.noise_seed;
   gpu_share_ = settings_.gpu_governor.lowest;
   memory_share_ = settings_.memory_governor.lowest;
   celsius_ = settings_.heat.ambient_c;
@@ -500,6 +501,10 @@ void TestGpu::launch(const Kernel& kernel, Grid grid, const Arguments& arguments
     if (settings_.on_launch) settings_.on_launch(kernel, grid, arguments, 0);
     return;
   }
+  most_tensor_columns_ = std::max(
+      most_tensor_columns_, program_of(kernel.name).tensor_columns *
+                                int((grid.blocks + unsigned(settings_.facts.multiprocessors) - 1) /
+                                    unsigned(settings_.facts.multiprocessors)));
   Cost cost = cost_of(kernel, grid, arguments);
   double slower = 1 + settings_.noise * (2 * random_.unit() - 1);
   if (const auto slow = settings_.slow_kernels.find(std::string(kernel.name));

@@ -65,6 +65,9 @@ class TestGpu final : public cuda::Gpu {
   };
   const std::map<std::string, Touched>& touched() const { return touched_; }
 
+  // Of all launches, the most columns of tensor memory that the blocks of one multiprocessor want.
+  int most_tensor_columns() const { return most_tensor_columns_; }
+
   const cuda::DeviceFacts& facts() const override { return settings_.facts; }
   void correct(const cuda::DeviceFacts& facts) override { settings_.facts = facts; }
   cuda::CodeSupport support(const cuda::Kernel& kernel) const override;
@@ -135,7 +138,7 @@ class TestGpu final : public cuda::Gpu {
                              std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
   std::map<WalkKey, Footprint> walks_;
   std::map<const void*, Followed> chains_;
-  Random random_{11};
+  Random random_;
   double host_s_ = 0, device_s_ = 0;  // now, and when the stream is empty
   double begin_s_ = 0, end_s_ = 0;
   double gpu_share_ = 1, memory_share_ = 1, celsius_ = 0;
@@ -143,7 +146,7 @@ class TestGpu final : public cuda::Gpu {
   double state_s_ = 0;         // time that clocks and temperature are known for
   std::string cached_kernel_;  // whose data L2 holds
   const void* cached_ = nullptr;
-  int launches_ = 0, nodes_ = 0;
+  int launches_ = 0, nodes_ = 0, most_tensor_columns_ = 0;
   bool gone_ = false;  // after an illegal address or a timeout nothing runs any more
   std::string why_gone_;
   std::uint64_t allocated_ = 0;
