@@ -301,5 +301,30 @@ RC_GTEST_PROP(FitEnergyProperty, Invariances, ()) {
   RC_ASSERT(nearly_equal(other.constant_power_w.value, factor * fit.constant_power_w.value, 1e-6));
 }
 
+// A coefficient is known while one sigma of its energy is below half of all energy. Sigmas grow
+// with the noise of the sensor.
+TEST(FitEnergy, ACoefficientIsKnownUpToHalfOfAllEnergy) {
+  const EnergyTerms truth{2e12, 200e9, 40e-12, 400e-12, 60, {}};
+  const std::vector<EnergyRow> rows = true_sweep(truth);
+  FitEnergyOptions options;
+  options.relative_noise = 0.01;
+  const EnergyFit fit = fit_energy(rows, options);
+  double flop = 0, bytes = 0, time_s = 0, energy_j = 0;
+  for (const EnergyRow& row : rows) {
+    flop += row.flop;
+    bytes += row.bytes;
+    time_s += row.time_s;
+    energy_j += row.energy_j;
+  }
+  const double share =
+      std::max({std::sqrt(fit.covariance[0]) * flop, std::sqrt(fit.covariance[4]) * bytes,
+                std::sqrt(fit.covariance[8]) * time_s}) /
+      energy_j;
+  options.relative_noise = 0.01 * 0.48 / share;
+  EXPECT_NO_THROW(fit_energy(rows, options));
+  options.relative_noise = 0.01 * 0.52 / share;
+  EXPECT_NE(error_line([&] { fit_energy(rows, options); }), "no error");
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -151,5 +151,14 @@ TEST(SweepModel, TooFewModesTellNothingAboutOthers) {
   EXPECT_FALSE(has_gpu_rates(profile));
 }
 
+// The mean of the errors lies between nothing and the worst of them.
+TEST(SweepModel, TheWorstErrorIsAboveTheMean) {
+  for (const LeftOutError& error : left_out_errors(orin_prior(), swept(TrueBoard{}))) {
+    EXPECT_GT(error.mean, 0) << error.quantity;
+    EXPECT_GT(error.worst, error.mean) << error.quantity;
+    EXPECT_LE(error.worst, error.mean * static_cast<double>(error.predictions)) << error.quantity;
+  }
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
