@@ -353,6 +353,7 @@ TEST(Fusion, AKernelWaitsForWhatSteersIt) {
   ASSERT_EQ(demands.size(), 2u);
   EXPECT_EQ(demands[0].name, "sizes");
   EXPECT_EQ(demands[1].source_layers, (std::vector<std::string>{"relu", "copy"}));
+  EXPECT_EQ(fuse(hand.graph, Runtime::ideal).layers.back().steering, std::vector{size});
 }
 
 // Eager modes keep the layers as they are, itemised or not.
@@ -367,6 +368,20 @@ TEST(Fusion, ItemisedOrNotTheGraphIsTheSame) {
       EXPECT_EQ(itemized.layers[i].name, fused.layers[i].name) << to_string(runtime);
     EXPECT_EQ(fused.layers.size() == graph.layers.size(), runtime == Runtime::torch_eager);
   }
+}
+
+// What is known of the sizes of a kernel is what is known of the worst of its layers.
+TEST(Fusion, AKernelIsAsUncertainAsItsLayers) {
+  HandGraph hand;
+  const TensorId x = hand.tensor("x", {8, 8}, Role::input);
+  const TensorId a = hand.tensor("a", {8, 8}), y = hand.tensor("y", {8, 8});
+  hand.layer("relu", {Elementwise{Function::relu, 64}}, {x}, a);
+  hand.layer("exp", {Elementwise{Function::exp, 64}}, {a}, y).shapes = ShapeSource::unknown;
+  hand.graph.outputs = {y};
+  const Graph fused = fuse(hand.graph, Runtime::ideal);
+  ASSERT_EQ(fused.layers.size(), 1u);
+  EXPECT_EQ(fused.layers[0].name, "relu + exp");
+  EXPECT_EQ(fused.layers[0].shapes, ShapeSource::unknown);
 }
 
 }  // namespace

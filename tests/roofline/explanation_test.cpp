@@ -338,5 +338,40 @@ TEST(MeasuredLayers, ContradictionsAreByHowFarTheyAreOff) {
   EXPECT_NE(contradiction_text(both.explanation).find("2 layers were faster"), std::string::npos);
 }
 
+// The usable bandwidth is the lower one, 100 GB/s; no run can be faster than the bus, 200 GB/s.
+TEST(ApplicableCeilings, TheBusBoundsWhatAnyRunCanDo) {
+  const ApplicableCeilings ceilings(made_up_ceilings());
+  EXPECT_EQ(*ceilings.usable_bytes_per_s(), 100e9);
+  const auto least_time = ceilings.least_time(Work{}, 40e9);
+  ASSERT_TRUE(least_time);
+  EXPECT_EQ(least_time->name, "DRAM");
+  EXPECT_DOUBLE_EQ(least_time->time_s, 0.2);
+  EXPECT_DOUBLE_EQ(*ceilings.roof_time_s(Work{}, 40e9), 0.4);
+  // Whichever is longer.
+  Work work;
+  add_flop(work, Unit::matrix, DType::fp16, 4e12);
+  EXPECT_DOUBLE_EQ(ceilings.least_time(work, 40e9)->time_s, 0.5);
+  EXPECT_EQ(ceilings.least_time(work, 40e9)->name, "FP16 matrix");
+}
+
+// A layer that only one side has is null on the other.
+TEST(Explanation, JsonOfADifferenceHasBothSides) {
+  Explanation before = made_up_explanation(), after = made_up_explanation();
+  after.layers.pop_back();
+  after.layers[0].time_s = 3e-3;
+  const Json json = to_json(diff(before, after));
+  const Json& rows = json.at("rows");
+  ASSERT_EQ(rows.size(), 5u);  // four layers and an overhead
+  EXPECT_EQ(rows[0].at("before").at("name"), "conv");
+  EXPECT_EQ(rows[0].at("after").at("time_s"), 3e-3);
+  EXPECT_NEAR(rows[0].at("time_s").get<double>(), 2e-3, 1e-12);
+  int alone = 0;
+  for (const Json& row : rows) {
+    EXPECT_FALSE(row.at("before").is_null());
+    alone += row.at("after").is_null();
+  }
+  EXPECT_EQ(alone, 1);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -326,5 +326,20 @@ TEST(FitEnergy, ACoefficientIsKnownUpToHalfOfAllEnergy) {
   EXPECT_NE(error_line([&] { fit_energy(rows, options); }), "no error");
 }
 
+// Twice the rows halve the variance; rows without scatter widen nothing, even where three rows
+// leave no freedom to see it.
+TEST(FitEnergy, ThreeRowsKnowAsMuchAsTheirNoise) {
+  const EnergyTerms truth{2e12, 200e9, 40e-12, 400e-12, 60, {}};
+  const std::vector<EnergyRow> three = {true_row(truth, 0.1), true_row(truth, 10),
+                                        true_row(truth, 1000)};
+  std::vector<EnergyRow> six = three;
+  six.insert(six.end(), three.begin(), three.end());
+  const EnergyFit once = fit_energy(three), twice = fit_energy(six);
+  const auto half = [](const Estimate& estimate) { return estimate.high - estimate.value; };
+  EXPECT_NEAR(half(once.joule_per_flop) / half(twice.joule_per_flop), std::sqrt(2), 1e-6);
+  EXPECT_NEAR(half(once.joule_per_byte) / half(twice.joule_per_byte), std::sqrt(2), 1e-6);
+  EXPECT_NEAR(half(once.constant_power_w) / half(twice.constant_power_w), std::sqrt(2), 1e-6);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
