@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -382,6 +383,23 @@ TEST(Fusion, AKernelIsAsUncertainAsItsLayers) {
   ASSERT_EQ(fused.layers.size(), 1u);
   EXPECT_EQ(fused.layers[0].name, "relu + exp");
   EXPECT_EQ(fused.layers[0].shapes, ShapeSource::unknown);
+}
+
+// Kernels of a training step belong to the pass of their layers, which is the same for all of them.
+TEST(Fusion, AKernelBelongsToThePassOfItsLayers) {
+  const Graph step = train(build_workload("resnet18"), {}).graph;
+  std::map<std::string, Pass> passes;
+  for (const Layer& layer : step.layers) passes[layer.name] = layer.pass;
+  int merged = 0, backward = 0;
+  for (const Layer& layer : fuse(step, Runtime::ideal).layers) {
+    if (layer.name.find(" + ") == std::string::npos) continue;
+    ++merged;
+    backward += layer.pass != Pass::forward;
+    for (const std::string& source : layer.sources)
+      EXPECT_EQ(layer.pass, passes.at(source)) << layer.name;
+  }
+  EXPECT_GT(merged, 10);
+  EXPECT_GT(backward, 0);
 }
 
 }  // namespace

@@ -270,5 +270,28 @@ TEST(CandidateModes, TheNearestStockMode) {
   EXPECT_EQ(nearest_stock(modes, wanted), 5u);
 }
 
+// SMs are switched by a reboot: a mode with the SMs and the clusters that are on now needs none,
+// whichever stock mode its clocks are from.
+TEST(CandidateModes, OnlyOtherSmsOrClustersNeedAReboot) {
+  for (const char* device : {"jetson-orin-nx-16gb", "jetson-orin-nx-8gb", "jetson-agx-orin-64gb"}) {
+    CandidateOptions options;
+    options.tuned = {false, false, false, true};
+    const CandidateModes modes = candidates_of(device, options);
+    const OperatingPoint now = modes.modes[*modes.default_mode].point;
+    std::size_t same = 0, other = 0;
+    for (const CandidateMode& mode : modes.modes) {
+      if (mode.point.gpu_units != now.gpu_units) {
+        EXPECT_EQ(mode.reach, Reach::reboot) << device << " " << request_text(mode.point);
+        ++other;
+      } else if (mode.point.cpu_hz.size() == now.cpu_hz.size()) {
+        EXPECT_EQ(mode.reach, Reach::live) << device << " " << request_text(mode.point);
+        ++same;
+      }
+    }
+    EXPECT_GT(same, 0u) << device;
+    EXPECT_GT(other, 0u) << device;
+  }
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

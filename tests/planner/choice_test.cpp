@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "planner/choosable.h"
@@ -352,6 +353,32 @@ TEST(ChoosableRows, PairsOfLimitsAreTheTightest) {
     }
   }
   EXPECT_GT(pairs, 6u);
+}
+
+// Rows that cannot pass are skipped without drawing them. Against a search that draws every row:
+// rows near the fastest have slowdowns of nearly nothing, which a draw multiplies.
+TEST(Choice, SkippingRowsLosesNothingUnderASlowdown) {
+  CandidateOptions options;
+  options.tuned = {true, true, false, false};
+  for (const Runtime runtime : {Runtime::tensorrt, Runtime::torch_eager}) {
+    const Planned planned("jetson-orin-nano-8gb", "resnet18", runtime, {1}, "", options);
+    const Sweep swept = sweep(planned.problem);
+    const auto draws = coefficient_draws(planned.problem.model, runtime, 60, 1);
+    SweepDraws sweep_draws(planned.problem, swept, draws);
+    Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
+    for (const double slowdown : {0.03, 0.05, 0.1, 0.2, 0.4, 1.0}) {
+      const Objective objective = least(Goal::power, {{LimitKind::slowdown, slowdown, 0, ""}});
+      double best = INFINITY;
+      for (std::size_t row = 0; row < swept.costs.size(); ++row)
+        if (planned.problem.candidates.is_eligible(row) && chooser.holds(row, objective))
+          best = std::min(best, service_at(planned.problem, swept, row, objective).mean_power_w);
+      const auto chosen = chooser.best(objective);
+      ASSERT_EQ(chosen.empty(), std::isinf(best)) << slowdown;
+      if (!chosen.empty()) {
+        EXPECT_LE(chosen.front().score, best * (1 + 2e-6)) << slowdown;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -222,6 +222,15 @@ TEST(PlannedConcurrency, DecodingTakesPowerOfItsOwn) {
   EXPECT_NEAR(fed.trainings_per_s, per_s, 1e-6);
   EXPECT_NEAR(fed.mean_w, plain.mean_w + per_s * 8e-3 * 0.5, 1e-6);
   EXPECT_DOUBLE_EQ(fed.peak_w, 12 + 4 * 0.5);
+  // Loaders slow the device down to 15 ms, and copying takes 8 ms, in which it idles beside a core.
+  run.input->pipeline.tensor_bytes = 1e6;
+  run.input->pipeline.copy_bytes_per_s = 1e9;
+  run.input->pipeline.device_slowdown = 1.5;
+  const ConcurrentTurns copied = turns_at(run, {1, 8}, cost, {}, 1);
+  EXPECT_NEAR(copied.turn_s, 23e-3, 1e-12);
+  EXPECT_NEAR(copied.trainings_per_s, 0.995 / 23e-3, 1e-6);
+  EXPECT_NEAR(copied.mean_w,
+              0.995 * (15 * 12 + 8 * 4.5) / 23 + 0.05 + copied.trainings_per_s * 8e-3 * 0.5, 1e-6);
   // Half of the time a request is served: the device idles for the rest, if nothing fits.
   run.input.reset();
   run.stream = {100, 0};

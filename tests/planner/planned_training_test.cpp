@@ -10,6 +10,7 @@
 #include "analyzer/training/training.h"
 #include "base/error.h"
 #include "planner/choice.h"
+#include "planner/comparison.h"
 #include "planner/problem.h"
 #include "planner/training/measured_input.h"
 #include "roofline/model/predict.h"
@@ -188,16 +189,26 @@ TEST(MeasuredInput, ReadersAreNeverMoreThanSerial) {
 // Facts of the chosen mode: its cores and clock, and queue and copy of a minibatch.
 TEST(PlannedTraining, StatesTheCoresAndTheResidual) {
   const Trained trained("ssd", 20e3);
-  const PlanResult result = trained.plan(least(Goal::energy));
-  const PlannedTraining& training = *result.plan.training;
-  const OperatingPoint& point = result.plan.chosen.point;
+  const PlanProblem& problem = trained.planned.problem;
+  const Sweep swept = sweep(problem);
+  SweepDraws none(problem, swept, {});
+  const std::size_t row = *problem.candidates.default_mode;
+  const OperatingPoint& point = problem.candidates.modes[row].point;
+  const PlannedTraining training = planned_training(problem, swept, none, row, BoundBy::memory);
   EXPECT_EQ(training.cores, *point.cpu_cores);
+  EXPECT_GT(training.cores, 1);
   EXPECT_EQ(training.core_hz, *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end()));
   EXPECT_EQ(training.minibatch, 16);
   // 16 images of 224x224x3 floats at 1.28 GB/s, and 7.2 million clocks of the queue.
   EXPECT_NEAR(training.residual_s, 16 * 3.0 * 224 * 224 * 4 / 1.28e9 + 7.2e6 / training.core_hz,
               1e-9);
   EXPECT_EQ(training.run.epochs, 10);
+  const auto rows = compare_modes(trained.planned.problem, least(Goal::energy), {.draws = 0});
+  ASSERT_EQ(rows.size(), 3u);
+  for (const ComparedRow& mode : rows) {
+    ASSERT_TRUE(mode.training) << mode.label;
+    EXPECT_GT(mode.training->later.time_s, 0) << mode.label;
+  }
 }
 
 // A medium that is twice as slow has twice the access time and half the rate.
@@ -248,6 +259,19 @@ TEST(PlannedTraining, EnergyAndPowerByHand) {
   EXPECT_NEAR(both.energy_j, (20 + 5 * 1.1 + 0.2 + later.energy_j) / 2, 1e-9);
   EXPECT_NEAR(both.run_s, 2 * both.time_s, 1e-9);
   EXPECT_EQ(both.latency_s, both.time_s);
+  // A slowdown of training is that of its epochs; beside inference that of a step.
+  PlanProblem problem;
+  problem.training = run;
+  problem.variants.resize(1);
+  problem.variants[0].batch = 10;
+  problem.candidates = single_mode(point);
+  problem.scenario = Scenario::training;
+  EXPECT_EQ(pace_s(problem, 0, 0, cost), both.time_s);
+  problem.scenario = Scenario::concurrent;
+  cost.training_s = 0.7;
+  EXPECT_EQ(pace_s(problem, 0, 0, cost), 0.7);
+  problem.scenario = Scenario::inference;
+  EXPECT_EQ(pace_s(problem, 0, 0, cost), 0.1);
   // Loaders decode beside the device, as many as there are cores for them.
   EXPECT_DOUBLE_EQ(both.peak_power_w, 20);
   run.pipeline.workers = 2;

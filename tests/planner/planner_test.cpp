@@ -435,6 +435,7 @@ TEST(Comparison, RanksTheStockModes) {
   for (const ComparedRow& row : rows) {
     ASSERT_TRUE(row.run);
     EXPECT_EQ(row.label, row.run->point.label);
+    EXPECT_FALSE(row.training);
     EXPECT_EQ(row.rank.has_value(), row.broken.empty()) << row.label;
     EXPECT_NEAR(row.score, 1 / row.run->service.samples_per_s, 1e-12);
     if (row.rank) ranked.push_back(&row);

@@ -55,5 +55,23 @@ TEST(PredictedTerms, OfARowAddUpToItsEnergy) {
   EXPECT_EQ(prediction.runtime, Runtime::torch_eager);
 }
 
+// A prediction names the clock that a cap leaves, not the one that was asked for.
+TEST(Prediction, HasTheClockThatTheCapLeaves) {
+  constexpr std::string_view card = "a100-40gb-pcie";
+  MachineModel model = model_of(card);
+  const NetworkLoad load = load_of("resnet101", Runtime::torch_eager, 128);
+  Conditions conditions;
+  conditions.point = point_of(card, "gpu=1410MHz");
+  conditions.point.cap_w.reset();
+  conditions.runtime = load.runtime;
+  const auto clock_under = [&](double cap_w) {
+    set_parameter(model, {"power_cap_w", cap_w, Source::datasheet});
+    return *predict(model, load, conditions, {.draws = 0, .rows = RowDetail::none}).point.gpu_hz;
+  };
+  EXPECT_EQ(clock_under(1000), 1410e6);
+  EXPECT_LT(clock_under(150), 1300e6);
+  EXPECT_GT(clock_under(150), clock_under(120));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -331,5 +331,23 @@ TEST(Step, AGovernorKeepsTheLoadAtItsTarget) {
   EXPECT_EQ(clock_at(0.5), 1e9);
 }
 
+// The cores of a CPU do the work, at the clock of the fastest cluster.
+TEST(Step, ACpuWorksWithItsCores) {
+  Coefficients machine;
+  machine.processor = Processor::cpu;
+  machine.memory_bytes_per_s = 20e9;
+  OperatingPoint point;
+  point.cpu_hz = {1e9, 2e9};
+  point.cpu_cores = 6;
+  point.gpu_hz = 3e9;
+  point.gpu_units = 16;
+  const DevicePoint device = device_point(machine, point);
+  EXPECT_EQ(device.units, 6);
+  EXPECT_EQ(device.hz, 2e9);
+  EXPECT_EQ(device.peak_bytes_per_s, 20e9);
+  point.cpu_cores.reset();
+  EXPECT_THROW(device_point(machine, point), Error);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
