@@ -209,5 +209,22 @@ TEST(MachineSources, AMeasuredBoardIsTheCatalogsCorrected) {
   EXPECT_THAT(none.notes, Not(Contains(HasSubstr("is not used"))));
 }
 
+// The board's own curve of voltages, which no two lines follow, at the clocks whose power was read.
+TEST(SweepModel, FindsTheVoltages) {
+  const TrueBoard board;
+  Profile profile = swept(board);
+  const auto power_of = [&] {
+    return coefficients(fit_modes(orin_prior(), profile), Runtime::ideal).power;
+  };
+  const Power power = power_of();
+  EXPECT_EQ(power.voltage_by_clock.size(), 6u);
+  for (const double hz : {306e6, 510e6, 714e6, 918e6, 1122e6, 1300.5e6})
+    EXPECT_NEAR(relative_voltage(power, hz) / board.volt(hz), 1, 0.03) << hz;
+  // Two clocks with power are too few for a curve.
+  for (ProfileMode& mode : profile.modes)
+    if (*mode.mode.gpu_hz < 1e9) mode.sweep.clear();
+  EXPECT_TRUE(power_of().voltage_by_clock.empty());
+}
+
 }  // namespace
 }  // namespace ridgeline::testing
