@@ -434,6 +434,7 @@ class Fuser {
       if (std::find(folded_into.begin(), folded_into.end(), index) != folded_into.end())
         add_bias(result.parts.back().op);
       add_inputs(result, layer, group, is_folded);
+      add_steering(result, layer, group);
       for (const TensorId id : layer.outputs)
         if (leaves(id, group)) result.outputs.push_back(id);
     }
@@ -519,6 +520,15 @@ class Fuser {
       if (is_folded && i > 0 && i != shift) continue;
       if (std::find(result.inputs.begin(), result.inputs.end(), id) == result.inputs.end())
         result.inputs.push_back(id);
+    }
+  }
+
+  // A kernel waits for what steers any of its layers.
+  void add_steering(Layer& result, const Layer& layer, const FusionGroup& group) const {
+    for (const TensorId id : layer.steering) {
+      const bool is_made_inside = producer_[id] != no_index && in(group, producer_[id]);
+      if (!is_made_inside && std::ranges::find(result.steering, id) == result.steering.end())
+        result.steering.push_back(id);
     }
   }
 

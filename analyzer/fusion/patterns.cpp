@@ -160,7 +160,6 @@ Layer without_work(const Layer& layer) {
   Layer result;
   result.name = layer.name;
   result.origin = layer.origin;
-  result.steering = layer.steering;
   result.module = layer.module;
   result.bookkeeping = layer.bookkeeping;
   result.scope = layer.scope;

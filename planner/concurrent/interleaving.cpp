@@ -37,7 +37,7 @@ struct Started {
 Started run_windows(double window_s, double busy_s, double training_s, double allowed_s,
                     double jitter_s) {
   Started result;
-  double late_s = 0, trainings = 0;
+  double late_s = 0, beyond_s = 0, trainings = 0;
   const int most = jitter_s > 0 ? jittered_windows : most_windows;
   int windows = 0;
   do {
@@ -50,10 +50,12 @@ Started run_windows(double window_s, double busy_s, double training_s, double al
     const double wanted = std::ceil((full_s - now_s) / training_s - 1e-9);
     const double started = std::max(0.0, std::min(in_time, wanted));
     trainings += started;
+    beyond_s = std::max(0.0, now_s + started * training_s - window_s);
     late_s = std::max(now_s + started * training_s, full_s) - window_s;
     result.latest_s = std::max(result.latest_s, late_s);
   } while (++windows < most && (jitter_s > 0 || late_s > 0));  // until one starts as the first did
-  result.per_window = trainings / windows;
+  // What the last window runs beyond its end belongs to the next.
+  result.per_window = std::max(0.0, trainings - beyond_s / training_s) / windows;
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -294,6 +295,111 @@ TEST(Fusion, ACastToTheSameTypeIsNothing) {
 TEST(Fusion, EagerModeFusesNothing) {
   for (const Runtime runtime : {Runtime::torch_eager, Runtime::torch_eager_hooks})
     EXPECT_TRUE(itemized_fusion(build_workload("resnet50"), runtime).applied.empty());
+}
+
+// Graphs written layer by layer.
+struct HandGraph {
+  Graph graph;
+
+  TensorId tensor(const char* name, Shape shape, Role role = Role::activation) {
+    Tensor& added = graph.tensors.emplace_back();
+    added.name = name;
+    added.type = ElementType::fp32;
+    added.shape = std::move(shape);
+    added.source = ShapeSource::fixed;
+    added.role = role;
+    if (role == Role::input) graph.inputs.push_back(graph.tensors.size() - 1);
+    return graph.tensors.size() - 1;
+  }
+
+  Layer& layer(const char* name, std::vector<Op> ops, std::vector<TensorId> in, TensorId out) {
+    Layer& added = graph.layers.emplace_back();
+    added.name = name;
+    for (Op& op : ops) added.parts.push_back({std::move(op), DType::fp32});
+    added.inputs = std::move(in);
+    added.outputs = {out};
+    return added;
+  }
+};
+
+// Four rows of a table of a hundred, with a position added to each, then an activation: one loop,
+// which reads four rows, not the table.
+TEST(Fusion, ALookUpReadsItsRowsOnly) {
+  HandGraph hand;
+  const TensorId table = hand.tensor("table", {100, 8}, Role::weight);
+  const TensorId ids = hand.tensor("ids", {4}, Role::input);
+  const TensorId rows = hand.tensor("rows", {4, 8}), y = hand.tensor("y", {4, 8});
+  hand.layer("embed", {Gather{32}, Elementwise{Function::add, 32}}, {table, ids}, rows);
+  hand.layer("relu", {Elementwise{Function::relu, 32}}, {rows}, y);
+  hand.graph.outputs = {y};
+  const auto demands = lower(hand.graph, Runtime::ideal);
+  ASSERT_EQ(demands.size(), 1u);
+  EXPECT_EQ(demands[0].work.weight_bytes_read + demands[0].work.bytes_read, 4 * 32 + 4 * 4);
+  EXPECT_EQ(demands[0].work.bytes_written, 4 * 32);
+}
+
+// The size of a copy may be computed by another kernel, which must have run before the kernel that
+// the copy is part of.
+TEST(Fusion, AKernelWaitsForWhatSteersIt) {
+  HandGraph hand;
+  const TensorId x = hand.tensor("x", {8, 8}, Role::input);
+  const TensorId z = hand.tensor("z", {64, 8}, Role::input);
+  const TensorId a = hand.tensor("a", {8, 8}), size = hand.tensor("size", {64, 1});
+  const TensorId y = hand.tensor("y", {8, 8});
+  hand.layer("relu", {Elementwise{Function::relu, 64}}, {x}, a);
+  hand.layer("sizes", {Sort{}}, {z}, size);
+  hand.layer("copy", {Copy{}}, {a}, y).steering = {size};
+  hand.graph.outputs = {y};
+  const auto demands = lower(hand.graph, Runtime::ideal);
+  ASSERT_EQ(demands.size(), 2u);
+  EXPECT_EQ(demands[0].name, "sizes");
+  EXPECT_EQ(demands[1].source_layers, (std::vector<std::string>{"relu", "copy"}));
+  EXPECT_EQ(fuse(hand.graph, Runtime::ideal).layers.back().steering, std::vector{size});
+}
+
+// Eager modes keep the layers as they are, itemised or not.
+TEST(Fusion, ItemisedOrNotTheGraphIsTheSame) {
+  const Graph graph = build_workload("mobilenet_v3_small");
+  for (const Runtime runtime : {Runtime::torch_eager, Runtime::torch_compiled, Runtime::tensorrt,
+                                Runtime::onnxruntime, Runtime::ideal}) {
+    const Graph fused = fuse(graph, runtime);
+    const Graph itemized = itemized_fusion(graph, runtime).graph;
+    ASSERT_EQ(itemized.layers.size(), fused.layers.size()) << to_string(runtime);
+    for (std::size_t i = 0; i < fused.layers.size(); ++i)
+      EXPECT_EQ(itemized.layers[i].name, fused.layers[i].name) << to_string(runtime);
+    EXPECT_EQ(fused.layers.size() == graph.layers.size(), runtime == Runtime::torch_eager);
+  }
+}
+
+// What is known of the sizes of a kernel is what is known of the worst of its layers.
+TEST(Fusion, AKernelIsAsUncertainAsItsLayers) {
+  HandGraph hand;
+  const TensorId x = hand.tensor("x", {8, 8}, Role::input);
+  const TensorId a = hand.tensor("a", {8, 8}), y = hand.tensor("y", {8, 8});
+  hand.layer("relu", {Elementwise{Function::relu, 64}}, {x}, a);
+  hand.layer("exp", {Elementwise{Function::exp, 64}}, {a}, y).shapes = ShapeSource::unknown;
+  hand.graph.outputs = {y};
+  const Graph fused = fuse(hand.graph, Runtime::ideal);
+  ASSERT_EQ(fused.layers.size(), 1u);
+  EXPECT_EQ(fused.layers[0].name, "relu + exp");
+  EXPECT_EQ(fused.layers[0].shapes, ShapeSource::unknown);
+}
+
+// Kernels of a training step belong to the pass of their layers, which is the same for all of them.
+TEST(Fusion, AKernelBelongsToThePassOfItsLayers) {
+  const Graph step = train(build_workload("resnet18"), {}).graph;
+  std::map<std::string, Pass> passes;
+  for (const Layer& layer : step.layers) passes[layer.name] = layer.pass;
+  int merged = 0, backward = 0;
+  for (const Layer& layer : fuse(step, Runtime::ideal).layers) {
+    if (layer.name.find(" + ") == std::string::npos) continue;
+    ++merged;
+    backward += layer.pass != Pass::forward;
+    for (const std::string& source : layer.sources)
+      EXPECT_EQ(layer.pass, passes.at(source)) << layer.name;
+  }
+  EXPECT_GT(merged, 10);
+  EXPECT_GT(backward, 0);
 }
 
 }  // namespace

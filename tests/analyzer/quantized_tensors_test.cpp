@@ -296,5 +296,29 @@ TEST(QuantizedTensors, SavingsAddUp) {
   EXPECT_GT(saved, 0);
 }
 
+// A pool moves bytes: it reads and writes quantised elements, and the step comes after it, on a
+// quarter of them.
+TEST(QuantizedTensors, APoolMovesQuantisedElements) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 8, 6, 6}).output("y");
+  model.initializer("s", ElementType::fp32, {}).zeros();
+  model.initializer("z", ElementType::int8, {}).zeros();
+  model.node("QuantizeLinear", {"x", "s", "z"}, {"xq"}).name("q");
+  model.node("DequantizeLinear", {"xq", "s", "z"}, {"xd"}).name("dq");
+  model.node("MaxPool", {"xd"}, {"m"})
+      .name("pool")
+      .attribute("kernel_shape", {2, 2})
+      .attribute("strides", {2, 2});
+  model.node("Erf", {"m"}, {"y"}).name("erf");
+  const auto demands = lower(imported(model).graph, Runtime::tensorrt);
+  ASSERT_EQ(demands.size(), 3u);
+  EXPECT_EQ(demands[0].name, "q");
+  EXPECT_EQ(demands[1].name, "pool");
+  EXPECT_EQ(demands[1].work.bytes_read, 8 * 6 * 6);
+  EXPECT_EQ(demands[1].work.bytes_written, 8 * 3 * 3);
+  EXPECT_EQ(demands[2].work.bytes_read - demands[2].work.weight_bytes_read, 8 * 3 * 3);
+  EXPECT_EQ(demands[2].work.bytes_written, 4 * 8 * 3 * 3);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -196,5 +196,25 @@ TEST(OnnxruntimeNodes, AnRmsNormByReciprocalIsNotOneNode) {
   }
 }
 
+// The split that two slices become is named for both.
+TEST(OnnxruntimeNodes, ASplitKeepsTheNamesOfItsSlices) {
+  OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {1, 8, 6}).output("y").output("z");
+  const auto constant = [&](const char* name, std::int64_t value) {
+    model.initializer(name, ElementType::int64, {1}).ints({value});
+  };
+  constant("zero", 0);
+  constant("axis", 1);
+  constant("middle", 4);
+  constant("last", 8);
+  model.node("Slice", {"x", "zero", "middle", "axis"}, {"a"}).name("first half");
+  model.node("Slice", {"x", "middle", "last", "axis"}, {"b"}).name("second half");
+  model.node("Erf", {"a"}, {"y"});
+  model.node("Erf", {"b"}, {"z"});
+  const auto demands = lower(imported(model).graph, Runtime::onnxruntime);
+  ASSERT_FALSE(demands.empty());
+  EXPECT_EQ(demands[0].source_layers, (std::vector<std::string>{"first half", "second half"}));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <variant>
 
 #include "analyzer/count/count.h"
 #include "analyzer/fusion/fusion.h"
@@ -369,6 +371,51 @@ TEST(Training, EveryNetworkHasAGradient) {
     for (const std::string& layer : training.without_gradient)
       ADD_FAILURE() << workload.name << ": no gradient of " << layer;
   }
+}
+
+// C = A B with A of 8x16 and B of 16x4: the gradient of each operand is a product as large as it.
+TEST(Training, EachOperandHasAGradientOfItsSize) {
+  testing::OnnxBuilder model;
+  model.opset(17).input("x", ElementType::fp32, {8, 8}).input("y", ElementType::fp32, {16, 8});
+  model.initializer("v", ElementType::fp32, {8, 16});
+  model.initializer("w", ElementType::fp32, {8, 4});
+  model.node("MatMul", {"x", "v"}, {"a"}).name("a");
+  model.node("MatMul", {"y", "w"}, {"b"}).name("b");
+  model.node("MatMul", {"a", "b"}, {"c"}).name("product");
+  model.output("c");
+  const Training training = train(testing::imported(model).graph, {});
+  std::map<std::int64_t, std::int64_t> inner_of_size;
+  for (const Layer& layer : training.graph.layers) {
+    if (!layer.name.starts_with("product") || layer.pass == Pass::forward) continue;
+    ASSERT_EQ(layer.parts.size(), 1u) << layer.name;
+    const MatMul& gradient = std::get<MatMul>(layer.parts.front().op);
+    inner_of_size[gradient.m * gradient.n] = gradient.k;
+  }
+  EXPECT_EQ(inner_of_size, (std::map<std::int64_t, std::int64_t>{{8 * 16, 4}, {16 * 4, 8}}));
+}
+
+// Every summand of a sum has the gradient of the sum; those of a mean are divided.
+TEST(Training, TheGradientOfASumIsTheSameForAllSummands) {
+  const auto backward_flop = [](const char* reduction) {
+    testing::OnnxBuilder model;
+    model.opset(17).input("x", ElementType::fp32, {8, 8});
+    model.initializer("w", ElementType::fp32, {8, 16});
+    model.integers("axes", {1});
+    model.node("MatMul", {"x", "w"}, {"a"});
+    if (std::string_view(reduction) == "ReduceSum")
+      model.node(reduction, {"a", "axes"}, {"y"}).name("reduce");
+    else
+      model.node(reduction, {"a"}, {"y"}).name("reduce").attribute("axes", {1});
+    model.output("y");
+    const Training training = train(testing::imported(model).graph, {});
+    double flop = 0;
+    for (const Layer& layer : training.graph.layers)
+      if (layer.name.starts_with("reduce") && layer.pass != Pass::forward)
+        flop += total_flop(count_layer(training.graph, layer, default_weights()));
+    return flop;
+  };
+  EXPECT_EQ(backward_flop("ReduceSum"), 0);
+  EXPECT_EQ(backward_flop("ReduceMean"), 8 * 16);
 }
 
 }  // namespace

@@ -567,5 +567,13 @@ RC_GTEST_PROP(ModeSpaceProperties, RequestsEndOnLockableSteps, ()) {
   }
 }
 
+// Half a percent is how boards round; the next step is never that near.
+TEST(ClockTable, ClocksWithinHalfAPercentAreTheSame) {
+  EXPECT_TRUE(same_clock(1000e6, 1004.9e6));
+  EXPECT_TRUE(same_clock(1004.9e6, 1000e6));
+  EXPECT_FALSE(same_clock(1000e6, 1006e6));
+  EXPECT_FALSE(same_clock(1006e6, 1000e6));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -6,6 +6,7 @@
 
 #include "base/text_file.h"
 #include "devices/modes/mode_grid.h"
+#include "devices/nvpmodel/check.h"
 #include "devices/nvpmodel/generation.h"
 #include "devices/nvpmodel/stated_mode.h"
 #include "devices/nvpmodel/write.h"
@@ -290,6 +291,47 @@ TEST(NvpmodelDiff, IsAppliedByPatch) {
 TEST(NvpmodelDiff, IsEmptyWhereTheModeIsThere) {
   const Configuration file = nvpmodel::parse_configuration(sample_configuration(), "my.conf");
   EXPECT_EQ(nvpmodel::unified_diff(sample_configuration(), file, *file.model(4), "my.conf"), "");
+}
+
+// A file of the catalog's own modes is as it was shipped; what a user changed is named.
+TEST(NvpmodelCheck, NamesWhatWasChanged) {
+  const Loaded orin("jetson-agx-orin-64gb");
+  nvpmodel::Reading reading;
+  reading.configuration = orin.file();
+  const auto checked = [&] { return nvpmodel::check(reading, orin.device, orin.configuration); };
+  const nvpmodel::CheckReport shipped = checked();
+  ASSERT_EQ(shipped.modes.size(), reading.configuration.models.size());
+  for (std::size_t i = 0; i < shipped.modes.size(); ++i) {
+    EXPECT_EQ(shipped.modes[i].name, reading.configuration.models[i].name);
+    EXPECT_EQ(shipped.modes[i].origin, nvpmodel::ModeOrigin::stock) << shipped.modes[i].name;
+    EXPECT_THAT(shipped.modes[i].differences, ::testing::IsEmpty()) << shipped.modes[i].name;
+  }
+  EXPECT_THAT(shipped.missing, ::testing::IsEmpty());
+  EXPECT_THAT(shipped.findings, ::testing::IsEmpty());
+
+  auto& models = reading.configuration.models;
+  const auto thirty = std::find_if(models.begin(), models.end(), [](const auto& model) {
+    return nvpmodel::label_of(model.name) == "30W";
+  });
+  ASSERT_NE(thirty, models.end());
+  for (nvpmodel::Statement& statement : thirty->statements) {
+    if (statement.parameter == "GPU" && statement.argument == "MAX_FREQ")
+      statement.value = "510000000";
+    if (statement.parameter == "CPU_A78_0" && statement.argument == "MIN_FREQ")
+      statement.value = "806400";
+  }
+  const nvpmodel::CheckReport changed = checked();
+  const auto& mode = changed.modes[static_cast<std::size_t>(thirty - models.begin())];
+  EXPECT_EQ(mode.origin, nvpmodel::ModeOrigin::changed);
+  EXPECT_EQ(mode.mode.point.gpu_hz, 510e6);
+  EXPECT_THAT(mode.differences, ElementsAre(HasSubstr("gpu 612 MHz → 510 MHz"),
+                                            HasSubstr("cpu minimum 729.6 MHz → 806.4 MHz")));
+  // Another name is another mode, and the stock one is missing.
+  thirty->name = "MODE_MINE";
+  const nvpmodel::CheckReport renamed = checked();
+  EXPECT_EQ(renamed.modes[static_cast<std::size_t>(thirty - models.begin())].origin,
+            nvpmodel::ModeOrigin::added);
+  EXPECT_THAT(renamed.missing, ElementsAre("30W"));
 }
 
 }  // namespace

@@ -62,8 +62,10 @@ TEST(CpuPower, SweepRowsAndRestHavePower) {
 TEST(CoreClock, IsThatOfACore) {
   cpu::CoreClock clock;
   // Whoever shares the core can only make it look slower: the best of several readings counts.
-  double hz = 0;
-  for (int i = 0; i < 50 && hz <= 1e8; ++i) hz = std::max(hz, clock.read_hz());
+  constexpr double patience_s = 10;
+  const double start_s = steady_seconds();
+  double hz = clock.read_hz();
+  while (hz <= 1e8 && steady_seconds() - start_s < patience_s) hz = std::max(hz, clock.read_hz());
   EXPECT_GT(hz, 1e8);
   EXPECT_LT(hz, 1e10);
 }

@@ -148,5 +148,13 @@ TEST(Plan, RoofsAndSlopesOfAllCoresAreTheMostImportant) {
   EXPECT_LT(first(Section::memory, 1), first(Section::launch, 4));
 }
 
+// A team of one thread has nobody to wait for.
+TEST(Plan, LaunchingIsMeasuredWithSeveralThreads) {
+  std::set<int> counts;
+  for (const PlannedTrial& trial : plan(options({"launch"}), four_cores()))
+    counts.insert(trial.threads);
+  EXPECT_EQ(counts, (std::set<int>{2, 4}));
+}
+
 }  // namespace
 }  // namespace ridgeline::cpu

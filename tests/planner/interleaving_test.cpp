@@ -75,5 +75,57 @@ TEST(Interleaving, MoreLatencyNeverTrainsLessAndPowerIsTheSumOfItsParts) {
   }
 }
 
+// A request every 20 ms takes 10 ms, training steps of 30 ms. With 30 ms from request to result a
+// step may end 20 ms late, and two requests follow until the next: one step in three windows, half
+// of the time for training and half for inference.
+TEST(Interleaving, AStepThatIsLongerThanAWindow) {
+  Turns turns;
+  turns.inference_s = 10e-3;
+  turns.training_s = 30e-3;
+  turns.inference_w = 20;
+  turns.training_w = 30;
+  turns.idle_w = 5;
+  const Interleaving at = interleave({50, 0}, turns, 30e-3);
+  EXPECT_TRUE(at.feasible);
+  EXPECT_NEAR(at.trainings_per_s, 1 / 60e-3, 1e-9);
+  EXPECT_NEAR(at.latency_s, 30e-3, 1e-12);
+  EXPECT_NEAR(at.slack_s, 20e-3, 1e-12);
+  EXPECT_NEAR(at.idle_share, 0, 1e-12);
+  EXPECT_NEAR(at.mean_w, 0.5 * 20 + 0.5 * 30, 1e-9);
+  EXPECT_EQ(at.peak_w, 30);
+  // A millisecond less, and no step fits: the device idles half of the time.
+  const Interleaving late = interleave({50, 0}, turns, 29e-3);
+  EXPECT_TRUE(late.feasible);
+  EXPECT_EQ(late.trainings_per_s, 0);
+  EXPECT_NEAR(late.latency_s, 10e-3, 1e-12);
+  EXPECT_NEAR(late.idle_share, 0.5, 1e-12);
+  EXPECT_NEAR(late.mean_w, 0.5 * 20 + 0.5 * 5, 1e-9);
+  EXPECT_EQ(late.peak_w, 20);
+  // Without a limit the device never idles.
+  const Interleaving free = interleave({50, 0}, turns, 1);
+  EXPECT_NEAR(free.trainings_per_s, 0.5 / 30e-3, 1e-9);
+  // Nothing to train: inference alone.
+  turns.training_s = 0;
+  EXPECT_EQ(interleave({50, 0}, turns, 1).trainings_per_s, 0);
+}
+
+// Steps that are longer than a window run into the next ones; they count once.
+TEST(Interleaving, TheDeviceIsNeverBusierThanAllOfItsTime) {
+  int late = 0;
+  for (const double jitter_s : {0.0, 0.5e-3, 2e-3, 5e-3})
+    for (const double training_s : {3e-3, 9e-3, 31e-3, 70e-3, 200e-3})
+      for (const double limit_s : {20e-3, 60e-3, 120e-3, 400e-3}) {
+        Turns turns;
+        turns.inference_s = 8e-3;
+        turns.training_s = training_s;
+        const Interleaving at = interleave({50, jitter_s}, turns, limit_s);
+        if (!at.feasible) continue;
+        EXPECT_LE(at.trainings_per_s * training_s + 50 * turns.inference_s, 1 + 1e-9)
+            << jitter_s << " " << training_s << " " << limit_s;
+        late += at.trainings_per_s > 0 && training_s > 20e-3;
+      }
+  EXPECT_GT(late, 10);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

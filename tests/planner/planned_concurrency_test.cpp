@@ -169,5 +169,77 @@ TEST(PlannedConcurrency, WithoutTimeForAStepTheLatencyIsToBeRelaxed) {
   EXPECT_LT(slow.mean_w, free.mean_w);
 }
 
+// What the plan says of the turns: how much of the device each takes, and what is left.
+TEST(PlannedConcurrency, SharesOfTheDeviceAddUp) {
+  PlanOptions options;
+  options.draws = 10;
+  const PlanProblem& problem = both().planned.problem;
+  const PlanResult result = both().planned.plan(within(limit_s, 15), options);
+  const PlannedConcurrency& beside = *result.plan.concurrent;
+  EXPECT_EQ(beside.run.stream.requests_per_s, 30);
+  EXPECT_TRUE(beside.minibatch == 4 || beside.minibatch == 8);
+  const BatchCost& cost = result.sweep.costs[chosen_row(result)];
+  EXPECT_NEAR(beside.inference_share,
+              cost.time_s * 30 / static_cast<double>(result.plan.chosen.batch), 1e-12);
+  EXPECT_NEAR(beside.training_share, beside.turns.trainings_per_s * cost.training_s, 1e-12);
+  EXPECT_NEAR(beside.training_share + beside.inference_share + beside.turns.idle_share, 1, 1e-9);
+  EXPECT_NEAR(beside.samples_per_s.value,
+              beside.turns.trainings_per_s * static_cast<double>(beside.minibatch), 1e-9);
+  EXPECT_LE(beside.latency_s.value, limit_s);
+  EXPECT_NEAR(beside.step_s.value, cost.training_s, 1e-12);
+  EXPECT_NEAR(beside.step_w->value, cost.training_w, 1e-9);
+  EXPECT_NEAR(beside.step_j->value, cost.training_w * cost.training_s, 1e-9);
+  EXPECT_NEAR(beside.mean_power_w->value, beside.turns.mean_w, 1e-9);
+  EXPECT_EQ(problem.variants.size(), 4u);
+}
+
+// Training by hand: no request for a second, then 5 ms of inference; steps of 10 ms whose samples
+// take a core of 1 GHz 1 ms each, 8 of them at 0.5 W.
+TEST(PlannedConcurrency, DecodingTakesPowerOfItsOwn) {
+  ConcurrentRun run;
+  run.stream = {1, 0};
+  BatchCost cost{.time_s = 5e-3, .power_w = 10, .idle_w = 4};
+  cost.core_hz = 1e9;
+  cost.core_w = 0.5;
+  cost.training_s = 10e-3;
+  cost.training_w = 12;
+  const double per_s = 0.995 / 10e-3;
+  const ConcurrentTurns plain = turns_at(run, {1, 8}, cost, {}, 1);
+  EXPECT_NEAR(plain.trainings_per_s, per_s, 1e-6);
+  EXPECT_NEAR(plain.mean_w, 0.995 * 12 + 0.005 * 10, 1e-6);
+  EXPECT_EQ(plain.turn_s, 10e-3);
+  run.input = TrainingRun{};
+  run.input->dataset = {1e6, 1};
+  run.input->pipeline.medium = storage_medium("ram").cost;
+  run.input->pipeline.workers = 4;
+  run.input->pipeline.cores = 6;
+  run.input->pipeline.decode_clocks = 1e6;
+  run.input->pipeline.tensor_bytes = 0;
+  run.input->pipeline.queue_clocks = 0;
+  run.input->pipeline.device_slowdown = 1;
+  const ConcurrentTurns fed = turns_at(run, {1, 8}, cost, {}, 1);
+  EXPECT_EQ(fed.lost_to_input, 0);
+  EXPECT_NEAR(fed.trainings_per_s, per_s, 1e-6);
+  EXPECT_NEAR(fed.mean_w, plain.mean_w + per_s * 8e-3 * 0.5, 1e-6);
+  EXPECT_DOUBLE_EQ(fed.peak_w, 12 + 4 * 0.5);
+  // Loaders slow the device down to 15 ms, and copying takes 8 ms, in which it idles beside a core.
+  run.input->pipeline.tensor_bytes = 1e6;
+  run.input->pipeline.copy_bytes_per_s = 1e9;
+  run.input->pipeline.device_slowdown = 1.5;
+  const ConcurrentTurns copied = turns_at(run, {1, 8}, cost, {}, 1);
+  EXPECT_NEAR(copied.turn_s, 23e-3, 1e-12);
+  EXPECT_NEAR(copied.trainings_per_s, 0.995 / 23e-3, 1e-6);
+  EXPECT_NEAR(copied.mean_w,
+              0.995 * (15 * 12 + 8 * 4.5) / 23 + 0.05 + copied.trainings_per_s * 8e-3 * 0.5, 1e-6);
+  // Half of the time a request is served: the device idles for the rest, if nothing fits.
+  run.input.reset();
+  run.stream = {100, 0};
+  const ConcurrentTurns idle = turns_at(run, {1, 8}, cost, {}, 6e-3);
+  EXPECT_EQ(idle.trainings_per_s, 0);
+  EXPECT_NEAR(idle.mean_w, 0.5 * 10 + 0.5 * 4, 1e-9);
+  // The least latency with a step: one that begins just before a request, less the idle time.
+  EXPECT_NEAR(idle.needed_latency_s, 5e-3 + 10e-3 + 5e-3 - 10e-3, 1e-12);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

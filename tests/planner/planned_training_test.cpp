@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/training/training.h"
 #include "base/error.h"
 #include "planner/choice.h"
+#include "planner/comparison.h"
 #include "planner/problem.h"
 #include "planner/training/measured_input.h"
 #include "roofline/model/predict.h"
@@ -170,6 +172,112 @@ TEST(MeasuredInput, GivesBackTheMediumThatWasMeasured) {
   EXPECT_EQ(measured_medium(profile, "board.json")->cost.serial_share, 1);
   profile.modes[0].storage.resize(1);
   EXPECT_FALSE(measured_medium(profile, "board.json"));
+}
+
+// Two readers that disturb each other are no slower than one that reads twice as much.
+TEST(MeasuredInput, ReadersAreNeverMoreThanSerial) {
+  ProfileMode mode;
+  mode.storage = {storage_row("sequential", 1, 1 << 20, 100e6),
+                  storage_row("samples", 1, 100000, 50e6), storage_row("samples", 2, 100000, 20e6)};
+  Profile profile;
+  profile.modes = {mode};
+  EXPECT_EQ(measured_medium(profile, "board.json")->cost.serial_share, 1);
+  profile.modes[0].storage[2] = storage_row("samples", 2, 100000, 500e6);  // from a cache
+  EXPECT_EQ(measured_medium(profile, "board.json")->cost.serial_share, 0);
+}
+
+// Facts of the chosen mode: its cores and clock, and queue and copy of a minibatch.
+TEST(PlannedTraining, StatesTheCoresAndTheResidual) {
+  const Trained trained("ssd", 20e3);
+  const PlanProblem& problem = trained.planned.problem;
+  const Sweep swept = sweep(problem);
+  SweepDraws none(problem, swept, {});
+  const std::size_t row = *problem.candidates.default_mode;
+  const OperatingPoint& point = problem.candidates.modes[row].point;
+  const PlannedTraining training = planned_training(problem, swept, none, row, BoundBy::memory);
+  EXPECT_EQ(training.cores, *point.cpu_cores);
+  EXPECT_GT(training.cores, 1);
+  EXPECT_EQ(training.core_hz, *std::max_element(point.cpu_hz.begin(), point.cpu_hz.end()));
+  EXPECT_EQ(training.minibatch, 16);
+  // 16 images of 224x224x3 floats at 1.28 GB/s, and 7.2 million clocks of the queue.
+  EXPECT_NEAR(training.residual_s, 16 * 3.0 * 224 * 224 * 4 / 1.28e9 + 7.2e6 / training.core_hz,
+              1e-9);
+  EXPECT_EQ(training.run.epochs, 10);
+  const auto rows = compare_modes(trained.planned.problem, least(Goal::energy), {.draws = 0});
+  ASSERT_EQ(rows.size(), 3u);
+  for (const ComparedRow& mode : rows) {
+    ASSERT_TRUE(mode.training) << mode.label;
+    EXPECT_GT(mode.training->later.time_s, 0) << mode.label;
+  }
+}
+
+// A medium that is twice as slow has twice the access time and half the rate.
+TEST(PlannedTraining, ASlowerMediumIsSlowerInAllItsParts) {
+  TrainingRun run;
+  run.pipeline.medium = {100e6, 4e-3, 0.5};
+  run.pipeline.cores = 6;
+  BatchCost cost;
+  cost.core_hz = 1e9;
+  cost.host_s = 3e-3;
+  cost.fetch_scale = 2;
+  OperatingPoint point;
+  const InputPipeline pipeline = pipeline_at(run, cost, point);
+  EXPECT_EQ(pipeline.medium.access_s, 8e-3);
+  EXPECT_EQ(pipeline.medium.bytes_per_s, 50e6);
+  EXPECT_EQ(pipeline.core_hz, 1e9);
+  EXPECT_EQ(pipeline.host_s, 3e-3);
+  EXPECT_EQ(pipeline.cores, 6);  // where the mode does not say
+  point.cpu_cores = 2;
+  EXPECT_EQ(pipeline_at(run, cost, point).cores, 2);
+}
+
+// Two epochs by hand: 10 steps of 0.1 s at 20 W and 0.01 s of copying each, in which the device
+// idles at 5 W and a core takes 2 W. The first epoch also reads for 1 s.
+TEST(PlannedTraining, EnergyAndPowerByHand) {
+  TrainingRun run;
+  run.dataset = {100, 1e6};
+  run.pipeline.medium = {100e6, 0, 1};
+  run.pipeline.tensor_bytes = 1e6;
+  run.pipeline.copy_bytes_per_s = 1e9;
+  run.pipeline.free_memory_bytes = 200e6;
+  BatchCost cost{.time_s = 0.1, .power_w = 20, .idle_w = 5};
+  cost.core_hz = 1e9;
+  cost.core_w = 2;
+  OperatingPoint point;
+  point.cpu_cores = 4;
+  const double cached_s = 100 * fetch_s(cached_fetch, 1e6);
+  const Service later = training_service(run, 10, cost, point);
+  EXPECT_NEAR(later.time_s, 1 + 0.1 + cached_s, 1e-9);
+  EXPECT_NEAR(later.energy_j, 20 + 5 * (0.1 + cached_s) + 2 * 0.1, 1e-9);
+  EXPECT_NEAR(later.sample_s, later.time_s / 100, 1e-12);
+  EXPECT_EQ(later.goal_s, later.sample_s);
+  EXPECT_NEAR(later.mean_power_w, later.energy_j / later.time_s, 1e-9);
+  EXPECT_EQ(later.run_s, 0);  // without a number of epochs
+  run.epochs = 2;
+  const Service both = training_service(run, 10, cost, point);
+  EXPECT_NEAR(both.time_s, (1 + 0.1 + 1 + later.time_s) / 2, 1e-9);
+  EXPECT_NEAR(both.energy_j, (20 + 5 * 1.1 + 0.2 + later.energy_j) / 2, 1e-9);
+  EXPECT_NEAR(both.run_s, 2 * both.time_s, 1e-9);
+  EXPECT_EQ(both.latency_s, both.time_s);
+  // A slowdown of training is that of its epochs; beside inference that of a step.
+  PlanProblem problem;
+  problem.training = run;
+  problem.variants.resize(1);
+  problem.variants[0].batch = 10;
+  problem.candidates = single_mode(point);
+  problem.scenario = Scenario::training;
+  EXPECT_EQ(pace_s(problem, 0, 0, cost), both.time_s);
+  problem.scenario = Scenario::concurrent;
+  cost.training_s = 0.7;
+  EXPECT_EQ(pace_s(problem, 0, 0, cost), 0.7);
+  problem.scenario = Scenario::inference;
+  EXPECT_EQ(pace_s(problem, 0, 0, cost), 0.1);
+  // Loaders decode beside the device, as many as there are cores for them.
+  EXPECT_DOUBLE_EQ(both.peak_power_w, 20);
+  run.pipeline.workers = 2;
+  EXPECT_DOUBLE_EQ(training_service(run, 10, cost, point).peak_power_w, 24);
+  run.pipeline.workers = 9;
+  EXPECT_DOUBLE_EQ(training_service(run, 10, cost, point).peak_power_w, 26);
 }
 
 }  // namespace

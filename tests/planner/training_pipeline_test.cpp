@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "planner/training/pipeline.h"
+#include "planner/training/storage.h"
 
 namespace ridgeline::testing {
 namespace {
@@ -175,6 +176,86 @@ TEST(TrainingPipeline, StorageIsStatedAsARateAndAnAccessTime) {
   EXPECT_EQ(storage_medium("nvmessd").name, "nvme");
   EXPECT_THROW(storage_medium("90MB"), Error);
   EXPECT_THROW(storage_medium("0MB/s"), Error);
+}
+
+// What a core spends on a sample grows with its pixels: photographs of 800x600 more than those of
+// 500x375, these more than thumbnails, whose transforms cost their calls alone, the same for both.
+TEST(TrainingPipeline, SmallerImagesAreDecodedFaster) {
+  const auto clocks = [](const char* name) { return known_dataset(name).decode_clocks; };
+  EXPECT_LT(clocks("imagenet"), clocks("gld23k"));
+  EXPECT_GT(clocks("imagenet"), 500.0 * 375 / (800 * 600) * clocks("gld23k"));
+  for (const char* thumbnail : {"mnist", "cifar10"})
+    EXPECT_LT(clocks(thumbnail), 0.05 * clocks("imagenet")) << thumbnail;
+  EXPECT_NEAR(clocks("mnist") / clocks("cifar10"), 1, 0.2);
+}
+
+// 100 samples of 1 MB in steps of 10, of which each takes 0.1 s and a core 5 ms, from a medium that
+// gives 100 MB/s: 20 ms with the access time, half of it serial. Nothing is cached.
+TEST(TrainingPipeline, AnEpochByHand) {
+  const Dataset samples{100, 1e6};
+  InputPipeline pipeline;
+  pipeline.medium = {100e6, 10e-3, 0.5};
+  pipeline.decode_clocks = 5e6;
+  pipeline.core_hz = 1e9;
+  pipeline.cores = 4;
+  pipeline.host_s = 20e-3;
+  pipeline.tensor_bytes = 1e6;
+  pipeline.copy_bytes_per_s = 1e9;  // 10 ms for a step
+  pipeline.queue_clocks = 2e6;
+  pipeline.device_slowdown = 1.1;
+  // Without workers the process loads, then computes: ten times 0.2 s + 0.05 s + 0.1 s + 0.01 s.
+  const Epoch alone = epoch(samples, 10, 0.1, pipeline, true);
+  EXPECT_NEAR(alone.time_s, 3.6, 1e-9);
+  EXPECT_NEAR(alone.device_s, 1, 1e-9);
+  EXPECT_NEAR(alone.wait_s, 2.5, 1e-9);
+  EXPECT_NEAR(alone.unhidden_s, 0.1, 1e-9);
+  EXPECT_NEAR(alone.stall_s, 2.6, 1e-9);
+  EXPECT_NEAR(alone.fetch_s, 2, 1e-9);
+  EXPECT_NEAR(alone.decode_s, 0.5, 1e-9);
+  EXPECT_NEAR(alone.host_s, 0.5 + 0.1 + 0.2, 1e-9);
+  EXPECT_NEAR(alone.read_bytes, 100e6, 1);
+  EXPECT_EQ(alone.hit_share, 0);
+  EXPECT_EQ(alone.bound, TrainingBound::input);
+  // Two workers halve all but the serial 0.1 s: 0.175 s beside 0.11 s of the device.
+  pipeline.workers = 2;
+  const Epoch two = epoch(samples, 10, 0.1, pipeline, true);
+  EXPECT_NEAR(two.device_s, 1.1, 1e-9);
+  EXPECT_NEAR(two.wait_s, 10 * (0.175 - 0.11), 1e-9);
+  EXPECT_NEAR(two.unhidden_s, 10 * 12e-3, 1e-9);
+  EXPECT_EQ(two.bound, TrainingBound::input);
+  // Of 64 workers only four have a core; a step of 1 s hides them.
+  pipeline.workers = 64;
+  EXPECT_NEAR(epoch(samples, 10, 0.1, pipeline, true).wait_s, 10 * (0.1375 - 0.11), 1e-9);
+  const Epoch slow = epoch(samples, 10, 1, pipeline, true);
+  EXPECT_EQ(slow.wait_s, 0);
+  EXPECT_EQ(slow.bound, TrainingBound::device);
+  // A core that is busy with the process for longer than the step is what limits.
+  pipeline.cores = 1;
+  pipeline.host_s = 2;
+  EXPECT_NEAR(epoch(samples, 10, 1, pipeline, true).wait_s, 10 * (2 + 12e-3 + 50e-3 - 1.1 - 12e-3),
+              1e-9);
+  // With room for all samples a later epoch reads nothing.
+  pipeline.free_memory_bytes = 200e6;
+  const Epoch later = epoch(samples, 10, 1, pipeline, false);
+  EXPECT_EQ(later.hit_share, 1);
+  EXPECT_EQ(later.read_bytes, 0);
+}
+
+// A step shorter than its queue and copy is limited by the host.
+TEST(TrainingPipeline, QueueAndCopyMayTakeLongerThanTheDevice) {
+  InputPipeline pipeline = loaded_from("ram", 8);
+  pipeline.decode_clocks = 0;
+  pipeline.queue_clocks = 100e6;
+  EXPECT_EQ(epoch(images, minibatch, 10e-3, pipeline, false).bound, TrainingBound::host);
+  EXPECT_EQ(epoch(images, minibatch, 1, pipeline, false).bound, TrainingBound::device);
+}
+
+// The access time of a medium is added to its bytes; a rate alone has none, and its serial share
+// is that of a disk.
+TEST(TrainingPipeline, AStatedRateIsADisk) {
+  EXPECT_DOUBLE_EQ(fetch_s(storage_medium("100MB/s,2ms").cost, 1e6), 12e-3);
+  EXPECT_DOUBLE_EQ(fetch_s(storage_medium("100MB/s").cost, 1e6), 10e-3);
+  EXPECT_EQ(storage_medium("100MB/s").cost.serial_share, storage_medium("hdd").cost.serial_share);
 }
 
 }  // namespace

@@ -48,5 +48,28 @@ TEST(Choices, NothingBeatsTheIdealRuntime) {
   EXPECT_THAT(choices_for(source, now).runtimes, IsEmpty());
 }
 
+// TF32 exists from Ampere on, and only TensorRT takes it for all products in fp32.
+TEST(Choices, Tf32IsNotedWhereItRuns) {
+  const MachineModel orin_model = model_of("jetson-agx-orin-64gb");
+  EXPECT_THAT(tf32_note(orin_model, DType::fp32, Runtime::tensorrt), ::testing::HasSubstr("TF32"));
+  EXPECT_EQ(tf32_note(orin_model, DType::fp16, Runtime::tensorrt), "");
+  EXPECT_EQ(tf32_note(orin_model, DType::fp32, Runtime::torch_eager), "");
+  EXPECT_EQ(tf32_note(model_of("jetson-agx-xavier"), DType::fp32, Runtime::tensorrt), "");
+}
+
+// Orin has no units for FP8: it runs in 16 bits.
+TEST(Choices, ATypeWithoutUnitsRunsInTheNextWiderOne) {
+  const MachineModel orin_model = model_of("jetson-agx-orin-64gb");
+  EXPECT_EQ(runnable_dtype(orin_model, DType::fp16), DType::fp16);
+  const DType wide = runnable_dtype(orin_model, DType::fp8);
+  EXPECT_TRUE(wide == DType::fp16 || wide == DType::bf16) << to_string(wide);
+  // Xavier has no bf16 either.
+  EXPECT_THAT(
+      choices_for(
+          machine_source({.on = "jetson-agx-xavier", .mode = "", .jetpack = "", .threads = {}}), {})
+          .dtypes,
+      ElementsAre(DType::fp16, DType::int8));
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

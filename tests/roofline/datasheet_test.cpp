@@ -208,5 +208,32 @@ TEST(Datasheet, EveryDeviceInEveryModeHasARoofline) {
   }
 }
 
+// The smaller of two independent normal limits. Far apart, it is the lower one: 5 and 95 %
+// lie 1.645 sigma from it. Equal, the smaller of two is below x with 1 - (1 - P)^2: 5 % at 1.955
+// sigma below, 95 % at 0.760 sigma above.
+TEST(Datasheet, TheIntervalOfTheUsableBandwidthIsThatOfTheSmallerLimit) {
+  const auto usable = [](double per_clock) {
+    ParameterCollector model("made-up");
+    model.add({"memory_bus_bytes", 32, Source::datasheet});
+    model.add({"memory_transfers_per_clock", 2, Source::datasheet});
+    model.add({"gpu_dram_efficiency", 0.8, Source::fitted}, 0.8 * 0.05);
+    model.add({"gpu_dram_bytes_per_clock", per_clock, Source::assumed}, per_clock * 0.05);
+    OperatingPoint point;
+    point.memory_hz = 2e9;  // 128 GB/s, of which 102.4 are usable
+    point.gpu_hz = 1e9;
+    return *usable_bandwidth(model.take(), point);
+  };
+  const Estimate by_memory = usable(1000), by_clock = usable(50), equal = usable(102.4);
+  EXPECT_NEAR(by_memory.value / 1e9, 102.4, 1e-9);
+  EXPECT_NEAR(by_memory.low / 102.4e9, 1 - 1.645 * 0.05, 1e-3);
+  EXPECT_NEAR(by_memory.high / 102.4e9, 1 + 1.645 * 0.05, 1e-3);
+  EXPECT_NEAR(by_clock.value / 1e9, 50, 1e-9);
+  EXPECT_NEAR(by_clock.low / 50e9, 1 - 1.645 * 0.05, 1e-3);
+  EXPECT_NEAR(by_clock.high / 50e9, 1 + 1.645 * 0.05, 1e-3);
+  EXPECT_NEAR(equal.low / 102.4e9, 1 - 1.955 * 0.05, 1e-3);
+  EXPECT_NEAR(equal.high / 102.4e9, 1 + 0.760 * 0.05, 1e-3);
+  EXPECT_EQ(equal.source, Source::assumed);  // the weaker of the two
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -247,5 +247,64 @@ TEST(EnergyRoofline, ProfilesWithoutPowerHaveNone) {
               HasSubstr("it has no DRAM read row"));
 }
 
+// What the datasheet expects, of the same unit and type as the measured main roof.
+TEST(EnergyRoofline, NumbersOfAnotherRooflineBesideIt) {
+  const EnergyRoofline measured = made_up_energy("30W", 8, 612e6, {}, DType::fp16);
+  EnergyRoofline expected = made_up_energy("MAXN", 16, 1.3e9);  // its main roof is another
+  const auto beside = expected_beside(measured, expected);
+  ASSERT_TRUE(beside);
+  EXPECT_DOUBLE_EQ(beside->flops_per_s, 16 * 2048 * 1.3e9);
+  EXPECT_DOUBLE_EQ(beside->bytes_per_s, 190e9);
+  EXPECT_DOUBLE_EQ(beside->joule_per_flop, 1e-12);
+  EXPECT_DOUBLE_EQ(beside->joule_per_byte, 60e-12);
+  EXPECT_DOUBLE_EQ(beside->constant_power_w, 5 + 16 * 1.3);
+  ASSERT_TRUE(beside->idle_power_w);
+  EXPECT_DOUBLE_EQ(*beside->idle_power_w, 5);
+  expected.idle_power_w.reset();
+  EXPECT_FALSE(expected_beside(measured, expected)->idle_power_w);
+  std::erase_if(expected.roofs, [](const EnergyRoof& roof) { return roof.dtype == DType::fp16; });
+  EXPECT_FALSE(expected_beside(measured, expected));
+}
+
+// Balance points from 10 to 200: whole decades with four times as much room on either side, 2.5 and
+// 800.
+TEST(EnergyRoofline, ThePictureShowsWholeDecadesAroundTheBalancePoints) {
+  EnergyRoofline roofline = made_up_energy("MAXN", 16, 1.3e9);
+  roofline.roofs.resize(2);
+  roofline.main = 0;
+  const auto set = [&](std::size_t roof, double time, double half, double energy) {
+    roofline.roofs[roof].time_balance.value = time;
+    roofline.roofs[roof].half_efficiency_balance.value = half;
+    roofline.roofs[roof].energy_balance->value = energy;
+  };
+  set(0, 10, 20, 200);
+  set(1, 30, 40, 1e6);  // the energy balance of another roof is not shown
+  const auto shown = [&] { return intensity_range(std::span(&roofline, 1)); };
+  EXPECT_DOUBLE_EQ(shown().low, 1);
+  EXPECT_DOUBLE_EQ(shown().high, 1000);
+  set(0, 10, 3, 600);
+  EXPECT_DOUBLE_EQ(shown().low, 0.1);
+  EXPECT_DOUBLE_EQ(shown().high, 10000);
+  set(0, 10, 0, 200);  // one that does not exist is left out
+  EXPECT_DOUBLE_EQ(shown().low, 1);
+}
+
+// Energies of a sweep are those of its processor, type and kernel.
+TEST(EnergyRoofline, AFittedSweepSaysWhatItIsOf) {
+  const EnergyTerms truth{200e9, 20e9, 60e-12, 700e-12, 35, {}};
+  ProfileMode mode = sweep_with_power(truth);
+  for (SweepRow& row : mode.sweep) {
+    row.dtype = DType::fp16;
+    row.processor = Processor::gpu;
+  }
+  const auto rows = fitted_energy(mode, "a sensor");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].dtype, DType::fp16);
+  EXPECT_EQ(rows[0].processor, Processor::gpu);
+  EXPECT_EQ(rows[0].kernel, "sweep");
+  EXPECT_EQ(rows[0].sensor, "a sensor");
+  EXPECT_NEAR(rows[0].joule_per_flop->value / 60e-12, 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

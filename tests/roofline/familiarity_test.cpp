@@ -239,5 +239,30 @@ TEST(HostCpu, AGivenHostIsFasterAndNarrower) {
               HasSubstr("only graphics cards have a host of their own"));
 }
 
+// Shares are of the whole time: one of three equal kernels, all of them, or a host that is slow.
+TEST(Familiarity, TheShareIsThatOfTheUnfamiliarKernels) {
+  using enum KernelTrait;
+  const auto share = [](const std::vector<KernelTrait>& traits) {
+    const auto found = predicted(orin_device, of_kernels(Runtime::cuda_graph, traits)).unfamiliar;
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? 0 : found.front().time_share;
+  };
+  EXPECT_NEAR(share({plain, plain, fourier}), 1.0 / 3, 0.02);
+  EXPECT_NEAR(share({plain, fourier, fourier}), 2.0 / 3, 0.02);
+  EXPECT_NEAR(share({fourier, fourier, fourier}), 1, 0.02);
+}
+
+// 90 % of a log-normal lie within 1.645 sigma, and the largest share comes first.
+TEST(Familiarity, NamesTheFactorAndTheLargestShareFirst) {
+  using enum KernelTrait;
+  const auto found =
+      predicted(orin_device, of_kernels(Runtime::cuda_graph, {sort, fourier, fourier})).unfamiliar;
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].what, HasSubstr("Fourier"));
+  EXPECT_NEAR(found[0].factor, std::exp(1.645 * 0.6), 1e-3);
+  EXPECT_THAT(found[1].what, HasSubstr("sorting"));
+  EXPECT_NEAR(found[1].factor, std::exp(1.645 * 0.7), 1e-3);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

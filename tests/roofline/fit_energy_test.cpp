@@ -302,5 +302,45 @@ RC_GTEST_PROP(FitEnergyProperty, Invariances, ()) {
   RC_ASSERT(nearly_equal(other.constant_power_w.value, factor * fit.constant_power_w.value, 1e-6));
 }
 
+// A coefficient is known while one sigma of its energy is below half of all energy. Sigmas grow
+// with the noise of the sensor.
+TEST(FitEnergy, ACoefficientIsKnownUpToHalfOfAllEnergy) {
+  const EnergyTerms truth{2e12, 200e9, 40e-12, 400e-12, 60, {}};
+  const std::vector<EnergyRow> rows = true_sweep(truth);
+  FitEnergyOptions options;
+  options.relative_noise = 0.01;
+  const EnergyFit fit = fit_energy(rows, options);
+  double flop = 0, bytes = 0, time_s = 0, energy_j = 0;
+  for (const EnergyRow& row : rows) {
+    flop += row.flop;
+    bytes += row.bytes;
+    time_s += row.time_s;
+    energy_j += row.energy_j;
+  }
+  const double share =
+      std::max({std::sqrt(fit.covariance[0]) * flop, std::sqrt(fit.covariance[4]) * bytes,
+                std::sqrt(fit.covariance[8]) * time_s}) /
+      energy_j;
+  options.relative_noise = 0.01 * 0.48 / share;
+  EXPECT_NO_THROW(fit_energy(rows, options));
+  options.relative_noise = 0.01 * 0.52 / share;
+  EXPECT_NE(error_line([&] { fit_energy(rows, options); }), "no error");
+}
+
+// Twice the rows halve the variance; rows without scatter widen nothing, even where three rows
+// leave no freedom to see it.
+TEST(FitEnergy, ThreeRowsKnowAsMuchAsTheirNoise) {
+  const EnergyTerms truth{2e12, 200e9, 40e-12, 400e-12, 60, {}};
+  const std::vector<EnergyRow> three = {true_row(truth, 0.1), true_row(truth, 10),
+                                        true_row(truth, 1000)};
+  std::vector<EnergyRow> six = three;
+  six.insert(six.end(), three.begin(), three.end());
+  const EnergyFit once = fit_energy(three), twice = fit_energy(six);
+  const auto half = [](const Estimate& estimate) { return estimate.high - estimate.value; };
+  EXPECT_NEAR(half(once.joule_per_flop) / half(twice.joule_per_flop), std::sqrt(2), 1e-6);
+  EXPECT_NEAR(half(once.joule_per_byte) / half(twice.joule_per_byte), std::sqrt(2), 1e-6);
+  EXPECT_NEAR(half(once.constant_power_w) / half(twice.constant_power_w), std::sqrt(2), 1e-6);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

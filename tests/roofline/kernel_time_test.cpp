@@ -231,5 +231,53 @@ TEST(KernelTime, SmallActivationsComeFromTheCache) {
   EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::torch_eager).memory_s, 1e9 / 100e9);
 }
 
+// The library splits a product further before five of ten SMs would idle: two thirds work if tiles
+// may cost no more than 1.5 times the product.
+TEST(KernelTime, SplitProductsKeepMoreUnitsBusy) {
+  Coefficients machine = ten_sms();
+  machine.engine.convolution_padding = 1.5;
+  Demand demand = made_up_convolution(KernelKind::convolution, 1);
+  demand.gemm = Gemm{128, 5 * 64, 64, 1, 1};
+  demand.work.macs = 128 * 5 * 64 * 64;
+  const KernelTime time = timed(demand, machine, Runtime::torch_eager);
+  EXPECT_DOUBLE_EQ(time.padding, 1.5);
+  EXPECT_DOUBLE_EQ(time.busy_s, time.total_s / 1.5);
+}
+
+// What a kernel asks for: products apart from other arithmetic, weights from activations.
+TEST(KernelTime, ALoadHoldsTheCountsOfItsDemand) {
+  Demand demand = made_up_convolution(KernelKind::convolution, 9);
+  demand.work.flop.push_back({Unit::vector, DType::fp32, 3e9});
+  demand.work.weight_bytes_read = 2e6;
+  demand.work.weight_bytes_written = 1e6;
+  const KernelLoad load = network_load(std::vector{demand}, Runtime::torch_eager).kernels.front();
+  EXPECT_EQ(load.name, "conv");
+  EXPECT_EQ(load.dtype, DType::fp16);  // of most of its arithmetic
+  EXPECT_DOUBLE_EQ(load.matrix_ops, 1e12);
+  EXPECT_DOUBLE_EQ(load.vector_ops, 3e9);
+  EXPECT_DOUBLE_EQ(load.activation_bytes, 1e9);
+  EXPECT_DOUBLE_EQ(load.weight_bytes, 3e6);
+  EXPECT_DOUBLE_EQ(load.elements, 0.4e9 / 2);  // outputs of two bytes
+  // A depthwise convolution and a pool work tap by tap; without launches there is no kernel.
+  demand.kind = KernelKind::depthwise;
+  EXPECT_DOUBLE_EQ(network_load(std::vector{demand}, Runtime::ideal).kernels[0].elements, 0.5e12);
+  demand.kind = KernelKind::pool;
+  EXPECT_DOUBLE_EQ(network_load(std::vector{demand}, Runtime::ideal).kernels[0].elements, 1.003e12);
+  demand.launches = 0;
+  demand.host_calls = {3, 2};
+  const KernelLoad none = network_load(std::vector{demand}, Runtime::ideal).kernels[0];
+  EXPECT_EQ(none.kind, KernelKind::none);
+  EXPECT_FALSE(none.subject);
+}
+
+// The roofline counts all arithmetic of a product; a library's efficiency covers its epilogue.
+TEST(KernelTime, TheIdealCountsTheEpilogueToo) {
+  Coefficients machine = ten_sms();
+  Demand demand = made_up_convolution(KernelKind::linear, 1);
+  demand.work.flop.push_back({Unit::vector, DType::fp32, 1e12});
+  EXPECT_DOUBLE_EQ(timed(demand, machine, Runtime::ideal).compute_s,
+                   2 * timed(demand, machine, Runtime::torch_eager).compute_s);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

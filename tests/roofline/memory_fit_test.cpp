@@ -109,5 +109,29 @@ TEST(MemoryFit, ARangeIsWrittenWhereThereIsOne) {
   EXPECT_EQ(memory_range_text(exact(2e9, Source::predicted)), "2.00 GB");
 }
 
+// 1.2 to 1.8 GB belong to the system of a board; what is left is never less than nothing.
+TEST(MemoryFit, TheLeastThatIsLeftIsLessThanTheMost) {
+  for (const char* device : {"jetson-orin-nano-8gb", "jetson-agx-orin-64gb", "rtx-3090-24gb"}) {
+    const MachineModel model = catalog_model(device);
+    const Estimate usable = usable_memory(model)->bytes;
+    EXPECT_GT(usable.low, 0.5 * usable.value) << device;
+    EXPECT_LT(usable.high, 1.5 * usable.value) << device;
+  }
+  MachineModel tiny{"tiny", {}, {}};
+  set_parameter(tiny, {"memory_visible_bytes", 0.1e9, Source::measured});
+  EXPECT_EQ(usable_memory(tiny)->bytes.low, 0);
+  EXPECT_GE(usable_memory(tiny)->bytes.value, 0);
+  EXPECT_FALSE(usable_memory({"unknown", {}, {}}));
+}
+
+TEST(MemoryFit, PartsThatAreZeroAreNotNamed) {
+  const MemoryAmount usable{{3e9, 2e9, 4e9, Source::assumed}, "test"};
+  EXPECT_EQ(parts_text(fit_with(1e9, usable)), "weights 1.00 GB");
+  EXPECT_THAT(parts_text(fit_with(1e9, usable, Runtime::tensorrt)),
+              HasSubstr("weights 1.00 GB, runtime "));
+  EXPECT_THAT(parts_text(fit_with(0, usable, Runtime::tensorrt)),
+              ::testing::StartsWith("runtime "));
+}
+
 }  // namespace
 }  // namespace ridgeline

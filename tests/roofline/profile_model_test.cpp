@@ -69,5 +69,42 @@ TEST(ProfileModel, WithoutRatesItSaysSo) {
                 ": the profile has no CPU clock with its rates (measure again without --only)");
 }
 
+// The clock is that of the vector unit in fp32, with the threads that are asked for; another row of
+// these threads stands in for it, and the clock of the mode for all.
+TEST(ProfileModel, TheClockIsThatOfTheLoad) {
+  Profile profile;
+  profile.machine.name = "made-up";
+  ProfileMode mode;
+  mode.mode.cpu_hz = {1e9};
+  const auto add = [&](Unit unit, DType dtype, int threads, double hz, Status status) {
+    ComputeRow row;
+    row.unit = unit;
+    row.dtype = row.accumulate = dtype;
+    row.threads = threads;
+    row.status = status;
+    row.flops_per_s = exact(1e9, Source::measured);
+    if (hz > 0) row.clock_hz = exact(hz, Source::measured);
+    mode.compute.push_back(row);
+  };
+  add(Unit::scalar, DType::fp64, 4, 3.0e9, Status::ok);
+  add(Unit::vector, DType::fp32, 4, 2.5e9, Status::ok);
+  add(Unit::matrix, DType::bf16, 4, 2.0e9, Status::ok);
+  add(Unit::vector, DType::fp64, 4, 0, Status::ok);
+  add(Unit::vector, DType::fp32, 1, 3.5e9, Status::ok);
+  add(Unit::vector, DType::fp32, 8, 9.0e9, Status::unsupported);
+  const auto hz = [&](int threads) {
+    const ProfiledMachine machine = profiled_machine(profile, mode, threads);
+    EXPECT_EQ(machine.point.cpu_hz.front(), mean_of(machine.model, "cpu_measured_hz"));
+    return machine.point.cpu_hz.front();
+  };
+  EXPECT_EQ(hz(0), 2.5e9);  // the most threads of a row that counts
+  EXPECT_EQ(hz(4), 2.5e9);
+  EXPECT_EQ(hz(1), 3.5e9);
+  mode.compute.erase(mode.compute.begin() + 1);
+  EXPECT_EQ(hz(4), 3.0e9);
+  for (ComputeRow& row : mode.compute) row.clock_hz.reset();
+  EXPECT_EQ(hz(4), 1e9);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

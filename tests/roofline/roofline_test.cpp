@@ -342,5 +342,20 @@ TEST(Roofline, ARateThatAnotherInstructionBeatsIsNoRoof) {
   for (const Roof& roof : roofline.roofs) EXPECT_NE(roof.kernel, "mma_fp16_8");
 }
 
+// The kernels of a sweep use vector units: their roof is that of the vectors, although products
+// have a higher one. Without a vector roof it is any of the type.
+TEST(Roofline, ASweepIsComparedWithTheVectorRoof) {
+  ProfileMode mode = simple_mode();
+  mode.compute.push_back(compute_row(DType::fp32, Unit::matrix, "amx_bf16", 900e9));
+  mode.sweep = {sweep_row(2, 1, 9e9)};
+  const Roofline both = make(mode);
+  ASSERT_TRUE(both.points[0].roof);
+  EXPECT_EQ(both.roofs[*both.points[0].roof].unit, Unit::vector);
+  mode.compute.erase(mode.compute.begin());
+  const Roofline products = make(mode);
+  ASSERT_TRUE(products.points[0].roof);
+  EXPECT_EQ(products.roofs[*products.points[0].roof].unit, Unit::matrix);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -256,5 +256,98 @@ TEST(Step, CpuPowerFollowsClockAndVoltageSquared) {
   EXPECT_NEAR(watt(2.4e9), 2 * 2.4, 1e-9);
 }
 
+// One kernel on ten SMs at up to 1 GHz.
+NetworkLoad one_kernel(KernelLoad kernel, Runtime runtime) {
+  NetworkLoad load;
+  load.runtime = runtime;
+  kernel.name = "kernel";
+  load.kernels = {std::move(kernel)};
+  return load;
+}
+
+Conditions at_one_ghz(Runtime runtime) {
+  OperatingPoint point;
+  point.gpu_hz = 1e9;
+  point.gpu_units = 10;
+  point.cpu_hz = {1e9};
+  return at(point, runtime);
+}
+
+// 100 W at 1 GHz, in proportion to the clock: a cap of 50 W leaves 500 MHz. The GPU moves 50 bytes
+// per clock, so a gigabyte takes twice as long there.
+TEST(Step, BandwidthFallsWithTheClockThatACapLeaves) {
+  Coefficients machine;
+  machine.memory_bytes_per_s = 100e9;
+  machine.dram_bytes_per_clock = 50;
+  machine.engine.overlap = 1;
+  machine.power.known = true;
+  machine.power.busy_joule = 1e-8;
+  KernelLoad copy;
+  copy.kind = KernelKind::copy;
+  copy.activation_bytes = 1e9;
+  const NetworkLoad load = one_kernel(copy, Runtime::ideal);
+  const Step free = StepModel(load, machine).at(at_one_ghz(Runtime::ideal));
+  EXPECT_NEAR(free.time_s, 0.02, 1e-9);
+  EXPECT_NEAR(*free.power_w, 100, 1e-6);
+  machine.power.cap_w = 50;
+  const Step capped = StepModel(load, machine).at(at_one_ghz(Runtime::ideal));
+  EXPECT_TRUE(capped.capped);
+  EXPECT_NEAR(capped.gpu_hz, 0.5e9, 1e4);
+  EXPECT_NEAR(capped.time_s, 0.04, 1e-6);
+  EXPECT_NEAR(*capped.power_w, 50, 0.01);
+}
+
+// 0.2 s of arithmetic at 1 GHz beside 0.4 s of the host. At a target of one half the GPU is to be
+// busy as long as the host: 500 MHz. At a target of 0.8 it is to be busy four times as long, at
+// 125 MHz, unless the floor of the governor is higher; at 0.2 the top clock is too slow already.
+TEST(Step, AGovernorKeepsTheLoadAtItsTarget) {
+  const Runtime runtime = Runtime::torch_eager_hooks;
+  Coefficients machine;
+  machine.memory_bytes_per_s = 1e12;
+  machine.engine.overlap = 1;
+  machine.engine.matrix_rate[index_of(DType::fp16)] = 1000;
+  machine.engine.matmul_efficiency.fill(0.5);
+  machine.host.node_clocks[index_of(KernelKind::linear)] = 0.4e9;
+  machine.host.floor_hz = 1e8;
+  KernelLoad product;
+  product.kind = KernelKind::linear;
+  product.dtype = DType::fp16;
+  product.matrix_ops = 1e12;
+  const NetworkLoad load = one_kernel(product, runtime);
+  Conditions conditions = at_one_ghz(runtime);
+  conditions.locked = false;
+  const auto clock_at = [&](double target) {
+    machine.host.target_load = target;
+    return StepModel(load, machine).at(conditions).gpu_hz;
+  };
+  EXPECT_NEAR(clock_at(0.5), 0.5e9, 1e4);
+  EXPECT_NEAR(clock_at(0.8), 0.125e9, 1e4);
+  EXPECT_EQ(clock_at(0.2), 1e9);
+  machine.host.floor_hz = 3e8;
+  EXPECT_EQ(clock_at(0.8), 3e8);
+  machine.host.untimed_s = 0.4;  // idle between nodes counts as the host does
+  EXPECT_NEAR(clock_at(0.4), 0.375e9, 1e4);
+  conditions.locked = true;
+  EXPECT_EQ(clock_at(0.5), 1e9);
+}
+
+// The cores of a CPU do the work, at the clock of the fastest cluster.
+TEST(Step, ACpuWorksWithItsCores) {
+  Coefficients machine;
+  machine.processor = Processor::cpu;
+  machine.memory_bytes_per_s = 20e9;
+  OperatingPoint point;
+  point.cpu_hz = {1e9, 2e9};
+  point.cpu_cores = 6;
+  point.gpu_hz = 3e9;
+  point.gpu_units = 16;
+  const DevicePoint device = device_point(machine, point);
+  EXPECT_EQ(device.units, 6);
+  EXPECT_EQ(device.hz, 2e9);
+  EXPECT_EQ(device.peak_bytes_per_s, 20e9);
+  point.cpu_cores.reset();
+  EXPECT_THROW(device_point(machine, point), Error);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -12,10 +12,16 @@
 #include "base/random.h"
 #include "devices/catalog/model.h"
 #include "roofline/model/coefficients.h"
+#include "roofline/model/machine.h"
 #include "roofline/model/priors.h"
+#include "tests/support/temporary_directory.h"
 
 namespace ridgeline::testing {
 namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The truth: a board like an AGX Orin. Nothing of it is read from the catalog.
 struct TrueBoard {
@@ -149,6 +155,75 @@ TEST(SweepModel, TooFewModesTellNothingAboutOthers) {
   EXPECT_TRUE(has_gpu_rates(profile));
   for (ProfileMode& mode : profile.modes) mode.compute.clear();
   EXPECT_FALSE(has_gpu_rates(profile));
+}
+
+// The mean of the errors lies between nothing and the worst of them.
+TEST(SweepModel, TheWorstErrorIsAboveTheMean) {
+  for (const LeftOutError& error : left_out_errors(orin_prior(), swept(TrueBoard{}))) {
+    EXPECT_GT(error.mean, 0) << error.quantity;
+    EXPECT_GT(error.worst, error.mean) << error.quantity;
+    EXPECT_LE(error.worst, error.mean * static_cast<double>(error.predictions)) << error.quantity;
+  }
+}
+
+// A board whose GPU was measured is the catalog's, corrected by the modes that nothing disturbed,
+// and can be asked in any of its modes.
+TEST(MachineSources, AMeasuredBoardIsTheCatalogsCorrected) {
+  const TemporaryDirectory folder;
+  const std::string path = folder.file("board.json");
+  const TrueBoard board;
+  Profile profile = swept(board);
+  profile.machine.device = "jetson-agx-orin-64gb";
+  for (ProfileMode& mode : profile.modes) {
+    mode.conditions.complete = true;
+    mode.conditions.started = "2026-01-02T03:04:05Z";
+  }
+  const auto source = [&] {
+    save_profile(profile, path);
+    return machine_source({.on = path, .mode = "30W", .jetpack = "", .threads = {}});
+  };
+  const auto rate = [](const MachineSource& from) {
+    return mean_of(from.model,
+                   rate_parameter({"gpu", Unit::vector, DType::fp32, DType::fp32, false}));
+  };
+  const MachineSource all = source();
+  EXPECT_EQ(all.name, "NVIDIA Jetson AGX Orin 64GB");
+  ASSERT_TRUE(all.known && all.mode);
+  EXPECT_EQ(all.point.label, "30W");
+  EXPECT_EQ(all.point.gpu_hz, 612e6);
+  EXPECT_NEAR(rate(all), board.flop_per_sm_clock, 0.01 * board.flop_per_sm_clock);
+  EXPECT_THAT(all.notes, Contains(HasSubstr("one model of 18 measured modes")));
+  EXPECT_THAT(all.notes, Not(Contains(HasSubstr("is not used"))));
+  // A mode that was cut short and reads a tenth of the truth is left out, and named.
+  profile.modes[0].conditions.complete = false;
+  profile.modes[0].compute[0].flops_per_s = near(0.1 * 16 * 306e6 * board.flop_per_sm_clock);
+  const MachineSource part = source();
+  EXPECT_NEAR(rate(part), board.flop_per_sm_clock, 0.01 * board.flop_per_sm_clock);
+  EXPECT_THAT(part.notes, Contains(HasSubstr("306 is not used: its measurement was cut short")));
+  EXPECT_THAT(part.notes, Contains(HasSubstr("one model of 17 measured modes")));
+  // If all were, there is nothing better.
+  for (ProfileMode& mode : profile.modes) mode.conditions.complete = false;
+  const MachineSource none = source();
+  EXPECT_LT(rate(none), rate(part));
+  EXPECT_THAT(none.notes, Contains(HasSubstr("every mode was disturbed or cut short")));
+  EXPECT_THAT(none.notes, Not(Contains(HasSubstr("is not used"))));
+}
+
+// The board's own curve of voltages, which no two lines follow, at the clocks whose power was read.
+TEST(SweepModel, FindsTheVoltages) {
+  const TrueBoard board;
+  Profile profile = swept(board);
+  const auto power_of = [&] {
+    return coefficients(fit_modes(orin_prior(), profile), Runtime::ideal).power;
+  };
+  const Power power = power_of();
+  EXPECT_EQ(power.voltage_by_clock.size(), 6u);
+  for (const double hz : {306e6, 510e6, 714e6, 918e6, 1122e6, 1300.5e6})
+    EXPECT_NEAR(relative_voltage(power, hz) / board.volt(hz), 1, 0.03) << hz;
+  // Two clocks with power are too few for a curve.
+  for (ProfileMode& mode : profile.modes)
+    if (*mode.mode.gpu_hz < 1e9) mode.sweep.clear();
+  EXPECT_TRUE(power_of().voltage_by_clock.empty());
 }
 
 }  // namespace

@@ -111,5 +111,25 @@ TEST(CudaChain, FullRunsHaveALadderAndQuickOnesItsSteps) {
   EXPECT_EQ(steps(false).size(), 14u);  // 8 KiB to 32 MiB, and one line in each page
 }
 
+// Followed in memory, line by line and page by page.
+TEST(CudaChain, AsWrittenItVisitsEveryLineOnce) {
+  for (const Chain& chain : {Chain{256}, Chain{16384}, Chain{16, Chain::page_bytes}}) {
+    TestGpu gpu(agx_orin());
+    const cuda::DeviceBuffer data(gpu, chain.bytes());
+    cuda::fill_chain(gpu, data, chain);
+    EXPECT_EQ(cuda::chain_position(gpu, data), 0u);
+    const auto base = reinterpret_cast<std::uint64_t>(data.data());
+    std::set<std::uint64_t> seen;
+    std::uint64_t at = base;
+    for (std::uint64_t i = 0; i < chain.lines; ++i) {
+      ASSERT_TRUE(at >= base && at + 8 <= base + chain.bytes()) << i;
+      ASSERT_TRUE(seen.insert(at).second) << i;
+      gpu.download(&at, reinterpret_cast<void*>(at), sizeof at);
+    }
+    EXPECT_EQ(at, base);
+    EXPECT_EQ(*seen.rbegin(), base + chain.place(chain.lines - 1));
+  }
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "kernels/cuda/single_run.h"
 #include "tests/kernels/cuda/measured.h"
@@ -219,8 +220,9 @@ TEST(CudaMeasure, CodeThatTheDriverCompiledIsSaidSo) {
 
 TEST(CudaMeasure, AQuickRunIsQuickAndGivesBackAllMemory) {
   TestGpu gpu(test_orin());
-  measured(gpu, {.quick = true});
+  const ProfileMode mode = measured(gpu, {.quick = true});
   EXPECT_LT(gpu.now_s(), 45);
+  EXPECT_EQ(mode.conditions.started.size(), std::string_view("2026-01-02T03:04:05Z").size());
   EXPECT_EQ(gpu.allocated_bytes(), 0u);
 }
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
+#include "kernels/cuda/surroundings.h"
 #include "kernels/run_verdict.h"
 #include "tests/kernels/cuda/measured.h"
 
@@ -112,6 +116,23 @@ TEST(CudaSurroundings, AQuietGpuHasNoWarningsAndWithoutInstrumentsNothingIsClaim
   EXPECT_EQ(judge_run(mode).state, RunState::quiet);
   TestGpu blind(agx_orin());
   EXPECT_FALSE(measured(blind, {.quick = true, .only = {"fma_fp32"}}).conditions.gpu);
+}
+
+// Readings without a temperature do not count, and a cooler one is not the highest.
+TEST(CudaSurroundings, TheHighestTemperatureIsKept) {
+  const std::vector<std::optional<double>> readings = {40, 71, std::nullopt, 55};
+  std::size_t next = 0;
+  cuda::Surroundings surroundings([&] {
+    GpuState state;
+    state.temperature_c = readings[next++];
+    return state;
+  });
+  while (next < readings.size()) surroundings.look();
+  MeasuringConditions conditions;
+  surroundings.record(conditions);
+  ASSERT_TRUE(conditions.gpu);
+  EXPECT_EQ(conditions.gpu->first_temperature_c, 40);
+  EXPECT_EQ(conditions.gpu->highest_temperature_c, 71);
 }
 
 }  // namespace

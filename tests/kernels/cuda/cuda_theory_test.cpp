@@ -130,5 +130,30 @@ TEST(CudaTheory, RowsOfASlowerInstructionAreNoRoofs) {
   EXPECT_EQ(cuda::faster_instruction(*find_kernel("sparse_fp16_8"), 110), "tcgen05");
 }
 
+// Of a whole GPU: its multiprocessors times the rate of one, per clock; of DRAM the bus, but for
+// sectors at random places; nothing where no source states a rate.
+TEST(CudaTheory, OfAWholeGpu) {
+  cuda::DeviceFacts facts;
+  facts.architecture = 87;
+  facts.multiprocessors = 16;
+  facts.memory_bytes_per_s = 204.8e9;
+  const auto fma = cuda::theory_of(*find_kernel("fma_fp32_8"), facts);
+  EXPECT_EQ(fma.per_hz, 16 * 256);
+  EXPECT_FALSE(fma.rate);
+  facts.architecture = 88;
+  const auto unknown = cuda::theory_of(*find_kernel("fma_fp32_8"), facts);
+  EXPECT_FALSE(unknown.per_hz || unknown.rate);
+  int dram = 0;
+  for (const cuda::Kernel& kernel : cuda::kernel_table()) {
+    if (kernel.role != cuda::Role::memory || kernel.level != Level::dram) continue;
+    ++dram;
+    const auto theory = cuda::theory_of(kernel, facts);
+    EXPECT_FALSE(theory.per_hz) << kernel.name;
+    EXPECT_EQ(theory.rate.has_value(), kernel.direction != Direction::random) << kernel.name;
+    EXPECT_EQ(theory.rate.value_or(204.8e9), 204.8e9) << kernel.name;
+  }
+  EXPECT_GT(dram, 3);
+}
+
 }  // namespace
 }  // namespace ridgeline::testing

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -60,28 +61,41 @@ TEST(Jpeg, OfAPhotoHasTheSizeOfASampleAndComesBack) {
   EXPECT_THROW(decode_jpeg(std::span(encoded).subspan(100), pixels), Error);
 }
 
+// Other programs can only make a sample slower and the clock look lower, since a probe takes 0.2
+// ms: the best of several measurements counts.
 TEST(Decode, GivesTheTimeOfASampleOnOneCore) {
   const Topology topology = read_topology();
-  ProfileMode mode;
-  RowCounts counts;
   const SamplerWorld world{steady_seconds, [] { return OtherLoad{}; }, [] { return false; },
                            [](double, double) {}};
-  measure_decode({{1, topology.cores}, 0.3}, topology, world, mode, counts);
-  if (!why_no_jpeg().empty()) {
-    ASSERT_EQ(mode.decode.size(), 1u);
-    EXPECT_EQ(mode.decode[0].status, Status::unsupported);
-    EXPECT_EQ(mode.decode[0].note, why_no_jpeg());
-    return;
+  constexpr int most_measurements = 20;
+  double least_s[2] = {1e9, 1e9}, top_hz[2] = {0, 0};
+  const auto is_done = [&] {
+    return least_s[0] < 1 && least_s[1] < 1 && top_hz[0] > 1e8 && top_hz[1] > 1e8;
+  };
+  for (int i = 0; i < most_measurements && !is_done(); ++i) {
+    ProfileMode mode;
+    RowCounts counts;
+    measure_decode({{1, topology.cores}, 0.3}, topology, world, mode, counts);
+    if (!why_no_jpeg().empty()) {
+      ASSERT_EQ(mode.decode.size(), 1u);
+      EXPECT_EQ(mode.decode[0].status, Status::unsupported);
+      EXPECT_EQ(mode.decode[0].note, why_no_jpeg());
+      return;
+    }
+    ASSERT_EQ(mode.decode.size(), 2u);
+    for (std::size_t row = 0; row < 2; ++row) {
+      EXPECT_EQ(mode.decode[row].threads, row == 0 ? 1 : topology.cores);
+      EXPECT_EQ(mode.decode[row].library, jpeg_library());
+      EXPECT_NEAR(static_cast<double>(mode.decode[row].bytes), 110e3, 10e3);
+      ASSERT_TRUE(mode.decode[row].time_s && mode.decode[row].clock_hz);
+      least_s[row] = std::min(least_s[row], mode.decode[row].time_s->value);
+      top_hz[row] = std::max(top_hz[row], mode.decode[row].clock_hz->value);
+    }
   }
-  ASSERT_EQ(mode.decode.size(), 2u);
-  for (const DecodeRow& row : mode.decode) {
-    EXPECT_EQ(row.library, jpeg_library());
-    EXPECT_NEAR(static_cast<double>(row.bytes), 110e3, 10e3);
-    ASSERT_TRUE(row.time_s);
-    EXPECT_GT(row.time_s->value, 1e-4);
-    EXPECT_LT(row.time_s->value, 1);
-    ASSERT_TRUE(row.clock_hz);
-    EXPECT_GT(row.clock_hz->value, 1e8);
+  for (std::size_t row = 0; row < 2; ++row) {
+    EXPECT_GT(least_s[row], 1e-4);
+    EXPECT_LT(least_s[row], 1);
+    EXPECT_GT(top_hz[row], 1e8);
   }
 }
 
