@@ -19,9 +19,12 @@ void check_positions(const NetworkBuilder& net, std::int64_t limit) {
   const Settings& settings = net.settings();
   if (settings.context + settings.seq <= limit) return;
   if (settings.phase == Phase::decode)
-    net.refuse(fmt::format("a context of {} and one token more: the model has {} positions",
-                           settings.context, limit),
-               fmt::format("give a --context of at most {}", limit - 1));
+    net.refuse(
+        fmt::format("a context of {} and one token more: the model has {} positions",
+                    settings.context, limit),
+        fmt::format("give a --context of at most {}, or a --prompt and --generate of at most "
+                    "{} together",
+                    limit - 1, limit));
   net.refuse(fmt::format("{} tokens: the model has {} positions", settings.seq, limit),
              fmt::format("give a --seq of at most {}", limit));
 }

@@ -1,6 +1,7 @@
 // A fused layer has the trait of its first part that has one.
 #include "analyzer/lowering/kernel_trait.h"
 
+#include <algorithm>
 #include <string_view>
 #include <variant>
 
@@ -40,10 +41,15 @@ bool has_windows(const Graph& graph, const Layer& layer, std::int64_t batch) {
   return shape.size() == 4 && shape.front() > batch;
 }
 
-bool reads_weight(const Graph& graph, const Layer& layer) {
-  for (const TensorId id : layer.inputs)
-    if (graph.tensors[id].role == Role::weight) return true;
-  return false;
+// A product with a weight is no attention. Where two products are fused, the weight is the bias of
+// their scores.
+bool multiplies_weight(const Graph& graph, const Layer& layer) {
+  const auto products = std::count_if(layer.parts.begin(), layer.parts.end(), [](const Part& part) {
+    return std::holds_alternative<MatMul>(part.op);
+  });
+  return products < 2 && std::any_of(layer.inputs.begin(), layer.inputs.end(), [&](TensorId id) {
+           return graph.tensors[id].role == Role::weight;
+         });
 }
 
 }  // namespace
@@ -63,7 +69,7 @@ KernelTrait kernel_trait(const Graph& graph, const Layer& layer, std::int64_t ba
       trait = trait_of(*resize, layer);
     else if (const auto* attention = std::get_if<Attention>(&part.op))
       trait = attention->batch > batch ? KernelTrait::window_attention : KernelTrait::plain;
-    else if (std::holds_alternative<MatMul>(part.op) && !reads_weight(graph, layer))
+    else if (std::holds_alternative<MatMul>(part.op) && !multiplies_weight(graph, layer))
       trait = has_windows(graph, layer, batch) ? KernelTrait::window_attention : KernelTrait::plain;
     else if (std::holds_alternative<Sort>(part.op))
       trait = KernelTrait::sort;

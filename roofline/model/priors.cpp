@@ -137,6 +137,7 @@ constexpr PriorRow rows[] = {
   {"gpu", "gpu_attention_fp32_efficiency", 0.4,  0.4, assumed, "as of 16 bits"},
   {"gpu", "gpu_matrix_kernel_clocks",      15e3, 0.24, fitted, "A100"},
   {"gpu", "gpu_other_kernel_clocks",       2.5e3, 0.24, fitted, "A100"},
+  {"gpu", "tensorrt_matrix_kernel_clocks", 9e3,  0.25, fitted, "MobileNet v2 on TITAN RTX; MLPerf 0.7 and 1.0 at batch 1 on A100, A10, T4"},
   {"gpu", "gpu_depthwise_taps_per_sm_clock", 14, 0.24, fitted, "RTX 3090 and 4090, eleven networks"},
   {"gpu", "gpu_pool_taps_per_sm_clock",    2.7,  0.24, assumed, "as AGX Orin"},
   {"gpu", "gpu_normalize_elements_per_sm_clock", 0.9, 0.18, fitted, "A100"},

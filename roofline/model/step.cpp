@@ -66,6 +66,22 @@ double cpu_voltage(const Power& power, double hz) {
   return std::max(power.cpu_voltage_floor, 1 - slope_per_ghz * (power.cpu_top_hz - hz) * 1e-9);
 }
 
+// Traffic and operations keep their energy at any clock. If it is too much even at the lowest one,
+// the board skips clocks until the power fits: everything takes longer by the same factor.
+void skip_clocks(Step& step, double cap_w) {
+  const double spare_w = cap_w - *step.constant_w;
+  if (!(spare_w > 0)) return;
+  const double factor = (*step.power_w - *step.constant_w) / spare_w;
+  for (double* time_s : {&step.time_s, &step.kernel_s, &step.tail_s, &step.jitter_s})
+    *time_s *= factor;
+  for (StepRow& row : step.rows)
+    for (double* time_s : {&row.time_s, &row.stall_s, &row.host_begin_s, &row.kernel_begin_s,
+                           &row.kernel.compute_s, &row.kernel.memory_s, &row.kernel.fixed_s,
+                           &row.kernel.helper_s, &row.kernel.total_s, &row.kernel.busy_s})
+      *time_s *= factor;
+  step.power_w = cap_w;
+}
+
 }  // namespace
 
 DevicePoint device_point(const Coefficients& coefficients, const OperatingPoint& point) {
@@ -344,7 +360,8 @@ Step StepModel::at(const Conditions& conditions, bool rows) const {
 
   // Fixed point of power and clock: the highest clock that keeps the power within the cap.
   constexpr double lowest_share = 0.1;
-  double low = lowest_share * point.hz, high = point.hz;
+  const double top_hz = coefficients_.power.top_hz > 0 ? coefficients_.power.top_hz : point.hz;
+  double low = std::min(point.hz, lowest_share * top_hz), high = point.hz;
   for (int i = 0; i < halvings; ++i) {
     const double middle = (low + high) / 2;
     set_clock(middle);
@@ -354,6 +371,7 @@ Step StepModel::at(const Conditions& conditions, bool rows) const {
   set_clock(low);
   step = run(conditions, point, device_times(point), host_hz, rows);
   step.capped = true;
+  if (*step.power_w > *cap) skip_clocks(step, *cap);
   return step;
 }
 

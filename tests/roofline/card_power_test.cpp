@@ -2,6 +2,7 @@
 // of cards that wait with their clocks up, and loads that leave a card far below its cap.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <string>
@@ -51,11 +52,11 @@ double products_w(const Card& card, DType dtype) {
 }
 
 Step step_of(const Card& card, std::string_view network, Runtime runtime, std::int64_t batch,
-             std::string_view dtype) {
+             std::string_view dtype, std::string_view options = "") {
   Conditions conditions;
   conditions.point = card.point;
   conditions.runtime = runtime;
-  const NetworkLoad load = load_of(network, runtime, batch, dtype);
+  const NetworkLoad load = load_of(network, runtime, batch, dtype, options);
   return StepModel(load, coefficients(card.model, runtime)).at(conditions, false);
 }
 
@@ -103,14 +104,29 @@ TEST(CardPower, OneSmallImageLeavesACardBelowItsCap) {
     for (const Runtime runtime : {Runtime::torch_eager, Runtime::tensorrt})
       for (const char* network : {"resnet18", "mobilenet_v2", "resnet50"}) {
         const Step step = step_of(card, network, runtime, 1, "fp16");
-        if (card.id == "t4-16gb") {  // never holds its top clock for long (see above)
-          EXPECT_GE(step.gpu_hz, 0.9 * *card.point.gpu_hz) << network << " " << to_string(runtime);
-          continue;
-        }
         EXPECT_FALSE(step.capped) << card.id << " " << network << " " << to_string(runtime);
-        EXPECT_LT(*step.power_w, 0.95 * card.cap_w)
+        const double most = card.cap_w < 75 ? 0.96 : 0.95;  // T4 and L4 come close to it
+        EXPECT_LT(*step.power_w, most * card.cap_w)
             << card.id << " " << network << " " << to_string(runtime);
       }
+}
+
+// T4 has the chip of a 250 W card at 70 W, and falls below its clock of 1590 MHz where public logs
+// show it. BERT-Large in fp32, a text at a time: about 900 MHz and 89 ms
+// (mlcommons/inference_results_v0.5#20). Summaries of MLPerf 0.7, one image at a time in int8: with
+// SSD-ResNet34 the median run takes 1.32 times as long as the fastest, on A100 and TITAN RTX 1.05
+// and 1.06; with SSD-MobileNet 1.07, which is no more than on A10 and A100.
+TEST(CardPower, T4FallsBelowItsClockWherePublicLogsShowIt) {
+  const std::vector<Card> cards = catalog_cards();
+  const auto found = std::find_if(cards.begin(), cards.end(),
+                                  [](const Card& card) { return card.id == "t4-16gb"; });
+  ASSERT_NE(found, cards.end());
+  const Step bert = step_of(*found, "bert_large", Runtime::torch_eager, 1, "fp32", "seq=384");
+  EXPECT_NEAR(bert.gpu_hz, 900e6, 100e6);
+  EXPECT_NEAR(bert.time_s, 89e-3, 0.15 * 89e-3);
+  const Step large = step_of(*found, "ssd_resnet34", Runtime::tensorrt, 1, "int8");
+  EXPECT_NEAR(large.gpu_hz / 1590e6, 0.75, 0.15);
+  EXPECT_FALSE(step_of(*found, "ssd_mobilenet_v1", Runtime::tensorrt, 1, "int8").capped);
 }
 
 // Random runs: a card meets its cap at large batches of dense networks, not as a rule.

@@ -49,10 +49,11 @@ double half_width(const Estimate& estimate) {
   return (estimate.high - estimate.low) / 2 / estimate.value;
 }
 
-std::set<KernelTrait> traits_of(std::string_view name, std::string_view options = "") {
+std::set<KernelTrait> traits_of(std::string_view name, std::string_view options = "",
+                                Runtime runtime = Runtime::torch_eager) {
   WorkloadOptions chosen = parse_options(options);
   std::set<KernelTrait> traits;
-  for (const Demand& demand : lower(build_workload(name, chosen), Runtime::torch_eager))
+  for (const Demand& demand : lower(build_workload(name, chosen), runtime))
     traits.insert(demand.trait);
   return traits;
 }
@@ -87,13 +88,15 @@ TEST(Familiarity, TablesAreComplete) {
 }
 
 TEST(Familiarity, LoweringReportsTraits) {
-  EXPECT_TRUE(traits_of("swin_t", "batch=2").count(KernelTrait::window_attention));
+  for (const Runtime runtime : {Runtime::torch_eager, Runtime::tensorrt})
+    EXPECT_TRUE(traits_of("swin_t", "batch=2", runtime).count(KernelTrait::window_attention));
   EXPECT_TRUE(traits_of("unet").count(KernelTrait::transposed));
   for (const char* plain : {"resnet50", "vit_b_32", "mobilenet_v3_large", "yolov8n"})
     EXPECT_EQ(traits_of(plain), std::set{KernelTrait::plain}) << plain;
   for (const char* attention : {"fused", "eager"})
-    EXPECT_EQ(traits_of("opt-1.3b", std::string("batch=2;attention=") + attention),
-              std::set{KernelTrait::plain});
+    for (const Runtime runtime : {Runtime::torch_eager, Runtime::tensorrt})
+      EXPECT_EQ(traits_of("opt-1.3b", std::string("batch=2;attention=") + attention, runtime),
+                std::set{KernelTrait::plain});
 }
 
 TEST(Familiarity, TraitsOfOps) {

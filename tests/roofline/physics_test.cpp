@@ -1,6 +1,7 @@
 // Physics that every prediction must keep, on random machines, modes, networks, batches, types and
 // runtimes: more clock is never slower, roofs hold, sums add up. The trials are the same in every
-// run, and each failure prints its command; --gtest_random_seed=N tries others.
+// run, and each failure prints its command; --gtest_random_seed=N tries others. Laws are exact:
+// only rounding and the bisection of clocks have a tolerance.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/training/memory.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "roofline/ceilings/applicable_ceilings.h"
@@ -32,11 +34,9 @@ namespace {
 // Sums in another order, and the clock under a cap, which is found by bisection.
 constexpr double rounding = 1e-9;
 constexpr double bisection = 2e-5;
-// Host and device that take equally long wait for each other; a faster one waits a little more.
-constexpr double waiting = 2e-3;
-// Activations that no longer fit the cache cost more per sample; to become 0 where that is mended.
-constexpr double leaving_cache = 0.15;
-constexpr int trial_count = 400;  // of each law
+// Of each law.
+constexpr std::uint64_t seed_count = 8;
+constexpr int trials_per_seed = 50;
 
 // Networks that build quickly and have different bottlenecks; the empty name is a random network.
 constexpr const char* network_names[] = {
@@ -150,8 +150,7 @@ bool has_units_for(const TestedMachine& machine, DType dtype) {
 
 class Trials {
  public:
-  explicit Trials(std::uint64_t law)
-      : random_{law + 1000 * static_cast<std::uint64_t>(::testing::GTEST_FLAG(random_seed))} {}
+  explicit Trials(std::uint64_t seed) : random_{seed} {}
 
   int below(int limit) { return static_cast<int>(random_.below(static_cast<std::size_t>(limit))); }
   double between(double low, double high) { return low + (high - low) * random_.unit(); }
@@ -180,17 +179,33 @@ class Trials {
   Random random_;
 };
 
+// Calls `check` for the trials of a law, with several seeds.
+template <class Check>
+void each_trial(std::uint64_t law, const Check& check) {
+  const std::uint64_t run = static_cast<std::uint64_t>(::testing::GTEST_FLAG(random_seed));
+  for (std::uint64_t seed = seed_count * run; seed < seed_count * (run + 1); ++seed) {
+    Trials trials(law + 1000 * seed);
+    for (int i = 0; i < trials_per_seed; ++i) check(trials);
+  }
+}
+
 // With the cap lifted: a cap holds the power, so more of one knob may leave less clock for another.
-double time_without_cap(Trial trial) {
+double time_without_cap(Trial trial, double cache_share = 1) {
   trial.point.cap_w.reset();
   Coefficients values = values_of(*trial.machine, trial.runtime);
   values.power.cap_w.reset();
+  values.engine.cache_bytes *= cache_share;
+  return trial.step(values).time_s;
+}
+
+double time_with_cache(const Trial& trial, double cache_share) {
+  Coefficients values = values_of(*trial.machine, trial.runtime);
+  values.engine.cache_bytes *= cache_share;
   return trial.step(values).time_s;
 }
 
 TEST(Physics, MoreClockOrUnitsAreNeverSlower) {
-  Trials trials(1);
-  for (int i = 0; i < trial_count; ++i) {
+  each_trial(1, [](Trials& trials) {
     const Trial slow = trials.next();
     Trial fast = slow;
     const double factor = trials.between(1, 3);
@@ -208,54 +223,58 @@ TEST(Physics, MoreClockOrUnitsAreNeverSlower) {
         fast.point.gpu_units = *fast.point.gpu_units + 1 + trials.below(8);
     }
     const double before = time_without_cap(slow), after = time_without_cap(fast);
-    EXPECT_LE(after, before * (1 + waiting)) << after / before << ": " << slow << "\n" << fast;
-  }
+    EXPECT_LE(after, before * (1 + rounding)) << after / before << ": " << slow << "\n" << fast;
+  });
 }
 
 // Under its cap a card runs as fast at a higher GPU clock, which it cannot hold.
 TEST(Physics, MoreGpuClockIsNeverSlowerUnderACap) {
-  Trials trials(2);
-  for (int i = 0; i < trial_count; ++i) {
+  each_trial(2, [](Trials& trials) {
     const Trial slow = trials.next();
     Trial fast = slow;
     fast.point.gpu_hz = *fast.point.gpu_hz * trials.between(1, 3);
     const double before = slow.time_s(), after = fast.time_s();
-    EXPECT_LE(after, before * (1 + waiting)) << after / before << ": " << slow << "\n" << fast;
-  }
+    EXPECT_LE(after, before * (1 + bisection)) << after / before << ": " << slow << "\n" << fast;
+  });
 }
 
-// Of 26 seeds with 400 trials each, 11 trials fail, 9 of them on L4, whose cache is large for its
-// memory: this seed has none of them.
-TEST(Physics, ThroughputDoesNotFallWithTheBatch) {
-  Trials trials(1003);
-  for (int i = 0; i < trial_count; ++i) {
+// A larger batch shares starts, weights and partial tiles among more samples, but loses cache hits
+// once its activations no longer fit: then throughput falls, by up to a quarter on L4. Nothing else
+// may cost throughput: it is never lower than that of the small batch if its cache is smaller by
+// the same factor. More cache never costs time.
+TEST(Physics, ThroughputFallsWithTheBatchByLostCacheHitsAlone) {
+  each_trial(3, [](Trials& trials) {
     const Trial small = trials.next();
     Trial large = small;
     const int factor = 2 + trials.below(3);
     large.network.batch *= factor;
-    const double one = small.time_s(), more = large.time_s() / factor;  // for as many samples
-    EXPECT_LE(more, one * (1 + leaving_cache)) << more / one << ": " << small << "\n" << large;
-  }
+    const double fewer_hits = time_without_cap(small, 1.0 / factor);
+    EXPECT_LE(time_without_cap(small), fewer_hits * (1 + rounding)) << small;
+    const double more = time_without_cap(large) / factor;  // for as many samples
+    EXPECT_LE(more, fewer_hits * (1 + rounding)) << more / fewer_hits << ": " << small << "\n"
+                                                 << large;
+    EXPECT_LE(large.time_s() / factor, time_with_cache(small, 1.0 / factor) * (1 + bisection))
+        << "under its cap: " << small << "\n"
+        << large;
+  });
 }
 
 TEST(Physics, NarrowerTypesAreNeverSlower) {
-  Trials trials(4);
-  for (int i = 0; i < trial_count; ++i) {
+  each_trial(4, [](Trials& trials) {
     Trial wide = trials.next();
     wide.network.dtype = trials.below(2) == 0 ? DType::fp32 : DType::fp16;
     Trial narrow = wide;
     narrow.network.dtype = wide.network.dtype == DType::fp32 ? DType::fp16 : DType::int8;
     if (!has_units_for(*wide.machine, wide.network.dtype) ||
         !has_units_for(*wide.machine, narrow.network.dtype))
-      continue;
+      return;
     const double before = wide.time_s(), after = narrow.time_s();
     EXPECT_LE(after, before * (1 + bisection)) << after / before << ": " << narrow;
-  }
+  });
 }
 
 TEST(Physics, NoRunIsFasterThanItsRoofs) {
-  Trials trials(4005);
-  for (int i = 0; i < trial_count; ++i) {
+  each_trial(5, [](Trials& trials) {
     const Trial trial = trials.next();
     const MachineModel& model = trial.machine->model;
     const Ceilings ceilings = model_ceilings(model, trial.point, trial.runtime);
@@ -266,32 +285,27 @@ TEST(Physics, NoRunIsFasterThanItsRoofs) {
           roofs.least_time_s(trial_load(trial.network, runtime), cache_bytes(model));
       EXPECT_GE(time_s, roof_s * (1 - rounding)) << to_string(runtime) << ": " << trial;
     }
-  }
+  });
 }
 
 TEST(Physics, PowerIsBetweenIdleAndTheCap) {
-  Trials trials(6);
-  for (int i = 0; i < trial_count; ++i) {
+  each_trial(6, [](Trials& trials) {
     const Trial trial = trials.next();
     const Coefficients& values = values_of(*trial.machine, trial.runtime);
     const Step step = trial.step(values);
-    if (!step.power_w) continue;
+    if (!step.power_w) return;
     OperatingPoint point = trial.point;
     point.gpu_hz = step.gpu_hz;
     const double idle_w = constant_power(values, device_point(values, point), point, 0, 0);
     EXPECT_GE(*step.power_w, idle_w * (1 - rounding)) << trial;
-    // At a tenth of the clock the model gives up: energy of few, short kernels may pass the cap
-    // even there. To be mended in the energies.
-    const bool gave_up = step.capped && step.gpu_hz < 0.101 * *trial.point.gpu_hz;
-    if (values.power.cap_w && !gave_up) {
+    if (values.power.cap_w) {
       EXPECT_LE(*step.power_w, *values.power.cap_w * (1 + bisection)) << trial;
     }
-  }
+  });
 }
 
 TEST(Physics, TotalsAreSumsAndEnergyIsPowerTimesTime) {
-  Trials trials(7);
-  for (int i = 0; i < trial_count; ++i) {
+  each_trial(7, [](Trials& trials) {
     const Trial trial = trials.next();
     const Prediction prediction =
         predict(trial.machine->model, trial_load(trial.network, trial.runtime), trial.conditions(),
@@ -308,11 +322,47 @@ TEST(Physics, TotalsAreSumsAndEnergyIsPowerTimesTime) {
     }
     EXPECT_NEAR(time_s / prediction.time_s.value, 1, rounding) << trial;
     EXPECT_NEAR(trial.time_s() / prediction.time_s.value, 1, rounding) << trial;
-    if (!prediction.energy_j) continue;
+    if (!prediction.energy_j) return;
     EXPECT_NEAR(energy_j / prediction.energy_j->value, 1, rounding) << trial;
     EXPECT_NEAR(prediction.power_w->value * time_s / prediction.energy_j->value, 1, rounding)
         << trial;
-  }
+  });
+}
+
+// Random networks, clocks and batches; the next test takes every workload.
+TEST(Physics, TensorRtIsNeverSlowerThanEagerModeAtAnyClock) {
+  each_trial(8, [](Trials& trials) {
+    Trial eager = trials.next();
+    if (eager.network.dtype == DType::int8) return;  // no kernels of PyTorch's own
+    eager.runtime = Runtime::torch_eager;
+    Trial engine = eager;
+    engine.runtime = Runtime::tensorrt;
+    EXPECT_LE(engine.time_s(), eager.time_s() * (1 + bisection))
+        << engine.time_s() / eager.time_s() << " times: " << engine;
+  });
+}
+
+// Weights are held once, activations by each sample; narrower types take no more of either.
+TEST(Physics, MemoryGrowsWithTheBatchAndTheType) {
+  const auto memory_of = [](std::uint64_t network, std::int64_t batch, DType dtype) {
+    return inference_memory(random_network(network, batch, workload_dtype(dtype)));
+  };
+  each_trial(9, [&](Trials& trials) {
+    const auto network = static_cast<std::uint64_t>(trials.below(1 << 20));
+    const int batch = 1 + trials.below(16), factor = 2 + trials.below(3);
+    const RunMemory one = memory_of(network, batch, DType::fp16);
+    const RunMemory more = memory_of(network, batch * factor, DType::fp16);
+    const RunMemory wide = memory_of(network, batch, DType::fp32);
+    const auto which = [&] {
+      return fmt::format("random-{}, batch {} x{}", network, batch, factor);
+    };
+    EXPECT_EQ(more.weights, one.weights) << which();
+    EXPECT_GE(more.activations, one.activations) << which();
+    EXPECT_LE(more.activations, factor * one.activations * (1 + rounding)) << which();
+    EXPECT_LE(one.activations, one.unshared * (1 + rounding)) << which();
+    EXPECT_LE(one.weights, wide.weights) << which();
+    EXPECT_LE(one.activations, wide.activations) << which();
+  });
 }
 
 TEST(Physics, TensorRtIsNeverSlowerThanEagerMode) {

@@ -125,7 +125,7 @@ TEST(WorkloadOptions, PhasesHaveTheirOwnLengths) {
             "gpt2: 1025 tokens: the model has 1024 positions (give a --seq of at most 1024)");
   EXPECT_EQ(refused("opt-1.3b", "phase=decode;context=2048"),
             "opt-1.3b: a context of 2048 and one token more: the model has 2048 positions (give a "
-            "--context of at most 2047)");
+            "--context of at most 2047, or a --prompt and --generate of at most 2048 together)");
   EXPECT_NO_THROW(build_workload("gpt2", parse_options("seq=1024")));
 }
 
