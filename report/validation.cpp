@@ -27,7 +27,7 @@ std::string signed_percent(const std::optional<double>& fraction) {
   return (*fraction < 0 ? "−" : "+") + fmt::format("{:.1f} %", std::abs(*fraction) * 100);
 }
 
-std::string number(const std::optional<double>& value) {
+std::string number_or_nothing(const std::optional<double>& value) {
   return value ? fmt::format("{:.2f}", *value) : "-";
 }
 
@@ -99,7 +99,7 @@ class ValidationText {
              total.energy_half_width);
     if (total.kendall_tau)
       fact("modes",
-           fmt::format("Kendall τ of their order by time {}, over {}", number(total.kendall_tau),
+           fmt::format("Kendall τ of their order by time {}, over {}", number_or_nothing(total.kendall_tau),
                        counted(total.ranked_groups, "group", "groups")));
     if (total.energy_regret_mean)
       fact("choice",
@@ -159,7 +159,7 @@ class ValidationText {
         cells.push_back(percent(score.power_mape));
         cells.push_back(percent(score.energy_mape));
       }
-      if (has_tau) cells.push_back(number(score.kendall_tau));
+      if (has_tau) cells.push_back(number_or_nothing(score.kendall_tau));
       if (has_regret) cells.push_back(percent(score.energy_regret_mean));
       table.rows.push_back(std::move(cells));
     }

@@ -142,19 +142,19 @@ std::string result_size(const Candidate& candidate) {
   return candidate.row->work.macs > 0 || !elements ? std::string() : std::to_string(*elements);
 }
 
-std::string beside(std::string_view module, const std::string& size) {
+std::string module_and_size(std::string_view module, const std::string& size) {
   return module.empty() || size.empty() ? std::string() : fmt::format("{} {}", module, size);
 }
 
 // A layer as a module of its own, and as one of several in a module.
 template <Key size>
 std::string as_module(const Candidate& candidate) {
-  return beside(candidate.path, size(candidate));
+  return module_and_size(candidate.path, size(candidate));
 }
 
 template <Key size>
 std::string within_module(const Candidate& candidate) {
-  return beside(parent(candidate.path), size(candidate));
+  return module_and_size(parent(candidate.path), size(candidate));
 }
 
 struct Stage {

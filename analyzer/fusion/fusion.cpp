@@ -28,7 +28,7 @@ Work work_of(const Graph& graph, const OpWeights& weights) {
 }
 
 // A layer's name without the modules it shares with its neighbour.
-std::string_view beside(std::string_view name, std::string_view neighbour) {
+std::string_view apart_from(std::string_view name, std::string_view neighbour) {
   const auto differ = std::mismatch(name.begin(), name.end(), neighbour.begin(), neighbour.end());
   const std::string_view common =
       name.substr(0, static_cast<std::size_t>(differ.first - name.begin()));
@@ -426,7 +426,7 @@ class Fuser {
           folded_into.push_back(product);
     for (const std::size_t index : group.layers) {
       const Layer& layer = graph_.layers[index];
-      if (index != main) (result.name += " + ") += beside(layer.name, graph_.layers[main].name);
+      if (index != main) (result.name += " + ") += apart_from(layer.name, graph_.layers[main].name);
       result.sources.push_back(layer.name);
       result.shapes = std::max(result.shapes, layer.shapes);
       const bool is_folded = product_of(layer, group) != no_index;

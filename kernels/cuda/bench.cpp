@@ -47,10 +47,11 @@ constexpr int confirming_rounds = 3, near_tries = 3;
 // Governors look at the load every 10 to 20 ms and raise the clocks in steps: a rate that has not
 // grown for three of these times has settled. (tegra30-devfreq: ACTMON_SAMPLING_PERIOD 12 ms)
 constexpr double settled_s = 0.03, settling_s = 0.3, grown = 1.01;
-constexpr double lead_in_s = 0.1;          // at most, before a reading
-constexpr double led_in = 0.99;            // of the highest rate of a lead-in so far
-constexpr std::uint32_t lead_in_part = 4;  // of the set
-constexpr double long_window_s = 5e-3;     // a launch costs some microseconds, 0.1 % of it
+constexpr double lead_in_s = 0.1;           // at most, before a reading
+constexpr double led_in = 0.99;             // of the highest rate of a lead-in so far
+constexpr std::uint32_t lead_in_part = 4;   // of the set
+constexpr double long_window_s = 5e-3;      // a launch costs some microseconds …
+constexpr double longest_launch_s = 50e-6;  // … and never this; the work of a kernel may
 constexpr double longest_s = 0.5;  // of one launch: drivers with a display end them after two
 constexpr const char* close_others = "close other programs that use the GPU";
 
@@ -588,6 +589,7 @@ Timed Bench::calibrate(Setup& setup, double window_s) {
   if (gpu_.facts().watchdog) cut(setup);
   for (;;) {
     const Timed timed = run_once(gpu_, setup, data_of(setup), stamps_);
+    launch_s_ = std::min(launch_s_, timed.seconds);
     if (timed.seconds >= window_s || timed.seconds >= longest_s) return timed;
     // At most eightfold: the first readings are mostly launch cost.
     const double factor = std::clamp(1.1 * window_s / std::max(timed.seconds, 1e-7), 1.5, 8.0);
@@ -669,8 +671,8 @@ void Bench::touch_chain(const Setup& setup) {
 }
 
 // The whole and half of it: what a launch costs is in both, and not in their difference. Noise adds
-// up there to √5 times its share of the whole. In long windows a launch costs less than that, and
-// both together have a third of the noise.
+// up there to √5 times its share of the whole, and to a third of that in the sum of both: in long
+// windows that is worth more than what is unknown of a launch, once the shortest is taken off.
 Reading Bench::read(const Setup& setup) {
   lead_in(setup);
   Setup half = setup;
@@ -678,9 +680,12 @@ Reading Bench::read(const Setup& setup) {
   const Timed part = run_once(gpu_, half, data_of(half), stamps_);
   const Timed whole = run_once(gpu_, setup, data_of(setup), stamps_);
   if (whole.seconds <= part.seconds) return {setup.work() / whole.seconds, whole.clock_hz};
-  if (part.seconds >= long_window_s)
-    return {(setup.work() + half.work()) / (whole.seconds + part.seconds), whole.clock_hz};
-  return {(setup.work() - half.work()) / (whole.seconds - part.seconds), whole.clock_hz};
+  const bool is_long = part.seconds >= long_window_s;
+  const double launch_s = launch_s_ < longest_launch_s ? launch_s_ : 0;
+  const double work = is_long ? setup.work() + half.work() : setup.work() - half.work();
+  const double seconds =
+      is_long ? whole.seconds + part.seconds - 2 * launch_s : whole.seconds - part.seconds;
+  return {work / seconds, whole.clock_hz};
 }
 
 Timed Bench::run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -136,6 +137,7 @@ class Bench {
   std::vector<Setup> setups_;
   std::vector<Tuning> tunings_;
   std::vector<double> lead_in_rates_;  // the highest of each trial
+  double launch_s_ = std::numeric_limits<double>::infinity();  // the shortest one: nearly all cost
   std::vector<std::string> failures_;
   std::vector<Warning> warnings_;
   bool lost_ = false;

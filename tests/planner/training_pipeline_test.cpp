@@ -216,16 +216,17 @@ TEST(TrainingPipeline, AnEpochByHand) {
   EXPECT_NEAR(alone.read_bytes, 100e6, 1);
   EXPECT_EQ(alone.hit_share, 0);
   EXPECT_EQ(alone.bound, TrainingBound::input);
-  // Two workers halve all but the serial 0.1 s: 0.175 s beside 0.11 s of the device.
+  // Two workers halve all but the serial 0.1 s: 0.175 s beside 0.11 s of the device and 12 ms of
+  // copy and queue.
   pipeline.workers = 2;
   const Epoch two = epoch(samples, 10, 0.1, pipeline, true);
   EXPECT_NEAR(two.device_s, 1.1, 1e-9);
-  EXPECT_NEAR(two.wait_s, 10 * (0.175 - 0.11), 1e-9);
+  EXPECT_NEAR(two.wait_s, 10 * (0.175 - 0.122), 1e-9);
   EXPECT_NEAR(two.unhidden_s, 10 * 12e-3, 1e-9);
   EXPECT_EQ(two.bound, TrainingBound::input);
   // Of 64 workers only four have a core; a step of 1 s hides them.
   pipeline.workers = 64;
-  EXPECT_NEAR(epoch(samples, 10, 0.1, pipeline, true).wait_s, 10 * (0.1375 - 0.11), 1e-9);
+  EXPECT_NEAR(epoch(samples, 10, 0.1, pipeline, true).wait_s, 10 * (0.1375 - 0.122), 1e-9);
   const Epoch slow = epoch(samples, 10, 1, pipeline, true);
   EXPECT_EQ(slow.wait_s, 0);
   EXPECT_EQ(slow.bound, TrainingBound::device);
