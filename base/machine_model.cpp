@@ -10,7 +10,6 @@
 
 #include "base/json.h"
 #include "base/parameters.h"
-#include "base/power_parameters.h"
 #include "base/text.h"
 
 namespace ridgeline {
@@ -106,8 +105,12 @@ Json scales_to_json(const NetworkScales& own) {
 }
 
 Transfer transfer_from_json(const JsonCursor& cursor) {
-  const Transfer transfer{cursor.at("share").number(), cursor.at("prior_variance").non_negative()};
+  Transfer transfer{cursor.at("share").number(), cursor.at("prior_variance").non_negative()};
   if (!(transfer.share > 0) || transfer.share > 1) cursor.at("share").fail("is not within 0 and 1");
+  if (const auto of_energies = cursor.find("energy_prior_variance")) {
+    transfer.energy_prior_variance = of_energies->non_negative();
+    if (*transfer.energy_prior_variance >= 1) of_energies->fail("is not below 1");
+  }
   return transfer;
 }
 
@@ -233,8 +236,8 @@ MachineModel before_fit(const MachineModel& model) {
 MachineModel as_fitted(const MachineModel& model) {
   MachineModel result = model;
   result.transfer = {};
-  const auto [share, prior_variance] = model.transfer;
-  if (share == 1 && prior_variance == 0) return result;
+  const auto& [share, prior_variance, of_energies] = model.transfer;
+  if (model.transfer == Transfer{}) return result;
   const std::size_t n = model.parameters.size();
   std::vector<double> shares(n, 1), ratio(n, 1);  // of spreads; of the new to the old mean
   std::vector<double> added(n, 0);                // relative variances
@@ -242,10 +245,10 @@ MachineModel as_fitted(const MachineModel& model) {
     Parameter& parameter = result.parameters[i];
     const auto& prior = parameter.prior;
     if (!prior || !is_transferred(parameter)) continue;
-    const bool of_power = is_of_power(*find_parameter_row(parameter.name));
-    shares[i] = of_power ? energy_spread_share() : share;
-    ratio[i] = of_power ? 1 : std::pow(parameter.mean / prior->mean, 1 / share - 1);
-    added[i] = (of_power ? energy_between_networks : prior_variance) * prior->sigma * prior->sigma /
+    const bool in_full = of_energies && find_parameter_row(parameter.name)->scope == Scope::power;
+    shares[i] = in_full ? energy_spread_share(*of_energies) : share;
+    ratio[i] = in_full ? 1 : std::pow(parameter.mean / prior->mean, 1 / share - 1);
+    added[i] = (in_full ? *of_energies : prior_variance) * prior->sigma * prior->sigma /
                (prior->mean * prior->mean) * parameter.mean * parameter.mean;
     parameter.mean *= ratio[i];
   }
@@ -301,6 +304,8 @@ Json to_json(const MachineModel& model) {
   json["networks"] = array_of(model.networks, scales_to_json);
   json["transfer"] = {{"share", model.transfer.share},
                       {"prior_variance", model.transfer.prior_variance}};
+  if (const auto of_energies = model.transfer.energy_prior_variance)
+    json["transfer"]["energy_prior_variance"] = *of_energies;
   return json;
 }
 

@@ -3,6 +3,7 @@
 // measured. Which parameters there are is declared in base/parameters.h.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -51,13 +52,19 @@ struct NetworkScales {
 
 // How a fit to few networks holds for others. A machine does not treat all networks alike: part of
 // a parameter's variance is between networks, so others take over only a share of what the rows of
-// one network moved, and keep a part of the prior's variance.
+// one network moved, and keep a part of the prior's variance. Energies belong to the chips: what
+// the rows moved is passed on in full.
 struct Transfer {
   double share = 1;           // of the change of the logarithm
   double prior_variance = 0;  // share of the prior's variance that is added
+  // The same of an energy; without it (in older files) energies are treated as all else.
+  std::optional<double> energy_prior_variance{};
 
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
+
+// Of what a fit says of an energy's spread, so that one without rows keeps its prior.
+inline double energy_spread_share(double prior_variance) { return std::sqrt(1 - prior_variance); }
 
 // Its parameters hold for networks that were not measured; as_fitted() has those of the rows.
 struct MachineModel {

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/power_parameters.h"
 #include "base/runtime.h"
 #include "base/subject.h"
 #include "base/text.h"
@@ -54,33 +53,33 @@ constexpr ParameterRow table[] = {
   {"power_cap_share",            "1", log_normal, machine, 1, "mean power that the control of a cap settles at, over the cap"},
 
   // Power and energy, at the highest voltage.
-  {"soc_static_w",               "W", log_normal, machine, required, "of the chip at the top memory clock; with it the three parts count, else idle readings"},
-  {"memory_static_w",            "W", log_normal, machine, 0, "of the memory at any clock"},
-  {"board_w",                    "W", log_normal, machine, 0, "of everything else on the module"},
-  {"idle_w",                     "W", log_normal, machine, 0, "idle power at any clock"},
-  {families::idle_at_clock,      "W", log_normal, machine, required, "idle power at a GPU clock"},
-  {families::voltage_at_clock,   "1", log_normal, machine, required, "voltage of the GPU at a measured clock over that of the top clock; in place of knee and floor"},
-  {"gpu_leakage_heating",        "1", log_normal, machine, 0, "growth of the clock's share of idle power from idle to the power cap"},
-  {"memory_static_joule_per_peak_byte", "J/B", log_normal, machine, 0, "background of the memory clock, at its top"},
-  {"soc_voltage_floor_ratio",    "1", log_normal, machine, 1, "voltage of the SoC rail at low memory clocks over that at the top"},
-  {"memory_top_hz",              "Hz", log_normal, machine, 0, "memory clock of the highest voltage of the SoC rail"},
-  {"cpu_idle_joule_per_core_clock", "J/clock", log_normal, machine, 0, "of a core that is on"},
-  {"cpu_busy_joule_per_core_clock", "J/clock", log_normal, machine, 0, "more, of a core that works"},
-  {"cpu_voltage_floor_ratio",    "1", log_normal, machine, 1, "lowest voltage over that of the top clock"},
-  {"cpu_top_hz",                 "Hz", log_normal, machine, 0, "clock of the highest voltage"},
-  {"gpu_idle_joule_per_sm_clock", "J/clock", log_normal, machine, 0, "of an SM that is on"},
-  {"gpu_busy_joule_per_sm_clock", "J/clock", log_normal, machine, required, "more, of an SM that works; without it power is unknown"},
-  {"gpu_{dtype}_joule_per_flop", "J/FLOP", log_normal, machine, 0, "of products; OP for integers"},
-  {"gpu_other_joule_per_flop",   "J/FLOP", log_normal, machine, 0, "of arithmetic that is no product"},
-  {"dram_joule_per_byte",        "J/B", log_normal, machine, 0, "of traffic with memory"},
-  {"gpu_voltage_floor_ratio",    "1", log_normal, machine, 1, "lowest voltage over that of the top clock"},
-  {"gpu_voltage_knee_hz",        "Hz", log_normal, machine, 0, "clock up to which the voltage is flat"},
-  {"gpu_voltage_top_hz",         "Hz", log_normal, machine, 0, "clock of the highest voltage"},
-  {"gpu_voltage_top_v",          "V", log_normal, machine, required, "voltage there; no formula needs it"},
-  {"board_offset_w",             "W", normal, machine, 0, "of this rig beside what the model counts"},
-  {"wall_offset_w",              "W", normal, machine, 0, "carrier board and fan, where power is read at the wall"},
-  {"wall_loss_share",            "1", log_normal, machine, 0, "loss of the supply there, as a share of what it delivers"},
-  {"power_error",                "1", log_normal, machine, 0, "of power from run to run, one sigma of the logarithm"},
+  {"soc_static_w",               "W", log_normal, power, required, "of the chip at the top memory clock; with it the three parts count, else idle readings"},
+  {"memory_static_w",            "W", log_normal, power, 0, "of the memory at any clock"},
+  {"board_w",                    "W", log_normal, power, 0, "of everything else on the module"},
+  {"idle_w",                     "W", log_normal, power, 0, "idle power at any clock"},
+  {families::idle_at_clock,      "W", log_normal, power, required, "idle power at a GPU clock"},
+  {families::voltage_at_clock,   "1", log_normal, power, required, "voltage of the GPU at a measured clock over that of the top clock; in place of knee and floor"},
+  {"gpu_leakage_heating",        "1", log_normal, power, 0, "growth of the clock's share of idle power from idle to the power cap"},
+  {"memory_static_joule_per_peak_byte", "J/B", log_normal, power, 0, "background of the memory clock, at its top"},
+  {"soc_voltage_floor_ratio",    "1", log_normal, power, 1, "voltage of the SoC rail at low memory clocks over that at the top"},
+  {"memory_top_hz",              "Hz", log_normal, power, 0, "memory clock of the highest voltage of the SoC rail"},
+  {"cpu_idle_joule_per_core_clock", "J/clock", log_normal, power, 0, "of a core that is on"},
+  {"cpu_busy_joule_per_core_clock", "J/clock", log_normal, power, 0, "more, of a core that works"},
+  {"cpu_voltage_floor_ratio",    "1", log_normal, power, 1, "lowest voltage over that of the top clock"},
+  {"cpu_top_hz",                 "Hz", log_normal, power, 0, "clock of the highest voltage"},
+  {"gpu_idle_joule_per_sm_clock", "J/clock", log_normal, power, 0, "of an SM that is on"},
+  {"gpu_busy_joule_per_sm_clock", "J/clock", log_normal, power, required, "more, of an SM that works; without it power is unknown"},
+  {"gpu_{dtype}_joule_per_flop", "J/FLOP", log_normal, power, 0, "of products; OP for integers"},
+  {"gpu_other_joule_per_flop",   "J/FLOP", log_normal, power, 0, "of arithmetic that is no product"},
+  {"dram_joule_per_byte",        "J/B", log_normal, power, 0, "of traffic with memory"},
+  {"gpu_voltage_floor_ratio",    "1", log_normal, power, 1, "lowest voltage over that of the top clock"},
+  {"gpu_voltage_knee_hz",        "Hz", log_normal, power, 0, "clock up to which the voltage is flat"},
+  {"gpu_voltage_top_hz",         "Hz", log_normal, power, 0, "clock of the highest voltage"},
+  {"gpu_voltage_top_v",          "V", log_normal, power, required, "voltage there; no formula needs it"},
+  {"board_offset_w",             "W", normal, power, 0, "of this rig beside what the model counts"},
+  {"wall_offset_w",              "W", normal, power, 0, "carrier board and fan, where power is read at the wall"},
+  {"wall_loss_share",            "1", log_normal, power, 0, "loss of the supply there, as a share of what it delivers"},
+  {"power_error",                "1", log_normal, power, 0, "of power from run to run, one sigma of the logarithm"},
 
   // Kernels: a runtime's own value goes before that of all runtimes on the processor.
   {families::matmul_efficiency,  "1", log_normal, runtime, 0.5, "share of the peak that products reach"},
@@ -285,12 +284,6 @@ struct NameHash {
 }  // namespace
 
 std::span<const ParameterRow> parameter_rows() { return table; }
-
-bool is_of_power(const ParameterRow& row) {
-  static const ParameterRow* const first = find_parameter_row("soc_static_w");
-  static const ParameterRow* const last = find_parameter_row("power_error");
-  return &row >= first && &row <= last;
-}
 
 const ParameterRow* find_parameter_row(std::string_view name) {
   // Names are asked for in every draw: each is matched once.

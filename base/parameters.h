@@ -15,8 +15,9 @@ namespace ridgeline {
 // How a parameter is believed to spread. Fixed ones are facts: they have no variance.
 enum class Distribution { fixed, log_normal, normal };
 
-// What a value holds for: the hardware, one runtime on it, or one network alone.
-enum class Scope { machine, runtime, network };
+// What a value holds for: the hardware, its power (times depend on it only under a cap), one
+// runtime on it, or one network alone.
+enum class Scope { machine, power, runtime, network };
 
 struct ParameterRow {
   // A family has {placeholders}: "cpu{cluster}_cores" is cpu0_cores, cpu1_cores …

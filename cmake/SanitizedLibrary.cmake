@@ -52,8 +52,8 @@ function(add_sanitized_objects name optimisation)
       PARENT_SCOPE)
 endfunction()
 
-# Nobody waits for one of these units after an edit, so they are larger than those of the library:
-# a fifth less time than groups of ten. The rooms that predict thousands of modes, play boards and
+# An edit does not wait for these units, so they are larger than those of the library: a fifth less
+# time than groups of ten. The rooms that predict thousands of modes, play boards and
 # lay out pictures take several times as long in the tests without optimisation; the others run too
 # briefly to win back what it takes.
 set(RIDGELINE_SANITIZED_UNIT 25)

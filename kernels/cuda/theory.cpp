@@ -46,19 +46,17 @@ constexpr auto stated_rates = std::to_array<StatedRate>({
     {86, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {89, Unit::matrix, DType::fp16, DType::fp16, 1024},
     {75, Unit::matrix, DType::fp16, DType::fp16, 1024},
-    // "NVIDIA Hopper Architecture In-Depth", table 3 (quoted in
-    // forums.developer.nvidia.com/t/218102):
-    // BF16 beside tensor cores is twice FP32, and sums in FP16 are as fast as in FP32.
+    // "NVIDIA Hopper Architecture In-Depth", table 3 (forums.developer.nvidia.com/t/218102 quotes
+    // it): BF16 beside tensor cores is twice FP32, and sums in FP16 are as fast as in FP32.
     {90, Unit::vector, DType::bf16, DType::bf16, 512},
     {90, Unit::matrix, DType::fp16, DType::fp16, 4096},
     // Assumed from that: no table that could be read states FP8 with both kinds of sums.
     {90, Unit::matrix, DType::fp8, DType::fp16, 8192},
-    // BF16 beside tensor cores as fast as FP32: hmc-tech.com on RTX 5050 and RTX PRO 5000
-    // Blackwell.
+    // BF16 beside tensor cores as fast as FP32: hmc-tech.com on two cards of this kind (RTX 5050,
+    // RTX PRO 5000).
     {120, Unit::vector, DType::bf16, DType::bf16, 256},
     // GB10: 1 PFLOP/s of sparse FP4 (NVIDIA), twice the dense rate, from 48 multiprocessors is that
-    // of
-    // GeForce at 2.5 GHz.
+    // of GeForce at 2.5 GHz.
     {121, Unit::matrix, DType::fp4, DType::fp32, 4096},
 });
 

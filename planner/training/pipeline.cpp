@@ -1,6 +1,7 @@
-// The visible stall is max(fetch + decode − compute, 0) per minibatch and the page cache serves
-// part of the later epochs, as in Prashanthi et al., HiPC SRS 2021; parallel loading and the
-// residual are fitted to the epochs published there (docs/planning.md says from which rows).
+// A minibatch takes as long as the slower of loading (fetch + decode) and the training process, and
+// the page cache serves part of the later epochs, as in Prashanthi et al., HiPC SRS 2021; parallel
+// loading and the residual are fitted to the epochs published there (docs/planning.md says from
+// which rows).
 #include "planner/training/pipeline.h"
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/parameters.h"
-#include "base/power_parameters.h"
 #include "roofline/model/coefficients.h"
 #include "roofline/model/draws.h"
 #include "roofline/model/linear_algebra.h"
@@ -68,7 +67,7 @@ class Space {
       if (prior.covariance[i * n + i] <= 0 || is_of_network(prior.parameters[i])) continue;
       free_.push_back(i);
       logarithmic_.push_back(is_log_normal(prior.parameters[i]));
-      of_power_.push_back(ridgeline::is_of_power(parameter_row(prior.parameters[i].name, "fit")));
+      of_power_.push_back(parameter_row(prior.parameters[i].name, "fit").scope == Scope::power);
     }
     Matrix covariance(parameters(), parameters());
     for (std::size_t i = 0; i < parameters(); ++i)
@@ -423,11 +422,14 @@ double common_share(const Problem& problem) {
 // could not tell what the rows moved.
 Transfer transfer_from(const Problem& problem) {
   constexpr double least = 0.01;
+  // Assumed: operations and bytes of each network are counted with errors of their own.
+  constexpr double of_energies = 0.5;
   const double common = common_share(problem), peculiar = 1 - common;
   const auto networks = static_cast<double>(problem.space().networks().size());
-  if (common <= 0) return {least, 1 - least * least};  // the prior, where no row moves it
+  if (common <= 0)
+    return {least, 1 - least * least, of_energies};  // the prior, where no row moves it
   const double share = common / (common + peculiar / networks);
-  return {share, common * (1 - share) + peculiar};
+  return {share, common * (1 - share) + peculiar, of_energies};
 }
 
 // The parameters of the machine with their marginal distribution: the scales of the networks are
@@ -442,7 +444,9 @@ MachineModel posterior(const MachineModel& prior, const Problem& problem,
   Vector for_others = solution.x;
   const auto share = [&](std::size_t i) { return space.is_of_power(i) ? 1 : transfer.share; };
   const auto spread_share = [&](std::size_t i) {
-    return space.is_of_power(i) && space.logarithmic(i) ? energy_spread_share() : share(i);
+    return space.is_of_power(i) && space.logarithmic(i)
+               ? energy_spread_share(*transfer.energy_prior_variance)
+               : share(i);
   };
   for (std::size_t i = 0; i < space.parameters(); ++i) for_others[i] *= share(i);
   const std::vector<double> transferred = space.values(for_others);
@@ -468,7 +472,8 @@ MachineModel posterior(const MachineModel& prior, const Problem& problem,
     }
     if (!space.logarithmic(i)) continue;
     const double sigma = sigma_of(prior, at) / before.mean * scale(i);
-    const double kept = space.is_of_power(i) ? energy_between_networks : transfer.prior_variance;
+    const double kept =
+        space.is_of_power(i) ? *transfer.energy_prior_variance : transfer.prior_variance;
     model.covariance[at * n + at] += kept * sigma * sigma;
   }
   model.transfer = transfer;

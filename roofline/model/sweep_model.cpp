@@ -154,8 +154,7 @@ double bus_bandwidth(const MachineModel& model, const OperatingPoint& point) {
          point.memory_hz.value_or(0);
 }
 
-// The parameters that the power of sweeps determines.
-bool is_of_power(std::string_view name) {
+bool is_found_by_sweeps(std::string_view name) {
   constexpr auto names = std::to_array<std::string_view>(
       {"soc_static_w", "memory_static_w", "board_w", "idle_w", "memory_static_joule_per_peak_byte",
        "soc_voltage_floor_ratio", "gpu_idle_joule_per_sm_clock", "gpu_busy_joule_per_sm_clock",
@@ -253,7 +252,7 @@ MachineModel fit_power(const MachineModel& known, const Profile& profile,
   const std::size_t n = model.parameters.size();
   MachineModel free = model;
   for (std::size_t i = 0; i < n; ++i)
-    if (!is_of_power(model.parameters[i].name))
+    if (!is_found_by_sweeps(model.parameters[i].name))
       for (std::size_t j = 0; j < n; ++j)
         free.covariance[i * n + j] = free.covariance[j * n + i] = 0;
   FitOptions options;
@@ -262,7 +261,7 @@ MachineModel fit_power(const MachineModel& known, const Profile& profile,
   options.refuse_outliers = false;
   MachineModel fitted = as_fitted(fit(free, observations, pointers, options).model);
   for (std::size_t i = 0; i < n; ++i)
-    if (!is_of_power(model.parameters[i].name))
+    if (!is_found_by_sweeps(model.parameters[i].name))
       for (std::size_t j = 0; j < n; ++j) {
         fitted.covariance[i * n + j] = model.covariance[i * n + j];
         fitted.covariance[j * n + i] = model.covariance[j * n + i];

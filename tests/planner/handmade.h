@@ -1,5 +1,5 @@
 // Sweeps written by hand: modes with their clocks and what a batch costs in each, so that every
-// choice can be worked out on paper. There are no draws: probabilities are 0 or 1.
+// choice can be worked out by hand. There are no draws: probabilities are 0 or 1.
 #pragma once
 
 #include <cmath>

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // 100 mJ in 10 ms, and 60 mJ in 12 ms.
-std::vector<HandMode> dear_and_cheap() {
+std::vector<HandMode> costly_and_cheap() {
   return {{1.0e9, 10e-3, 10, 2, 2e9, 1e9, 4, "25W"}, {0.6e9, 12e-3, 5, 2, 2e9, 1e9, 4, "15W"}};
 }
 
@@ -27,7 +27,7 @@ Objective within_latency(double bound_s) {
 }
 
 TEST(Reasons, ALimitBindsIfTheChoiceWouldBeBetterWithoutIt) {
-  Handmade made(dear_and_cheap());
+  Handmade made(costly_and_cheap());
   const Objective tight = within_latency(11e-3), wide = within_latency(20e-3);
   const auto bound = planned_limits(made.chooser, tight, made.chooser.best(tight).front());
   ASSERT_EQ(bound.size(), 1u);
@@ -42,7 +42,7 @@ TEST(Reasons, ALimitBindsIfTheChoiceWouldBeBetterWithoutIt) {
 
 // Each limit is left out by itself.
 TEST(Reasons, OfTwoLimitsOnlyOneBinds) {
-  Handmade made(dear_and_cheap());
+  Handmade made(costly_and_cheap());
   Objective objective = within_latency(11e-3);
   objective.limits.insert(objective.limits.begin(), {LimitKind::power, 15, 0, "--power"});
   const auto limits = planned_limits(made.chooser, objective, made.chooser.best(objective).front());
@@ -64,7 +64,7 @@ TEST(Reasons, ALimitThatCostsNextToNothingDoesNotBind) {
 }
 
 TEST(Reasons, ACloseCallIsAnotherChoiceOnePercentAway) {
-  Handmade made(dear_and_cheap());
+  Handmade made(costly_and_cheap());
   const auto calls = [&](double bound_s) {
     const Objective objective = within_latency(bound_s);
     return close_calls(made.chooser, objective, made.chooser.best(objective).front());
@@ -82,7 +82,7 @@ TEST(Reasons, ACloseCallIsAnotherChoiceOnePercentAway) {
 }
 
 TEST(Reasons, ASavingIsInTimeAndEnergy) {
-  Handmade made(dear_and_cheap());
+  Handmade made(costly_and_cheap());
   const Choice cheap = made.chooser.best(least(Goal::energy)).front();
   ASSERT_EQ(cheap.row, 1u);
   const auto saving = saving_against(made.chooser, least(Goal::energy), cheap, 0);
@@ -162,7 +162,7 @@ TEST(Reasons, TheNextSettingOfEachKnob) {
 }
 
 TEST(Reasons, BrokenLimitsAreNamedWithTheirValues) {
-  Handmade made(dear_and_cheap());
+  Handmade made(costly_and_cheap());
   Objective objective = within_latency(11e-3);
   objective.limits.push_back({LimitKind::power, 4, 0, ""});
   EXPECT_THAT(broken_limits(made.chooser, objective, 0),
@@ -213,7 +213,7 @@ TEST(Reasons, ABatchThatKeepsTheLimitsSuitsAModeBest) {
 }
 
 TEST(Reasons, WhyAnotherModeWasNotChosen) {
-  std::vector<HandMode> modes = dear_and_cheap();
+  std::vector<HandMode> modes = costly_and_cheap();
   modes.push_back({0.7e9, 12e-3, 5, 2});               // equal, higher clocks
   modes.push_back({0.8e9, 15e-3, 0.0599 / 15e-3, 2});  // as little energy, slower
   modes.push_back({0.9e9, 12e-3, 6, 2});

@@ -257,6 +257,23 @@ TEST(Fit, OthersLearnWhatNetworksAgreeOn) {
   EXPECT_LT(share({0.7, 1.4}), 0.1);
 }
 
+// Energies are passed on in full, with half of the prior's variance; in a model of an older version
+// they were transferred as times are. Both lead back to what the rows said.
+TEST(Fit, TheTransferOfAnEnergyIsUndoneAsItWasMade) {
+  ParameterCollector collector("board");
+  collector.add({"dram_joule_per_byte", 1.1, Source::fitted, PriorValue{1, 0.3, Source::assumed}},
+                std::sqrt(0.5 * 0.02 + 0.5 * 0.09) * 1.1);
+  MachineModel model = collector.take();
+  model.transfer = {0.5, 0.75, 0.5};
+  EXPECT_DOUBLE_EQ(as_fitted(model).parameters[0].mean, 1.1);
+  EXPECT_NEAR(as_fitted(model).covariance[0], 0.02 * 1.1 * 1.1, 1e-12);
+
+  model.transfer = {0.5, 0.75, std::nullopt};
+  model.covariance[0] = (0.25 * 0.02 + 0.75 * 0.09) * 1.1 * 1.1;
+  EXPECT_NEAR(as_fitted(model).parameters[0].mean, 1.1 * 1.1, 1e-12);
+  EXPECT_NEAR(as_fitted(model).covariance[0], 0.02 * std::pow(1.1, 4), 1e-12);
+}
+
 TEST(Draws, RepeatAndKeepTheSignOfWhatTheyDraw) {
   const MachineModel model = model_of(orin);
   const ParameterDraws draws(model);
