@@ -353,23 +353,6 @@ NetworkScales scales_of(std::size_t network, const MachineModel& model, const Sp
   return own;
 }
 
-// log p(residuals) of a normal distribution, but for a constant.
-double log_likelihood(Matrix covariance, const Vector& residuals) {
-  const std::size_t n = residuals.size();
-  Vector whitened = residuals;
-  double sum = 0;
-  for (std::size_t j = 0; j < n; ++j) {  // Cholesky, column by column
-    const double pivot = std::sqrt(covariance(j, j));
-    whitened[j] /= pivot;
-    sum -= std::log(pivot) + whitened[j] * whitened[j] / 2;
-    for (std::size_t i = j + 1; i < n; ++i) covariance(i, j) /= pivot;
-    for (std::size_t i = j + 1; i < n; ++i) whitened[i] -= covariance(i, j) * whitened[j];
-    for (std::size_t c = j + 1; c < n; ++c)
-      for (std::size_t i = c; i < n; ++i) covariance(i, c) -= covariance(i, j) * covariance(c, j);
-  }
-  return sum;
-}
-
 // Parameters of the machine differ between machines, and kernels of a kind also differ from network
 // to network. This is the share of their variance with which the rows are most likely to be common
 // to all networks (maximum likelihood): what networks agree on, beyond their own scales. What one
@@ -411,7 +394,7 @@ double common_share(const Problem& problem) {
     for (std::size_t c = 0; c < n; ++c)
       for (std::size_t r = 0; r < n; ++r)
         covariance(r, c) += (network[r] == network[c] ? 1 : share) * machine(r, c);
-    const double likelihood = log_likelihood(std::move(covariance), residuals);
+    const double likelihood = log_normal_density(covariance, residuals);
     if (likelihood > most) best = share, most = likelihood;
   }
   return best;

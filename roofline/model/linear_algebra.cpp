@@ -106,6 +106,15 @@ Matrix inverse_symmetric(const Matrix& a) {
   return result;
 }
 
+double log_normal_density(const Matrix& covariance, const Vector& x) {
+  const Eigen::LDLT<Eigen::MatrixXd> factors(map(covariance));
+  const Vector solved = plain(factors.solve(map(x)));
+  const Vector pivots = plain(factors.vectorD());
+  double sum = dot(x, solved);
+  for (const double pivot : pivots) sum += std::log(pivot);
+  return -sum / 2;
+}
+
 std::optional<Matrix> root(const Matrix& covariance) {
   if (covariance.rows() == 0) return Matrix();
   const Eigen::LDLT<Eigen::MatrixXd> factors(map(covariance));

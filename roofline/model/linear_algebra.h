@@ -42,6 +42,8 @@ Matrix weighted_gram(const Matrix& a, const Vector& weights);  // Aᵀ diag(weig
 // Symmetric matrices.
 Vector solve_symmetric(const Matrix& a, const Vector& right);  // A⁻¹ right
 Matrix inverse_symmetric(const Matrix& a);
+// Of a normal distribution around zero, but for a constant.
+double log_normal_density(const Matrix& covariance, const Vector& x);
 std::optional<Matrix> root(const Matrix& covariance);  // R Rᵀ; none if it is not semi-definite
 
 // Tall matrices: the x of least |A x − right|, and (AᵀA)⁻¹; none if columns are linearly dependent.
