@@ -125,8 +125,7 @@ class EngineFileCommands : public ::testing::Test {
  protected:
   EngineFileCommands() {
     folder_.write("net.onnx", toy_onnx());
-    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                                  std::string("\x0a\x03\0\x1a", 4) + "weights");
+    folder_.write("net.plan", engine_bytes("weights"));
     folder_.write_program("trtexec",
                           "for word; do case $word in\n"
                           "  --exportLayerInfo=*) cp '" +
@@ -197,8 +196,7 @@ TEST(EngineFileByLibrary, IsAnalysedExplainedPlannedAndLinted) {
     GTEST_SKIP() << "TensorRT's headers are not installed: libnvinfer's stand-in was not built";
   const TemporaryDirectory folder;
   folder.write("net.onnx", toy_onnx());
-  folder.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                               std::string("\x0a\x03\0\x1a", 4) + toy_text());
+  folder.write("net.plan", engine_bytes(toy_text()));
   ProcessSettings settings;
   settings.working_directory = folder.path();
   settings.environment["RIDGELINE_TRTEXEC"] = "";

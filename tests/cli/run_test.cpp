@@ -57,8 +57,7 @@ class RunEngine : public ::testing::Test {
     const std::string library = build_file("tests/libridgeline_test_nvinfer.so");
     if (!std::filesystem::exists(library))
       GTEST_SKIP() << "TensorRT's headers are not installed: libnvinfer's stand-in was not built";
-    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                                  std::string("\x0a\x03\0\x1a", 4) + toy_text());
+    folder_.write("net.plan", engine_bytes(toy_text()));
     std::string times;
     for (const Json& layer :
          parse_json(read_text_file(source_file("tests/data/tensorrt/toy.profile.json")), "toy"))

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "tests/analyzer/tensorrt/toy.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
@@ -41,8 +42,7 @@ class EngineRuns : public ::testing::Test {
   std::unique_ptr<EngineExecutable> open(const std::string& content,
                                          const tensorrt::InputShapes& shapes = {},
                                          int profile = 0) {
-    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                                  std::string("\x0a\x03\0\x1a", 4) + content);
+    folder_.write("net.plan", testing::engine_bytes(content));
     return engine_executable(folder_.file("net.plan"), {nvinfer(), driver_, shapes, profile});
   }
   std::string failure(const std::string& content, const tensorrt::InputShapes& shapes = {},

@@ -12,23 +12,19 @@
 #include "analyzer/tensorrt/inspector.h"
 #include "analyzer/tensorrt/trtexec.h"
 #include "base/error.h"
+#include "tests/analyzer/tensorrt/toy.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline::tensorrt {
 namespace {
 
+using ridgeline::testing::engine_bytes;
 using ridgeline::testing::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// 28 bytes as TensorRT 8.6 and later write them, and what follows.
-std::string engine_bytes(const std::string& content = "secret",
-                         const char* version = "\x0a\x03\0\x1a") {
-  return "ftrt" + std::string(4, '\0') + std::string(16, 'x') + std::string(version, 4) + content;
-}
 
 std::string with_description(const std::string& description, const std::string& engine) {
   std::string length;
@@ -38,8 +34,8 @@ std::string with_description(const std::string& description, const std::string& 
 }
 
 TEST(EngineFile, IsRecognisedByItsTag) {
-  EXPECT_TRUE(is_engine_file(engine_bytes()));
-  EXPECT_TRUE(is_engine_file(with_description(R"({"task": "detect"})", engine_bytes())));
+  EXPECT_TRUE(is_engine_file(engine_bytes("secret")));
+  EXPECT_TRUE(is_engine_file(with_description(R"({"task": "detect"})", engine_bytes("secret"))));
   EXPECT_FALSE(is_engine_file(with_description(R"({"task": "detect"})", "other bytes")));
   for (const char* const other :
        {"", "ftr", "{\"Layers\": []}", "\x08\x07\x12\x07pytorch", "[1]{\""})
@@ -48,16 +44,16 @@ TEST(EngineFile, IsRecognisedByItsTag) {
 
 TEST(EngineFile, ALongDescriptionMayHideTheTag) {
   const std::string bytes =
-      with_description("{\"names\": \"" + std::string(8000, 'x') + "\"}", engine_bytes());
+      with_description("{\"names\": \"" + std::string(8000, 'x') + "\"}", engine_bytes("secret"));
   EXPECT_TRUE(is_engine_file(std::string_view(bytes).substr(0, 4096)));
   EXPECT_TRUE(is_engine_file(bytes));
   EXPECT_FALSE(is_engine_file("\xff\xff\xff\xff{\"a\""));
 }
 
 TEST(EngineFile, NamesTheVersionThatBuiltIt) {
-  EXPECT_EQ(engine_version(engine_bytes()), "10.3.0.26");
-  EXPECT_EQ(engine_version(with_description("{\"a\": 1}", engine_bytes())), "10.3.0.26");
-  std::string old = engine_bytes();
+  EXPECT_EQ(engine_version(engine_bytes("secret")), "10.3.0.26");
+  EXPECT_EQ(engine_version(with_description("{\"a\": 1}", engine_bytes("secret"))), "10.3.0.26");
+  std::string old = engine_bytes("secret");
   old[4] = 0x2b;  // its version is elsewhere
   EXPECT_EQ(engine_version(old), std::nullopt);
   EXPECT_EQ(engine_version("ftrt"), std::nullopt);
@@ -75,7 +71,8 @@ TEST(EngineFile, TrtexecGetsOneCommandLine) {
 // A folder with an engine and a program in the place of trtexec.
 class FakeTrtexec {
  public:
-  explicit FakeTrtexec(const std::string& body, const std::string& engine = engine_bytes()) {
+  explicit FakeTrtexec(const std::string& body,
+                       const std::string& engine = engine_bytes("secret")) {
     folder_.write("net.plan", engine);
     folder_.write_program("trtexec", R"(for word; do case $word in
   --exportLayerInfo=*) layers=${word#*=};;
@@ -184,7 +181,7 @@ TEST(EngineFile, ATrtexecThatCrashesOrWritesNothing) {
 
 TEST(EngineFile, WithoutAnyToolTheMessageSaysHowToExport) {
   const TemporaryDirectory folder;
-  folder.write("yolo.engine", engine_bytes());
+  folder.write("yolo.engine", engine_bytes("secret"));
   const std::string missing = folder.file("libnvinfer.so.99");
   try {
     export_engine(folder.file("yolo.engine"), {}, {{}, 1, missing});
