@@ -94,9 +94,9 @@ class CollectedTimes final : public nvinfer1::IProfiler {
   std::vector<std::pair<std::string, double>> rows;
 };
 
-class LoadedEngine final : public EngineExecutable {
+class RunningEngine final : public EngineExecutable {
  public:
-  LoadedEngine(std::string path, const EngineRunOptions& options)
+  RunningEngine(std::string path, const EngineRunOptions& options)
       : path_(std::move(path)), options_(options) {
     std::string why_not;
     library_ = NvinferLibrary::open(options.library, why_not);
@@ -286,7 +286,7 @@ std::string why_no_engine_runs(const EngineRunOptions& options) {
 
 std::unique_ptr<EngineExecutable> engine_executable(const std::string& path,
                                                     const EngineRunOptions& options) {
-  return std::make_unique<tensorrt::LoadedEngine>(path, options);
+  return std::make_unique<tensorrt::RunningEngine>(path, options);
 }
 
 }  // namespace ridgeline
