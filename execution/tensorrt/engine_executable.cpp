@@ -107,7 +107,7 @@ class RunningEngine final : public EngineExecutable {
     if (!engine_)
       throw engine_error({path_, engine_version(bytes),
                           "run it where it was built, or build it again for this machine"},
-                         library_->log().text, library_->name());
+                         library_->log().text(), library_->name());
     context_ = new_context();
     with_path([&] { allocate_tensors(); });
     bind(*context_);
@@ -164,7 +164,7 @@ class RunningEngine final : public EngineExecutable {
   }
 
   [[noreturn]] void fail(const std::string& what, const std::string& fix = {}) const {
-    const std::string& log = library_->log().text;
+    const std::string log = library_->log().text();
     const auto begin = log.rfind("[E] ");
     std::string reason;
     if (begin != std::string::npos) {

@@ -16,11 +16,10 @@ class LoadedInspector final : public EngineInspector {
   std::string name() const override { return library_->name(); }
 
   Inspection inspect(const std::string& engine, const InputShapes& shapes) override {
-    const std::string& log = library_->log().text;
     const auto opened = library_->deserialize(engine);
-    if (!opened) return {{}, log};
+    if (!opened) return {{}, library_->log().text()};
     const std::unique_ptr<nvinfer1::IEngineInspector> inspector(opened->createEngineInspector());
-    if (!inspector) return {{}, log};
+    if (!inspector) return {{}, library_->log().text()};
     // Without memory of its own: it only says which shapes are meant.
     const std::unique_ptr<nvinfer1::IExecutionContext> context(opened->createExecutionContext(
         nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
@@ -28,7 +27,7 @@ class LoadedInspector final : public EngineInspector {
       inspector->setExecutionContext(context.get());
     const char* const json =
         inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON);
-    return {json == nullptr ? "" : json, log};
+    return {json == nullptr ? "" : json, library_->log().text()};
   }
 
  private:

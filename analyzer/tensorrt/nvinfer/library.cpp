@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace ridgeline::tensorrt {
@@ -17,8 +18,23 @@ int major_of(int version) { return version >= 100'000 ? version / 10'000 : versi
 
 void CollectedLog::log(Severity severity, const char* message) noexcept {
   if (severity > Severity::kWARNING) return;
-  const bool is_error = severity <= Severity::kERROR;
-  text += std::string(is_error ? "[E] " : "[W] ") + message + '\n';
+  const char* const mark = severity <= Severity::kERROR ? "[E] " : "[W] ";
+  try {
+    std::string line = std::string(mark) + (message == nullptr ? "" : message) + '\n';
+    const std::lock_guard lock(mutex_);
+    text_ += line;
+  } catch (const std::exception&) {  // without memory a message is lost, not the run
+  }
+}
+
+std::string CollectedLog::text() const {
+  const std::lock_guard lock(mutex_);
+  return text_;
+}
+
+std::size_t CollectedLog::size() const {
+  const std::lock_guard lock(mutex_);
+  return text_.size();
 }
 
 std::unique_ptr<NvinferLibrary> NvinferLibrary::open(const std::string& path,
@@ -58,7 +74,8 @@ std::unique_ptr<nvinfer1::ICudaEngine> NvinferLibrary::deserialize(const std::st
       runtime_.reset(static_cast<nvinfer1::IRuntime*>(create(&log_, NV_TENSORRT_VERSION)));
   }
   if (!runtime_) {
-    if (log_.text.empty()) log_.text = "[E] CUDA initialization failure\n";
+    if (log_.size() == 0)
+      log_.log(nvinfer1::ILogger::Severity::kERROR, "CUDA initialization failure");
     return nullptr;
   }
   return std::unique_ptr<nvinfer1::ICudaEngine>(

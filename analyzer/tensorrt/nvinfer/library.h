@@ -6,18 +6,26 @@
 #include <NvInferRuntime.h>
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "analyzer/tensorrt/engine_file.h"
 
 namespace ridgeline::tensorrt {
 
+// Warnings and errors, in the form of trtexec. TensorRT logs from any thread.
 class CollectedLog final : public nvinfer1::ILogger {
  public:
   void log(Severity severity, const char* message) noexcept override;
 
-  std::string text;  // warnings and errors, in the form of trtexec
+  std::string text() const;
+  std::size_t size() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
 };
 
 struct CloseLibrary {
