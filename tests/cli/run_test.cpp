@@ -110,6 +110,40 @@ TEST_F(RunEngine, IsReportedWithoutThreads) {
   EXPECT_THAT(result.out, Not(HasSubstr("thread")));
 }
 
+// The toy with a free batch and every layer once more for a second optimisation profile; the
+// stand-in writes the batch of its context for '@': 8 is the optimum of the first profile, 4 that
+// of the second.
+std::string two_profiles() {
+  Json engine = parse_json(toy_text(), "toy");
+  Json layers = Json::array();
+  for (const char* const mark : {"", " [profile 1]"})
+    for (Json layer : engine.at("Layers")) {
+      layer["Name"] = layer.at("Name").get<std::string>() + mark;
+      for (const char* const ends : {"Inputs", "Outputs"})
+        for (Json& tensor : layer.at(ends)) tensor.at("Dimensions").at(0) = "@";
+      layers.push_back(layer);
+    }
+  engine["Layers"] = layers;
+  std::string text = engine.dump();
+  for (auto at = text.find("\"@\""); at != text.npos; at = text.find("\"@\""))
+    text.replace(at, 3, "@");
+  return text;
+}
+
+TEST_F(RunEngine, CountsTheProfileThatItRuns) {
+  folder_.write("net.plan", engine_bytes(two_profiles()));
+  const auto batch = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const ProcessResult result = run(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.exit_code == 0 ? parse_json(result.out, "json").at("batch") : Json();
+  };
+  EXPECT_EQ(batch({}), 8);
+  EXPECT_EQ(batch({"--opt-profile", "1"}), 4);
+  EXPECT_EQ(batch({"--opt-profile", "1", "--shape", "images=3x3x224x224"}), 3);
+}
+
 TEST_F(RunEngine, RefusalsAreOneLine) {
   const auto refusal = [&](const std::vector<std::string>& words, int code) {
     const ProcessResult result = run(words);

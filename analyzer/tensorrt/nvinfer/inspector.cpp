@@ -15,7 +15,7 @@ class LoadedInspector final : public EngineInspector {
 
   std::string name() const override { return library_->name(); }
 
-  Inspection inspect(const std::string& engine, const InputShapes& shapes) override {
+  Inspection inspect(const std::string& engine, const InputShapes& shapes, int profile) override {
     const auto opened = library_->deserialize(engine);
     if (!opened) return {{}, library_->log().text()};
     const std::unique_ptr<nvinfer1::IEngineInspector> inspector(opened->createEngineInspector());
@@ -23,7 +23,10 @@ class LoadedInspector final : public EngineInspector {
     // Without memory of its own: it only says which shapes are meant.
     const std::unique_ptr<nvinfer1::IExecutionContext> context(opened->createExecutionContext(
         nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
-    if (context && set_shapes(*opened, *context, shapes))
+    constexpr cudaStream_t default_stream = nullptr;
+    if (context && profile != 0 && !context->setOptimizationProfileAsync(profile, default_stream))
+      return {{}, library_->log().text()};
+    if (context && set_shapes(*opened, *context, shapes, profile))
       inspector->setExecutionContext(context.get());
     const char* const json =
         inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON);

@@ -60,6 +60,6 @@ class NvinferLibrary {
 
 // Given shapes, else those that the profile was optimised for. Whether all are known then.
 bool set_shapes(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionContext& context,
-                const InputShapes& shapes, int profile = 0);
+                const InputShapes& shapes, int profile);
 
 }  // namespace ridgeline::tensorrt

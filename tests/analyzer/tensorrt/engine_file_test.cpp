@@ -66,6 +66,7 @@ TEST(EngineFile, TrtexecGetsOneCommandLine) {
       ElementsAre("trtexec", "--loadEngine=net.plan", "--exportLayerInfo=/tmp/x/layers.json",
                   "--exportProfile=/tmp/x/profile.json", "--profilingVerbosity=detailed",
                   "--shapes=images:1x3x640x640,mask:1"));
+  EXPECT_EQ(trtexec_command({"trtexec", "net.plan", "/tmp/x", {}, 2}).back(), "--useProfile=2");
 }
 
 // A folder with an engine and a program in the place of trtexec.
@@ -84,7 +85,7 @@ esac; done
 
   std::string engine() const { return folder_.file("net.plan"); }
   ExportedEngine run(double limit_s = 60) const {
-    return export_engine(engine(), {}, {{folder_.file("trtexec")}, limit_s, {}});
+    return export_engine(engine(), {}, 0, {{folder_.file("trtexec")}, limit_s, {}});
   }
   // The Error of a run, as one line.
   std::string failure(double limit_s = 60) const {
@@ -160,6 +161,7 @@ TEST(EngineFile, EveryKnownComplaintHasItsRemedy) {
       {"[E] Error[2]: [defaultAllocator.cpp] Error Code 1: Cuda Runtime (out of memory)",
        "free memory"},
       {"[E] Unknown option: --exportLayerInfo /tmp/x", "8.2"},
+      {"[E] Unknown option: --useProfile 1", "9.1"},
       {"[E] Something else went wrong", "reports \"Something else went wrong\""},
       {"", "did not open it"},
   };
@@ -184,7 +186,7 @@ TEST(EngineFile, WithoutAnyToolTheMessageSaysHowToExport) {
   folder.write("yolo.engine", engine_bytes("secret"));
   const std::string missing = folder.file("libnvinfer.so.99");
   try {
-    export_engine(folder.file("yolo.engine"), {}, {{}, 1, missing});
+    export_engine(folder.file("yolo.engine"), {}, 0, {{}, 1, missing});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.cause(), HasSubstr("built by TensorRT 10.3.0.26"));
@@ -196,7 +198,7 @@ TEST(EngineFile, WithoutAnyToolTheMessageSaysHowToExport) {
 TEST(EngineFile, OtherFilesAreRefused) {
   const TemporaryDirectory folder;
   folder.write("net.plan", "no engine");
-  EXPECT_THROW(export_engine(folder.file("net.plan"), {}, {}), Error);
+  EXPECT_THROW(export_engine(folder.file("net.plan"), {}, 0, {}), Error);
 }
 
 // --- libnvinfer
@@ -225,9 +227,9 @@ class EngineInspection : public ::testing::Test {
     }
     return "no error";
   }
-  ExportedEngine run(const std::string& content, const InputShapes& shapes = {}) {
+  ExportedEngine run(const std::string& content, const InputShapes& shapes = {}, int profile = 0) {
     folder_.write("net.plan", engine_bytes(content));
-    return export_engine(folder_.file("net.plan"), shapes, {{}, 1, stand_in()});
+    return export_engine(folder_.file("net.plan"), shapes, profile, {{}, 1, stand_in()});
   }
 
   TemporaryDirectory folder_;
@@ -242,6 +244,11 @@ TEST_F(EngineInspection, ListsLayersAtTheShapesThatTheEngineIsBestAt) {
 
 TEST_F(EngineInspection, ListsLayersAtGivenShapes) {
   EXPECT_EQ(run("[@]", {{"images", {2, 3, 224, 224}}}).layers, "[2]");
+}
+
+TEST_F(EngineInspection, ListsLayersAtTheShapesOfAnotherProfile) {
+  EXPECT_EQ(run("[@]", {}, 1).layers, "[4]");
+  EXPECT_EQ(run("[@]", {{"images", {2, 3, 224, 224}}}, 1).layers, "[2]");
 }
 
 TEST_F(EngineInspection, RefusedEnginesGetTheSameWords) {
