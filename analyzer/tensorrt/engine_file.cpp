@@ -119,6 +119,9 @@ ExportedEngine export_engine(const std::string& path, const InputShapes& shapes,
   const EngineFacts facts{path, engine_version(beginning), export_elsewhere(path)};
 
   if (!tools.trtexec.empty()) {
+    if (shapes.contains(""))
+      throw usage_error("--shape", "trtexec needs the name of the input",
+                        "write --shape NAME=1x3x224x224");
     const TemporaryFolder folder("engine");
     std::string engine = path;
     if (*offset > 0) {

@@ -310,6 +310,18 @@ void refuse_for_saved(const RunRequest& request, const char* kind, const char* w
   refuse(request.network.dtype.has_value(), "--dtype", with_dtype);
 }
 
+void refuse_for_engine(const RunRequest& request, const Options& options) {
+  refuse_for_saved(request, "an engine", "build it in this type");
+  const std::string& path = request.network.word;
+  if (options.has("threads"))
+    throw usage_error("--threads", path + " is an engine, which runs on the GPU", "leave it out");
+  for (const char* const option : {"batch", "assume-dim"})
+    if (options.has(option))
+      throw usage_error(fmt::format("--{}", option),
+                        path + " is an engine, which runs with the shapes of its inputs",
+                        "write --shape NAME=1x3x224x224");
+}
+
 ExitCode run_run(const Options& options, Console& console) {
   check_answer_files(options, {"trace", "table"});
   const Topology topology = read_topology();
@@ -318,10 +330,7 @@ ExitCode run_run(const Options& options, Console& console) {
   refuse_engines(request);
   std::optional<Network> network;
   if (on_gpu) {
-    refuse_for_saved(request, "an engine", "build it in this type");
-    if (options.has("threads"))
-      throw usage_error("--threads", request.network.word + " is an engine, which runs on the GPU",
-                        "leave it out");
+    refuse_for_engine(request, options);
   } else {
     network = load_network(request.network);
     if (is_script(*network)) refuse_for_saved(request, "TorchScript", "save it in this type");

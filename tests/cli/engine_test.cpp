@@ -166,6 +166,12 @@ TEST_F(EngineFileCommands, IsExplainedWithTheTimesOfTrtexec) {
   EXPECT_THAT(text.out, HasSubstr("layers and times are those that"));
 }
 
+TEST_F(EngineFileCommands, TrtexecNeedsTheNamesOfInputs) {
+  const ProcessResult result = run({"analyze", "net.plan", "--shape", "2x3x16x16"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("write --shape NAME=1x3x224x224"));
+}
+
 TEST_F(EngineFileCommands, IsPlanned) {
   const ProcessResult result = run({"plan", "net.plan", "--onnx", "net.onnx", "--on",
                                     "jetson-orin-nano-8gb", "--fps", "30", "--json"});

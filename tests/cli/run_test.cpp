@@ -142,6 +142,7 @@ TEST_F(RunEngine, CountsTheProfileThatItRuns) {
   EXPECT_EQ(batch({}), 8);
   EXPECT_EQ(batch({"--opt-profile", "1"}), 4);
   EXPECT_EQ(batch({"--opt-profile", "1", "--shape", "images=3x3x224x224"}), 3);
+  EXPECT_EQ(batch({"--shape", "5x3x224x224"}), 5) << "of the only input";
 }
 
 TEST_F(RunEngine, RefusalsAreOneLine) {
@@ -154,6 +155,14 @@ TEST_F(RunEngine, RefusalsAreOneLine) {
   };
   EXPECT_THAT(refusal({"--threads", "1"}, 2), HasSubstr("runs on the GPU"));
   EXPECT_THAT(refusal({"--train"}, 2), HasSubstr("runs as it is"));
+  EXPECT_THAT(refusal({"--batch", "2"}, 2), HasSubstr("write --shape NAME=1x3x224x224"));
+  EXPECT_THAT(refusal({"--assume-dim", "2"}, 2), HasSubstr("write --shape NAME=1x3x224x224"));
+  EXPECT_THAT(refusal({"--shape", "image=2x3x224x224"}, 2),
+              HasSubstr("no input \"image\" (its input is \"images\")"));
+  EXPECT_THAT(refusal({"--shape", "2x3x224x224", "--shape", "images=2x3x224x224"}, 2),
+              HasSubstr("\"images\" is given twice"));
+  EXPECT_THAT(refusal({"--shape", "17x3x224x224"}, 1), HasSubstr("does not accept these sizes"));
+  EXPECT_THAT(refusal({"--opt-profile", "2"}, 1), HasSubstr("optimisation profile"));
   settings_.environment["RIDGELINE_TEST_CUDA_FAULT"] = "100";
   EXPECT_THAT(refusal({}, 1), HasSubstr("no CUDA-capable device"));
   settings_.environment["RIDGELINE_TEST_NVINFER_NO_GPU"] = "1";

@@ -58,7 +58,9 @@ class NvinferLibrary {
   std::unique_ptr<nvinfer1::IRuntime> runtime_;
 };
 
-// Given shapes, else those that the profile was optimised for. Whether all are known then.
+// Given shapes, else those that the profile was optimised for; false if TensorRT does not accept
+// one. A shape without a name is that of the only input; a name that the engine lacks is a usage
+// error.
 bool set_shapes(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionContext& context,
                 const InputShapes& shapes, int profile);
 

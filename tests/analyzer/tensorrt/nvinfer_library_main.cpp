@@ -183,6 +183,8 @@ struct Engine final : nvinfer1::ICudaEngine {
     implementation.set(
         &V::getNbIOTensors, +[](void*) noexcept { return 2; });
     implementation.set(
+        &V::getNbOptimizationProfiles, +[](void*) noexcept { return 2; });
+    implementation.set(
         &V::getIOTensorName,
         +[](void*, int index) noexcept { return index == 0 ? "images" : "output"; });
     implementation.set(
