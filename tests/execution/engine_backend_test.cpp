@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 
@@ -109,6 +110,30 @@ TEST_F(EngineRuns, ShapesAndProfilesAreThoseThatTheUserChose) {
   EXPECT_EQ(failure("[]", {}, 1), "no error");
   EXPECT_THAT(failure("[]", {}, 2), HasSubstr("no optimisation profile 2"));
   EXPECT_THAT(failure("[]", {{"images", {17, 3, 224, 224}}}), HasSubstr("does not accept"));
+}
+
+// Each context has activation memory of its own.
+TEST_F(EngineRuns, OneContextIsThereAtATime) {
+  const auto engine = open("room for one context");
+  for (int i = 0; i < 2; ++i) {
+    engine->step();
+    EXPECT_EQ(engine->recorded_step().calls.size(), 3u);
+    EXPECT_EQ(engine->recorded_step().calls.size(), 3u);
+  }
+}
+
+TEST_F(EngineRuns, AnErrorOfSomethingElseIsNoReason) {
+  EXPECT_THAT(failure("old error, too large"), Not(HasSubstr("TensorRT reports")));
+  EXPECT_THAT(failure("old error", {}, 2), Not(HasSubstr("TensorRT reports")));
+  EXPECT_THAT(failure("old error", {{"images", {1}}}),
+              HasSubstr("TensorRT reports \"setInputShape: four axes needed\""));
+}
+
+TEST_F(EngineRuns, SizesAreNotCountedPastTheEndOfNumbers) {
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_THAT(failure("[]", {{"images", {8, large, 1 << 19, 1}}}),  // 2^64 bytes
+              HasSubstr("\"images\" without a size that memory can have"));
+  EXPECT_THAT(failure("[]", {{"images", {8, large, large, 1}}}), HasSubstr("without a size"));
 }
 
 TEST_F(EngineRuns, WhatCannotRunIsOneLine) {
