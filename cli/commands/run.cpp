@@ -209,6 +209,7 @@ std::string options_cell(const Network& network) {
 struct RunMachine {
   std::unique_ptr<Executable> network;
   std::function<double()> clock_hz, cpu_s;
+  double clock_pause_s = 0;
   std::unique_ptr<MeasureInstruments> instruments;
 };
 
@@ -224,6 +225,7 @@ RunMachine gpu_machine(const RunRequest& request, const SamplerWorld& sampler) {
   machine.clock_hz = [look = machine.instruments->gpu().look] {
     return look().clock_hz.value_or(0);
   };
+  machine.clock_pause_s = 0.05;  // files of the system and calls of NVML: up to milliseconds
   machine.network = std::move(engine);
   return machine;
 }
@@ -271,6 +273,7 @@ NetworkRun executed(const RunRequest& request, Network* loaded, const Topology& 
                                               : gpu_machine(request, world.sampler);
   const InterruptGuard guard;
   world.clock_hz = runner.clock_hz;
+  world.clock_pause_s = runner.clock_pause_s;
   world.cpu_s = runner.cpu_s;
   world.power = runner.instruments->power();
   NetworkRun run = run_network(*runner.network, request.threads, request.budget_s, world);
