@@ -54,6 +54,9 @@ void declare_run(OptionsDescription& options) {
       "on", "DEVICE|FILE",
       "machine to predict: a profile, a fitted model or a catalog device; default: the "
       "newest profile of this machine");
+  options.add_text("mode", "MODE",
+                   "power mode to predict; default: of an engine the present one, else the "
+                   "machine's default or the profile's first");
   options.add_flag("all", "show every layer, not only the slowest");
   options.add_text("table", "FILE", "add a row to a measurement table for 'ridgeline validate'");
   options.add_text("trace", "FILE", "write a timeline for Perfetto or chrome://tracing");
@@ -65,7 +68,7 @@ struct RunRequest {
   Runtime runtime = Runtime::torch_eager;  // tensorrt: the network is an engine file
   int threads = 1;
   double budget_s = default_seconds;
-  std::string on;
+  std::string on, mode;
 };
 
 RunRequest run_request(const Options& options, const Topology& topology) {
@@ -91,6 +94,7 @@ RunRequest run_request(const Options& options, const Topology& topology) {
     request.budget_s =
         positive(plain_number(*text, as_typed("seconds", *text), "10"), as_typed("seconds", *text));
   request.on = options.text_or_empty("on");
+  request.mode = options.text_or_empty("mode");
   return request;
 }
 
@@ -150,27 +154,75 @@ MeasuredTimes measured_times(const NetworkRun& run, const NetworkVariant& varian
   return measured;
 }
 
+// The mode that a board is in, as a MachineRequest has it. A stock mode says how many SMs are on,
+// which no clock shows. In any other mode every knob counts as at its ceiling, so that no roof is
+// lower than the board's.
+struct PresentMode {
+  std::string mode;  // empty: the device has no modes
+  std::string note;
+};
+
+PresentMode present_stock_mode(const catalog::Device& device,
+                               const catalog::Configuration& configuration,
+                               const std::string& label) {
+  if (configuration.modes.empty()) return {};
+  const std::vector<DeviceMode> modes = stock_modes(device, configuration);
+  if (std::ranges::any_of(modes, [&](const DeviceMode& mode) { return mode.point.label == label; }))
+    return {label, ""};
+  const OperatingPoint ceilings = resolve(device, configuration, {}).point;
+  PresentMode present;
+  present.mode = request_text(ceilings);
+  present.note = fmt::format(
+      "this board is in no stock mode ({}): {}roofs are those of its highest clocks "
+      "where the system shows no others; --mode names the mode",
+      label,
+      ceilings.gpu_units ? fmt::format("{} SMs are assumed, and ", *ceilings.gpu_units) : "");
+  return present;
+}
+
 // As far as the system shows them; the mode's own stay for the rest.
-void set_present_clocks(OperatingPoint& point) {
-  const OperatingPoint present = present_mode({});
+void set_clocks(OperatingPoint& point, const OperatingPoint& present) {
   point.label = present.label;
   if (present.gpu_hz) point.gpu_hz = present.gpu_hz;
   if (present.memory_hz) point.memory_hz = present.memory_hz;
+  if (present.cpu_hz.empty() || present.cpu_hz.size() != point.cpu_hz.size()) return;
+  point.cpu_hz = present.cpu_hz;  // of the same clusters
   if (present.cpu_cores) point.cpu_cores = present.cpu_cores;
-  if (present.cpu_hz.size() == point.cpu_hz.size()) point.cpu_hz = present.cpu_hz;
+}
+
+// This machine with the release that it runs, in the mode that is given, else in the present one.
+MachineSource board_here(const Identity& identity, const catalog::Device& device,
+                         const std::string& mode) {
+  const catalog::Configuration& configuration = present_configuration(identity, device);
+  MachineRequest wanted;
+  if (!configuration.jetpacks.empty()) wanted.jetpack = configuration.jetpacks.front();
+  wanted.mode = mode;
+  if (!mode.empty()) return machine_source(wanted);
+  const OperatingPoint now = present_mode({});
+  const PresentMode present = present_stock_mode(device, configuration, now.label);
+  wanted.mode = present.mode;
+  MachineSource machine = machine_source(wanted);
+  set_clocks(machine.point, now);
+  if (!present.note.empty()) machine.notes.push_back(present.note);
+  return machine;
 }
 
 // The machine to predict, if one is given, known or was measured.
 std::optional<MachineSource> predicted_machine(const RunRequest& request) {
   MachineRequest wanted;
   wanted.on = request.on;
+  wanted.mode = request.mode;
   if (request.runtime == Runtime::tensorrt) {
-    if (request.on.empty() && !this_device(identify()).gpu) return std::nullopt;
-    MachineSource machine = machine_source(wanted);
-    if (request.on.empty()) set_present_clocks(machine.point);
-    return machine;
+    if (!request.on.empty()) return machine_source(wanted);
+    const Identity identity = identify();
+    const catalog::Device device = this_device(identity);
+    if (!device.gpu && request.mode.empty()) return std::nullopt;
+    if (!device.gpu)
+      throw usage_error("--mode " + request.mode, "the catalog does not know this machine's GPU",
+                        "name it with --on");
+    return board_here(identity, device, request.mode);
   }
-  if (request.on.empty() && !newest_profile_path()) return std::nullopt;
+  if (request.on.empty() && request.mode.empty() && !newest_profile_path()) return std::nullopt;
   wanted.threads = request.threads;
   return machine_source(wanted);
 }

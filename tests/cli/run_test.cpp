@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text_file.h"
 #include "tests/analyzer/tensorrt/toy.h"
+#include "tests/support/board_trees.h"
 #include "tests/support/libtorch.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -145,6 +146,68 @@ TEST_F(RunEngine, CountsTheProfileThatItRuns) {
   EXPECT_EQ(batch({"--shape", "5x3x224x224"}), 5) << "of the only input";
 }
 
+// On a made-up board, without --on.
+class RunEngineOnBoard : public RunEngine {
+ protected:
+  Json run_on(BoardTree tree, std::vector<std::string> words = {}) {
+    tree.layout = RailLayout::none;  // no sensor: metering takes seconds
+    FakeSystem board;
+    make_board(board, tree);
+    settings_.environment["RIDGELINE_ROOT"] = board.root().path;
+    settings_.environment["XDG_DATA_HOME"] = folder_.file("store");
+    words.insert(words.begin(), "--json");
+    const ProcessResult result = run(words);
+    settings_.environment.erase("RIDGELINE_ROOT");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return parse_json(result.exit_code == 0 ? result.out : "{}", "json");
+  }
+  Json run_in(const std::string& mode) {
+    return parse_json(run({"--json", "--on", "jetson-agx-orin-64gb", "--mode", mode}).out, mode);
+  }
+  static double predicted_s(const Json& json) {
+    return json.at("predicted_s").at("value").get<double>();
+  }
+  static std::vector<double> roof_shares(const Json& json) {
+    std::vector<double> shares;
+    for (const Json& layer : json.at("layers"))
+      shares.push_back(layer.at("roof_share").is_null() ? 0 : layer.at("roof_share").get<double>());
+    return shares;
+  }
+};
+
+TEST_F(RunEngineOnBoard, IsPredictedInTheModeOfTheBoard) {
+  BoardTree tree = board_tree("agx_orin_jp6");
+  ASSERT_EQ(tree.modes.at(tree.mode), "MAXN");
+  const Json maxn = run_in("MAXN"), other = run_in("30W");
+  ASSERT_LT(predicted_s(maxn), predicted_s(other));
+  ASSERT_NE(roof_shares(maxn), roof_shares(other));
+  const Json board = run_on(tree);
+  EXPECT_EQ(board.at("device"), "jetson-agx-orin-64gb");
+  EXPECT_EQ(predicted_s(board), predicted_s(maxn));
+  EXPECT_EQ(roof_shares(board), roof_shares(maxn)) << "16 SMs, not the 8 of the default mode";
+  EXPECT_EQ(predicted_s(run_on(tree, {"--mode", "30W"})), predicted_s(other));
+
+  tree.mode = 2;  // 30W, with two of three clusters
+  tree.policies.pop_back();
+  tree.gpu_max_hz = 612000000;
+  tree.cpu_max_khz = 1728000;
+  EXPECT_EQ(roof_shares(run_on(tree)), roof_shares(other));
+}
+
+TEST_F(RunEngineOnBoard, AnUnknownModeMakesNoContradictions) {
+  BoardTree tree = board_tree("agx_orin_jp6");
+  tree.mode = 7;
+  tree.modes[7] = "MY_OWN";
+  const Json board = run_on(tree);
+  EXPECT_EQ(roof_shares(board), roof_shares(run_in("MAXN")));
+  EXPECT_THAT(board.at("notes").dump(), HasSubstr("no stock mode (MY_OWN): 16 SMs are assumed"));
+  for (BoardTree other : board_trees()) {
+    other.mode = -1;  // no nvpmodel
+    EXPECT_THAT(run_on(other).at("notes").dump(), HasSubstr("no stock mode (as found)"))
+        << other.name;
+  }
+}
+
 TEST_F(RunEngine, RefusalsAreOneLine) {
   const auto refusal = [&](const std::vector<std::string>& words, int code) {
     const ProcessResult result = run(words);
@@ -162,7 +225,7 @@ TEST_F(RunEngine, RefusalsAreOneLine) {
   EXPECT_THAT(refusal({"--shape", "2x3x224x224", "--shape", "images=2x3x224x224"}, 2),
               HasSubstr("\"images\" is given twice"));
   EXPECT_THAT(refusal({"--shape", "17x3x224x224"}, 1), HasSubstr("does not accept these sizes"));
-  EXPECT_THAT(refusal({"--opt-profile", "2"}, 1), HasSubstr("optimisation profile"));
+  EXPECT_THAT(refusal({"--opt-profile", "2"}, 1), HasSubstr("its profiles are 0 to 1"));
   settings_.environment["RIDGELINE_TEST_CUDA_FAULT"] = "100";
   EXPECT_THAT(refusal({}, 1), HasSubstr("no CUDA-capable device"));
   settings_.environment["RIDGELINE_TEST_NVINFER_NO_GPU"] = "1";
