@@ -58,7 +58,8 @@ void declare_run(OptionsDescription& options) {
                    "power mode to predict; default: of an engine the present one, else the "
                    "machine's default or the profile's first");
   options.add_flag("all", "show every layer, not only the slowest");
-  options.add_text("table", "FILE", "add a row to a measurement table for 'ridgeline validate'");
+  options.add_text("table", "FILE",
+                   "add a row to a measurement table for 'ridgeline validate'; not of an engine");
   options.add_text("trace", "FILE", "write a timeline for Perfetto or chrome://tracing");
 }
 
@@ -257,6 +258,17 @@ std::string options_cell(const Network& network) {
   return text;
 }
 
+// "images=4x3x640x640;opt-profile=1".
+std::string engine_options(const ReadOptions& reading) {
+  std::string text;
+  for (const auto& [name, shape] : reading.shapes)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", name.empty() ? "shape" : name,
+                        to_string(shape));
+  if (reading.opt_profile)
+    text += fmt::format("{}opt-profile={}", text.empty() ? "" : ";", *reading.opt_profile);
+  return text;
+}
+
 // The system's clock of a CPU run, CUDA's driver and the GPU's own sensors for an engine.
 struct RunMachine {
   std::unique_ptr<Executable> network;
@@ -370,6 +382,10 @@ void refuse_for_engine(const RunRequest& request, const Options& options) {
   const std::string& path = request.network.word;
   if (options.has("threads"))
     throw usage_error("--threads", path + " is an engine, which runs on the GPU", "leave it out");
+  if (options.has("table"))
+    throw usage_error("--table",
+                      path + " is an engine, and 'validate' knows no networks of engines",
+                      "keep the run with --json > run.json");
   for (const char* const option : {"batch", "assume-dim"})
     if (options.has(option))
       throw usage_error(fmt::format("--{}", option),
@@ -396,7 +412,7 @@ ExitCode run_run(const Options& options, Console& console) {
 
   ReportedRun reported;
   reported.network = std::filesystem::path(request.network.word).filename().string();
-  if (network) reported.options = options_cell(*network);
+  reported.options = network ? options_cell(*network) : engine_options(request.network.reading);
   reported.runtime = request.runtime;
   reported.task = request.training ? Task::training : Task::inference;
   reported.batch = variant.batch;
@@ -411,7 +427,6 @@ ExitCode run_run(const Options& options, Console& console) {
   // What cannot be written or predicted is refused before the run, not after it.
   if (options.has("table")) table();
   const std::optional<MachineSource> machine = predicted_machine(request);
-  if (on_gpu) reported.mode = request_text(present_mode({}));
   reported.run = executed(request, network ? &*network : nullptr, topology, console);
   for (const std::string& warning : variant.warnings) reported.notes.push_back(warning);
   if (machine) {
