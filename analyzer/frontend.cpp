@@ -62,7 +62,6 @@ void refuse_described_operators(const std::string& path, const ReadOptions& opti
 
 Network kernels_of_engine(const std::string& path, const char* format, const ReadOptions& options) {
   refuse_described_operators(path, options);
-  require_named_shapes(options);
   tensorrt::Import imported = tensorrt::import_engine(path, options);
   std::error_code fault;
   const std::uintmax_t bytes = fs::file_size(path, fault);
@@ -75,6 +74,7 @@ Network kernels_of_engine(const std::string& path, const char* format, const Rea
 }
 
 Network read_tensorrt(const std::string& path, const ReadOptions& options) {
+  require_named_shapes(options);
   return kernels_of_engine(path, "tensorrt", options);
 }
 

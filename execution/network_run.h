@@ -53,7 +53,8 @@ struct NetworkRun {
 
 struct RunWorld {
   SamplerWorld sampler;
-  std::function<double()> clock_hz = {};  // empty: not probed
+  std::function<double()> clock_hz = {};  // after a step; empty: not probed
+  double clock_pause_s = 0;               // at least this long between two probes
   std::function<double()> cpu_s = {};     // used by this process so far; empty: not read
   PowerMeter* power = nullptr;
 };

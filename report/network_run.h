@@ -26,7 +26,6 @@ struct ReportedRun {
   DType dtype = DType::fp32;
   Runtime runtime = Runtime::torch_eager;
   std::string device;  // id in the catalog
-  std::string mode;    // of a run on a GPU: the clocks in force, as far as they are known
   NetworkRun run;
   std::optional<Explanation> explanation;  // with the measured times; absent: nothing is predicted
   std::vector<std::string> notes;
@@ -39,8 +38,8 @@ std::string to_csv(const ReportedRun& reported);  // one row per layer
 // Chrome's trace format, which Perfetto opens: what ran, and what was predicted below it.
 Json run_trace(const ReportedRun& reported);
 
-// The table with a row for this run: a new table if `existing` is empty. Columns that `existing`
-// lacks are an Error with `name`.
+// The table with a row for this run on the CPU: a new table if `existing` is empty. Columns that
+// `existing` lacks are an Error with `name`.
 std::string with_run_row(const std::string& existing, const std::string& name,
                          const ReportedRun& reported);
 

@@ -111,7 +111,7 @@ EngineTools engine_tools_here() {
   return tools;
 }
 
-ExportedEngine export_engine(const std::string& path, const InputShapes& shapes,
+ExportedEngine export_engine(const std::string& path, const InputShapes& shapes, int profile,
                              const EngineTools& tools) {
   const std::string beginning = read_bytes(path, 0, longest_beginning);
   const auto offset = engine_offset(beginning);
@@ -119,18 +119,21 @@ ExportedEngine export_engine(const std::string& path, const InputShapes& shapes,
   const EngineFacts facts{path, engine_version(beginning), export_elsewhere(path)};
 
   if (!tools.trtexec.empty()) {
+    if (shapes.contains(""))
+      throw usage_error("--shape", "trtexec needs the name of the input",
+                        "write --shape NAME=1x3x224x224");
     const TemporaryFolder folder("engine");
     std::string engine = path;
     if (*offset > 0) {
       engine = folder.file("engine.plan");
       copy_from(path, *offset, engine);
     }
-    return run_trtexec({tools.trtexec.front(), engine, folder.path(), shapes, tools.limit_s},
-                       facts);
+    return run_trtexec(
+        {tools.trtexec.front(), engine, folder.path(), shapes, profile, tools.limit_s}, facts);
   }
   std::string why_not;
   if (const auto inspector = EngineInspector::open(tools.library, why_not)) {
-    const Inspection inspection = inspector->inspect(engine_in_file(path), shapes);
+    const Inspection inspection = inspector->inspect(engine_in_file(path), shapes, profile);
     if (inspection.layers.empty()) throw engine_error(facts, inspection.log, inspector->name());
     return {inspection.layers, {}, inspection.log, inspector->name()};
   }

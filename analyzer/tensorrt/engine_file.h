@@ -44,9 +44,9 @@ struct ExportedEngine {
 };
 
 // Runs the engine for about three seconds if trtexec is here. `shapes`: of inputs that the engine
-// leaves free; otherwise its tools choose. An Error says why the engine cannot be opened here, and
-// how to get its layers elsewhere.
-ExportedEngine export_engine(const std::string& path, const InputShapes& shapes,
+// leaves free; otherwise its tools choose. `profile`: the optimisation profile. An Error says why
+// the engine cannot be opened here, and how to get its layers elsewhere.
+ExportedEngine export_engine(const std::string& path, const InputShapes& shapes, int profile,
                              const EngineTools& tools);
 
 }  // namespace ridgeline::tensorrt

@@ -52,7 +52,8 @@ void add_times(LoadedEngine& loaded, const std::vector<EngineTimes>& times) {
 LoadedEngine run_engine(const std::string& path, const ReadOptions& options) {
   EngineTools tools = engine_tools_here();
   if (!options.runs_engines) tools.trtexec.clear();
-  const ExportedEngine exported = export_engine(path, options.shapes, tools);
+  const ExportedEngine exported =
+      export_engine(path, options.shapes, options.opt_profile.value_or(0), tools);
   Engine engine = read_engine(exported.layers, path);
   read_log_facts(engine, exported.log);
   LoadedEngine loaded = load_engine(std::move(engine), options);

@@ -1,5 +1,5 @@
-// libnvinfer, loaded when an engine is to be opened and trtexec is not here. It lists layers; it
-// does not run them, which would need buffers on the GPU: times take trtexec.
+// The layers of an engine as libnvinfer lists them, for 'run' and where trtexec is not installed.
+// Nothing is executed here: see execution/tensorrt.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ class EngineInspector {
   virtual ~EngineInspector() = default;
 
   virtual std::string name() const = 0;  // "libnvinfer.so.10 (10.3.0)"
-  virtual Inspection inspect(const std::string& engine, const InputShapes& shapes) = 0;
+  // With the sizes of one optimisation profile.
+  virtual Inspection inspect(const std::string& engine, const InputShapes& shapes, int profile) = 0;
 };
 
 }  // namespace ridgeline::tensorrt

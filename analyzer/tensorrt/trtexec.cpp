@@ -87,6 +87,11 @@ Verdict unknown_flag(const EngineFacts&, std::string_view) {
           "use TensorRT 8.2 or newer"};
 }
 
+Verdict no_profiles(const EngineFacts&, std::string_view) {
+  return {"runs only its optimisation profile 0 with this trtexec, which lacks --useProfile",
+          "use TensorRT 9.1 or newer, or leave out --opt-profile"};
+}
+
 struct Cause {
   std::string_view words;  // in the log
   Verdict (*verdict)(const EngineFacts& facts, std::string_view log);
@@ -111,6 +116,7 @@ constexpr auto causes = std::to_array<Cause>({
     {"out of memory", no_memory},
     {"OutOfMemory", no_memory},
     {"Unknown option: --exportLayerInfo", unknown_flag},
+    {"Unknown option: --useProfile", no_profiles},
 });
 
 // The last line that reports an error, without date and severity.
@@ -138,6 +144,7 @@ std::vector<std::string> trtexec_command(const TrtexecRun& run) {
   for (const auto& [name, shape] : run.shapes)
     shapes += fmt::format("{}{}:{}", shapes.empty() ? "" : ",", name, fmt::join(shape, "x"));
   if (!shapes.empty()) command.push_back("--shapes=" + shapes);
+  if (run.profile != 0) command.push_back(fmt::format("--useProfile={}", run.profile));
   return command;
 }
 

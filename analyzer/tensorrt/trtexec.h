@@ -23,6 +23,7 @@ struct TrtexecRun {
   std::string engine;
   std::string folder;  // for what it exports
   InputShapes shapes;
+  int profile = 0;  // optimisation profile
   double limit_s = 600;
 };
 

@@ -54,8 +54,12 @@ void declare_run(OptionsDescription& options) {
       "on", "DEVICE|FILE",
       "machine to predict: a profile, a fitted model or a catalog device; default: the "
       "newest profile of this machine");
+  options.add_text("mode", "MODE",
+                   "power mode to predict; default: of an engine the present one, else the "
+                   "machine's default or the profile's first");
   options.add_flag("all", "show every layer, not only the slowest");
-  options.add_text("table", "FILE", "add a row to a measurement table for 'ridgeline validate'");
+  options.add_text("table", "FILE",
+                   "add a row to a measurement table for 'ridgeline validate'; not of an engine");
   options.add_text("trace", "FILE", "write a timeline for Perfetto or chrome://tracing");
 }
 
@@ -65,7 +69,7 @@ struct RunRequest {
   Runtime runtime = Runtime::torch_eager;  // tensorrt: the network is an engine file
   int threads = 1;
   double budget_s = default_seconds;
-  std::string on;
+  std::string on, mode;
 };
 
 RunRequest run_request(const Options& options, const Topology& topology) {
@@ -91,6 +95,7 @@ RunRequest run_request(const Options& options, const Topology& topology) {
     request.budget_s =
         positive(plain_number(*text, as_typed("seconds", *text), "10"), as_typed("seconds", *text));
   request.on = options.text_or_empty("on");
+  request.mode = options.text_or_empty("mode");
   return request;
 }
 
@@ -150,27 +155,75 @@ MeasuredTimes measured_times(const NetworkRun& run, const NetworkVariant& varian
   return measured;
 }
 
+// The mode that a board is in, as a MachineRequest has it. A stock mode says how many SMs are on,
+// which no clock shows. In any other mode every knob counts as at its ceiling, so that no roof is
+// lower than the board's.
+struct PresentMode {
+  std::string mode;  // empty: the device has no modes
+  std::string note;
+};
+
+PresentMode present_stock_mode(const catalog::Device& device,
+                               const catalog::Configuration& configuration,
+                               const std::string& label) {
+  if (configuration.modes.empty()) return {};
+  const std::vector<DeviceMode> modes = stock_modes(device, configuration);
+  if (std::ranges::any_of(modes, [&](const DeviceMode& mode) { return mode.point.label == label; }))
+    return {label, ""};
+  const OperatingPoint ceilings = resolve(device, configuration, {}).point;
+  PresentMode present;
+  present.mode = request_text(ceilings);
+  present.note = fmt::format(
+      "this board is in no stock mode ({}): {}roofs are those of its highest clocks "
+      "where the system shows no others; --mode names the mode",
+      label,
+      ceilings.gpu_units ? fmt::format("{} SMs are assumed, and ", *ceilings.gpu_units) : "");
+  return present;
+}
+
 // As far as the system shows them; the mode's own stay for the rest.
-void set_present_clocks(OperatingPoint& point) {
-  const OperatingPoint present = present_mode({});
+void set_clocks(OperatingPoint& point, const OperatingPoint& present) {
   point.label = present.label;
   if (present.gpu_hz) point.gpu_hz = present.gpu_hz;
   if (present.memory_hz) point.memory_hz = present.memory_hz;
+  if (present.cpu_hz.empty() || present.cpu_hz.size() != point.cpu_hz.size()) return;
+  point.cpu_hz = present.cpu_hz;  // of the same clusters
   if (present.cpu_cores) point.cpu_cores = present.cpu_cores;
-  if (present.cpu_hz.size() == point.cpu_hz.size()) point.cpu_hz = present.cpu_hz;
+}
+
+// This machine with the release that it runs, in the mode that is given, else in the present one.
+MachineSource board_here(const Identity& identity, const catalog::Device& device,
+                         const std::string& mode) {
+  const catalog::Configuration& configuration = present_configuration(identity, device);
+  MachineRequest wanted;
+  if (!configuration.jetpacks.empty()) wanted.jetpack = configuration.jetpacks.front();
+  wanted.mode = mode;
+  if (!mode.empty()) return machine_source(wanted);
+  const OperatingPoint now = present_mode({});
+  const PresentMode present = present_stock_mode(device, configuration, now.label);
+  wanted.mode = present.mode;
+  MachineSource machine = machine_source(wanted);
+  set_clocks(machine.point, now);
+  if (!present.note.empty()) machine.notes.push_back(present.note);
+  return machine;
 }
 
 // The machine to predict, if one is given, known or was measured.
 std::optional<MachineSource> predicted_machine(const RunRequest& request) {
   MachineRequest wanted;
   wanted.on = request.on;
+  wanted.mode = request.mode;
   if (request.runtime == Runtime::tensorrt) {
-    if (request.on.empty() && !this_device(identify()).gpu) return std::nullopt;
-    MachineSource machine = machine_source(wanted);
-    if (request.on.empty()) set_present_clocks(machine.point);
-    return machine;
+    if (!request.on.empty()) return machine_source(wanted);
+    const Identity identity = identify();
+    const catalog::Device device = this_device(identity);
+    if (!device.gpu && request.mode.empty()) return std::nullopt;
+    if (!device.gpu)
+      throw usage_error("--mode " + request.mode, "the catalog does not know this machine's GPU",
+                        "name it with --on");
+    return board_here(identity, device, request.mode);
   }
-  if (request.on.empty() && !newest_profile_path()) return std::nullopt;
+  if (request.on.empty() && request.mode.empty() && !newest_profile_path()) return std::nullopt;
   wanted.threads = request.threads;
   return machine_source(wanted);
 }
@@ -205,10 +258,22 @@ std::string options_cell(const Network& network) {
   return text;
 }
 
+// "images=4x3x640x640;opt-profile=1".
+std::string engine_options(const ReadOptions& reading) {
+  std::string text;
+  for (const auto& [name, shape] : reading.shapes)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", name.empty() ? "shape" : name,
+                        to_string(shape));
+  if (reading.opt_profile)
+    text += fmt::format("{}opt-profile={}", text.empty() ? "" : ";", *reading.opt_profile);
+  return text;
+}
+
 // The system's clock of a CPU run, CUDA's driver and the GPU's own sensors for an engine.
 struct RunMachine {
   std::unique_ptr<Executable> network;
   std::function<double()> clock_hz, cpu_s;
+  double clock_pause_s = 0;
   std::unique_ptr<MeasureInstruments> instruments;
 };
 
@@ -224,6 +289,7 @@ RunMachine gpu_machine(const RunRequest& request, const SamplerWorld& sampler) {
   machine.clock_hz = [look = machine.instruments->gpu().look] {
     return look().clock_hz.value_or(0);
   };
+  machine.clock_pause_s = 0.05;  // files of the system and calls of NVML: up to milliseconds
   machine.network = std::move(engine);
   return machine;
 }
@@ -271,6 +337,7 @@ NetworkRun executed(const RunRequest& request, Network* loaded, const Topology& 
                                               : gpu_machine(request, world.sampler);
   const InterruptGuard guard;
   world.clock_hz = runner.clock_hz;
+  world.clock_pause_s = runner.clock_pause_s;
   world.cpu_s = runner.cpu_s;
   world.power = runner.instruments->power();
   NetworkRun run = run_network(*runner.network, request.threads, request.budget_s, world);
@@ -310,6 +377,22 @@ void refuse_for_saved(const RunRequest& request, const char* kind, const char* w
   refuse(request.network.dtype.has_value(), "--dtype", with_dtype);
 }
 
+void refuse_for_engine(const RunRequest& request, const Options& options) {
+  refuse_for_saved(request, "an engine", "build it in this type");
+  const std::string& path = request.network.word;
+  if (options.has("threads"))
+    throw usage_error("--threads", path + " is an engine, which runs on the GPU", "leave it out");
+  if (options.has("table"))
+    throw usage_error("--table",
+                      path + " is an engine, and 'validate' knows no networks of engines",
+                      "keep the run with --json > run.json");
+  for (const char* const option : {"batch", "assume-dim"})
+    if (options.has(option))
+      throw usage_error(fmt::format("--{}", option),
+                        path + " is an engine, which runs with the shapes of its inputs",
+                        "write --shape NAME=1x3x224x224");
+}
+
 ExitCode run_run(const Options& options, Console& console) {
   check_answer_files(options, {"trace", "table"});
   const Topology topology = read_topology();
@@ -318,10 +401,7 @@ ExitCode run_run(const Options& options, Console& console) {
   refuse_engines(request);
   std::optional<Network> network;
   if (on_gpu) {
-    refuse_for_saved(request, "an engine", "build it in this type");
-    if (options.has("threads"))
-      throw usage_error("--threads", request.network.word + " is an engine, which runs on the GPU",
-                        "leave it out");
+    refuse_for_engine(request, options);
   } else {
     network = load_network(request.network);
     if (is_script(*network)) refuse_for_saved(request, "TorchScript", "save it in this type");
@@ -332,7 +412,7 @@ ExitCode run_run(const Options& options, Console& console) {
 
   ReportedRun reported;
   reported.network = std::filesystem::path(request.network.word).filename().string();
-  if (network) reported.options = options_cell(*network);
+  reported.options = network ? options_cell(*network) : engine_options(request.network.reading);
   reported.runtime = request.runtime;
   reported.task = request.training ? Task::training : Task::inference;
   reported.batch = variant.batch;
@@ -347,7 +427,6 @@ ExitCode run_run(const Options& options, Console& console) {
   // What cannot be written or predicted is refused before the run, not after it.
   if (options.has("table")) table();
   const std::optional<MachineSource> machine = predicted_machine(request);
-  if (on_gpu) reported.mode = request_text(present_mode({}));
   reported.run = executed(request, network ? &*network : nullptr, topology, console);
   for (const std::string& warning : variant.warnings) reported.notes.push_back(warning);
   if (machine) {

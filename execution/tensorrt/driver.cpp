@@ -1,4 +1,5 @@
-// Types and names of the functions are those of cuda.h, which is not needed to compile this.
+// Types and names of the functions are those of cuda.h, which is not needed to compile this; where
+// it is installed, the compiler compares them.
 #include "execution/tensorrt/driver.h"
 
 #include <dlfcn.h>
@@ -6,6 +7,11 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#define RIDGELINE_HAS_CUDA_H
+#endif
 
 #include "base/error.h"
 #include "base/units.h"
@@ -17,6 +23,42 @@ using Result = int;
 using Address = unsigned long long;  // CUdeviceptr
 constexpr Result out_of_memory = 2;
 constexpr unsigned non_blocking = 1;
+
+#ifdef RIDGELINE_HAS_CUDA_H
+static_assert(out_of_memory == CUDA_ERROR_OUT_OF_MEMORY && non_blocking == CU_STREAM_NON_BLOCKING);
+
+// Whether a value is passed alike: a number of the same size and sign, or a pointer to such. What
+// handles point to is only declared in cuda.h; here they are void*.
+template <class Ours, class Theirs>
+constexpr bool same_value() {
+  if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
+    using Here = std::remove_pointer_t<Ours>;
+    using There = std::remove_pointer_t<Theirs>;
+    if constexpr (std::is_void_v<Here> || std::is_void_v<There>)
+      return std::is_const_v<Here> == std::is_const_v<There>;
+    else
+      return std::is_const_v<Here> == std::is_const_v<There> &&
+             same_value<std::remove_const_t<Here>, std::remove_const_t<There>>();
+  } else if constexpr (std::is_enum_v<Theirs>) {
+    return std::is_integral_v<Ours> && sizeof(Ours) == sizeof(Theirs);
+  } else {
+    return std::is_same_v<Ours, Theirs>;
+  }
+}
+
+template <class Ours, class Theirs>
+struct SameCall : std::false_type {};
+template <class Ours, class... Mine, class Theirs, class... Others>
+requires(sizeof...(Mine) ==
+         sizeof...(Others)) struct SameCall<Ours (*)(Mine...), Theirs (*)(Others...)>
+    : std::bool_constant<same_value<Ours, Theirs>() && (same_value<Mine, Others>() && ...)> {
+};
+
+template <class Ours, class Theirs>
+constexpr bool same_call() {
+  return SameCall<Ours, Theirs>::value;
+}
+#endif
 
 class LoadedDriver final : public GpuDriver {
  public:
@@ -124,6 +166,23 @@ class LoadedDriver final : public GpuDriver {
   Result (*stream_wait_)(void*) = nullptr;
   Result (*stream_destroy_)(void*) = nullptr;
   Result (*error_text_)(Result, const char**) = nullptr;
+
+#ifdef RIDGELINE_HAS_CUDA_H
+  static_assert(same_call<decltype(init_), decltype(&cuInit)>());
+  static_assert(same_call<decltype(device_get_), decltype(&cuDeviceGet)>());
+  static_assert(same_call<decltype(device_name_), decltype(&cuDeviceGetName)>());
+  static_assert(same_call<decltype(bus_id_), decltype(&cuDeviceGetPCIBusId)>());
+  static_assert(same_call<decltype(retain_), decltype(&cuDevicePrimaryCtxRetain)>());
+  static_assert(same_call<decltype(release_), decltype(&cuDevicePrimaryCtxRelease_v2)>());
+  static_assert(same_call<decltype(set_current_), decltype(&cuCtxSetCurrent)>());
+  static_assert(same_call<decltype(allocate_), decltype(&cuMemAlloc_v2)>());
+  static_assert(same_call<decltype(free_), decltype(&cuMemFree_v2)>());
+  static_assert(same_call<decltype(copy_), decltype(&cuMemcpyHtoD_v2)>());
+  static_assert(same_call<decltype(stream_create_), decltype(&cuStreamCreate)>());
+  static_assert(same_call<decltype(stream_wait_), decltype(&cuStreamSynchronize)>());
+  static_assert(same_call<decltype(stream_destroy_), decltype(&cuStreamDestroy_v2)>());
+  static_assert(same_call<decltype(error_text_), decltype(&cuGetErrorString)>());
+#endif
 };
 
 }  // namespace

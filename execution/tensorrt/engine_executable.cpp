@@ -1,5 +1,6 @@
 // Samples are taken in a context without a profiler, since TensorRT synchronises every layer for
-// one; recorded steps have a context of their own, which is made when the first one is wanted.
+// one; recorded steps have another. Only one of the two exists at a time: each has activation
+// memory of its own, and a small board may have no room for both.
 #include <NvInferRuntime.h>
 #include <fmt/format.h>
 
@@ -94,9 +95,9 @@ class CollectedTimes final : public nvinfer1::IProfiler {
   std::vector<std::pair<std::string, double>> rows;
 };
 
-class LoadedEngine final : public EngineExecutable {
+class RunningEngine final : public EngineExecutable {
  public:
-  LoadedEngine(std::string path, const EngineRunOptions& options)
+  RunningEngine(std::string path, const EngineRunOptions& options)
       : path_(std::move(path)), options_(options) {
     std::string why_not;
     library_ = NvinferLibrary::open(options.library, why_not);
@@ -107,25 +108,23 @@ class LoadedEngine final : public EngineExecutable {
     if (!engine_)
       throw engine_error({path_, engine_version(bytes),
                           "run it where it was built, or build it again for this machine"},
-                         library_->log().text, library_->name());
+                         library_->log().text(), library_->name());
     context_ = new_context();
     with_path([&] { allocate_tensors(); });
     bind(*context_);
   }
 
-  void step() override { run(*context_); }
+  void step() override {
+    use_context(false);
+    run(*context_);
+  }
 
   RecordedStep recorded_step() override {
-    if (!recording_) {
-      recording_ = new_context();
-      bind(*recording_);
-      recording_->setProfiler(&times_);
-      run(*recording_);  // with new kernels and memory for events: not one to record
-    }
+    use_context(true);
     times_.rows.clear();
     RecordedStep step;
     const double begin_s = now_s();
-    run(*recording_);
+    run(*context_);
     step.time_s = now_s() - begin_s;
     if (times_.rows.empty())
       throw Error(path_, "reports no times of layers",
@@ -163,8 +162,13 @@ class LoadedEngine final : public EngineExecutable {
     }
   }
 
-  [[noreturn]] void fail(const std::string& what, const std::string& fix = {}) const {
-    const std::string& log = library_->log().text;
+  // Where the log ends now: what TensorRT reports of the next call is behind it.
+  std::size_t log_end() const { return library_->log().size(); }
+
+  // After a call of TensorRT's, with what it reported since `before`.
+  [[noreturn]] void fail(const std::string& what, std::size_t before,
+                         const std::string& fix = {}) const {
+    const std::string log = library_->log().text().substr(before);
     const auto begin = log.rfind("[E] ");
     std::string reason;
     if (begin != std::string::npos) {
@@ -175,21 +179,32 @@ class LoadedEngine final : public EngineExecutable {
   }
 
   Context new_context() {
+    const std::size_t before = log_end();
     Context context(
         engine_->createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kSTATIC));
     if (!context)
-      fail("cannot be prepared for running on this GPU",
+      fail("cannot be prepared for running on this GPU", before,
            "end other programs that use its memory, or build an engine with a smaller workspace");
     if (options_.profile != 0) {
       if (!context->setOptimizationProfileAsync(options_.profile,
                                                 static_cast<cudaStream_t>(driver_->stream())))
-        fail(fmt::format("has no optimisation profile {}", options_.profile));
+        fail(fmt::format("has no optimisation profile {}", options_.profile), before);
       driver_->wait();
     }
     if (!set_shapes(*engine_, *context, options_.shapes, options_.profile))
-      fail("does not accept these sizes of its inputs",
+      fail("does not accept these sizes of its inputs", before,
            "give others with --shape NAME=1x3x224x224");
     return context;
+  }
+
+  void use_context(bool is_recording) {
+    if (context_ && is_recording_ == is_recording) return;
+    context_.reset();
+    context_ = new_context();
+    is_recording_ = is_recording;
+    bind(*context_);
+    if (is_recording) context_->setProfiler(&times_);
+    run(*context_);  // prepares kernels and events: no step to time
   }
 
   // Of an input at its size; the last axis of a packed layout is padded.
@@ -205,9 +220,15 @@ class LoadedEngine final : public EngineExecutable {
     }
     const auto count = checked_element_count(shape);
     const std::size_t size = bytes_of(engine_->getTensorDataType(name));
-    if (size == 0) fail(fmt::format("has an input {} of a type that 'run' does not know", name));
-    if (!count) fail(fmt::format("has an input {} without a size", name), "give it with --shape");
-    return static_cast<std::size_t>(*count) * size;
+    if (size == 0)
+      throw Error(path_,
+                  fmt::format("has an input {} of a type that 'run' does not know", quote(name)));
+    std::size_t bytes = 0;
+    if (!count || __builtin_mul_overflow(*count, size, &bytes))
+      throw Error(path_,
+                  fmt::format("has an input {} without a size that memory can have", quote(name)),
+                  "give it with --shape");
+    return bytes;
   }
 
   void allocate_tensors() {
@@ -227,13 +248,14 @@ class LoadedEngine final : public EngineExecutable {
       const DataType type = engine_->getTensorDataType(name.c_str());
       driver_->copy_to(allocate(name, bytes), random_elements(type, bytes));
       if (type == DataType::kINT32 || type == DataType::kINT64 || type == DataType::kBOOL)
-        of_zeros += (of_zeros.empty() ? "" : ", ") + name;
+        of_zeros += (of_zeros.empty() ? "" : ", ") + quote(name);
     }
     for (std::int32_t i = 0; i < engine_->getNbIOTensors(); ++i) {
       const char* const name = engine_->getIOTensorName(i);
       if (engine_->getTensorIOMode(name) != nvinfer1::TensorIOMode::kOUTPUT) continue;
+      const std::size_t before = log_end();
       const std::int64_t bytes = context_->getMaxOutputSize(name);
-      if (bytes < 0) fail(fmt::format("has an output {} without a size", name));
+      if (bytes < 0) fail(fmt::format("has an output {} without a size", quote(name)), before);
       allocate(name, static_cast<std::size_t>(bytes));
     }
     if (!of_zeros.empty()) notes_.push_back("inputs of zeros: " + of_zeros);
@@ -246,13 +268,16 @@ class LoadedEngine final : public EngineExecutable {
   }
 
   void bind(nvinfer1::IExecutionContext& context) {
+    const std::size_t before = log_end();
     for (const auto& [name, memory] : memory_)
       if (!context.setTensorAddress(name.c_str(), memory.get()))
-        fail("does not accept memory for " + name);
+        fail("does not accept memory for " + quote(name), before);
   }
 
   void run(nvinfer1::IExecutionContext& context) {
-    if (!context.enqueueV3(static_cast<cudaStream_t>(driver_->stream()))) fail("did not run");
+    const std::size_t before = log_end();
+    if (!context.enqueueV3(static_cast<cudaStream_t>(driver_->stream())))
+      fail("did not run", before);
     with_path([&] { driver_->wait(); });
   }
 
@@ -270,7 +295,8 @@ class LoadedEngine final : public EngineExecutable {
   std::unique_ptr<nvinfer1::ICudaEngine> engine_;
   std::vector<std::pair<std::string, std::unique_ptr<void, Free>>> memory_;  // inputs and outputs
   CollectedTimes times_;
-  Context context_, recording_;
+  Context context_;
+  bool is_recording_ = false;
   std::vector<std::string> names_, notes_;
   std::unordered_map<std::string, std::size_t> indices_;
 };
@@ -286,7 +312,7 @@ std::string why_no_engine_runs(const EngineRunOptions& options) {
 
 std::unique_ptr<EngineExecutable> engine_executable(const std::string& path,
                                                     const EngineRunOptions& options) {
-  return std::make_unique<tensorrt::LoadedEngine>(path, options);
+  return std::make_unique<tensorrt::RunningEngine>(path, options);
 }
 
 }  // namespace ridgeline

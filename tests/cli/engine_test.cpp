@@ -125,8 +125,7 @@ class EngineFileCommands : public ::testing::Test {
  protected:
   EngineFileCommands() {
     folder_.write("net.onnx", toy_onnx());
-    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                                  std::string("\x0a\x03\0\x1a", 4) + "weights");
+    folder_.write("net.plan", engine_bytes("weights"));
     folder_.write_program("trtexec",
                           "for word; do case $word in\n"
                           "  --exportLayerInfo=*) cp '" +
@@ -167,6 +166,12 @@ TEST_F(EngineFileCommands, IsExplainedWithTheTimesOfTrtexec) {
   EXPECT_THAT(text.out, HasSubstr("layers and times are those that"));
 }
 
+TEST_F(EngineFileCommands, TrtexecNeedsTheNamesOfInputs) {
+  const ProcessResult result = run({"analyze", "net.plan", "--shape", "2x3x16x16"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("write --shape NAME=1x3x224x224"));
+}
+
 TEST_F(EngineFileCommands, IsPlanned) {
   const ProcessResult result = run({"plan", "net.plan", "--onnx", "net.onnx", "--on",
                                     "jetson-orin-nano-8gb", "--fps", "30", "--json"});
@@ -197,8 +202,7 @@ TEST(EngineFileByLibrary, IsAnalysedExplainedPlannedAndLinted) {
     GTEST_SKIP() << "TensorRT's headers are not installed: libnvinfer's stand-in was not built";
   const TemporaryDirectory folder;
   folder.write("net.onnx", toy_onnx());
-  folder.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                               std::string("\x0a\x03\0\x1a", 4) + toy_text());
+  folder.write("net.plan", engine_bytes(toy_text()));
   ProcessSettings settings;
   settings.working_directory = folder.path();
   settings.environment["RIDGELINE_TRTEXEC"] = "";

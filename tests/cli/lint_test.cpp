@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "tests/analyzer/networks.h"
+#include "tests/analyzer/tensorrt/toy.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/schema_validator.h"
@@ -21,11 +22,6 @@ using ::testing::Not;
 
 const std::string toy = source_file("tests/data/tensorrt/toy.graph.json");
 const std::string toy_times = source_file("tests/data/tensorrt/toy.profile.json");
-
-std::string engine_content() {
-  return std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') + std::string("\x0a\x03\0\x1a", 4) +
-         "secret";
-}
 
 // Nothing of a real TensorRT is found.
 ProcessSettings without_tensorrt(const std::string& trtexec = "") {
@@ -75,7 +71,7 @@ TEST(LintCommand, FailsOnlyOnRulesThatAreNamed) {
 
 TEST(LintCommand, AnEngineFileIsRunByTrtexec) {
   const TemporaryDirectory folder;
-  folder.write("net.engine", engine_content());
+  folder.write("net.engine", engine_bytes("secret"));
   folder.write_program("trtexec", R"(for word; do case $word in
   --exportLayerInfo=*) cp ')" + toy + R"(' "${word#*=}";;
   --exportProfile=*) cp ')" + toy_times +
@@ -124,7 +120,7 @@ class LintRefuses : public ::testing::TestWithParam<LintRefusal> {};
 
 TEST_P(LintRefuses, InOneLine) {
   const TemporaryDirectory folder;
-  folder.write("net.engine", engine_content());
+  folder.write("net.engine", engine_bytes("secret"));
   folder.write("net.onnx", quantized_convolution().bytes());
   folder.write("toy.graph.json", "{\"Layers\": [\"conv1\", \"conv2\"]}");
   ProcessSettings settings = without_tensorrt();

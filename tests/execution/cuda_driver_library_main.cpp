@@ -1,15 +1,27 @@
 // A library in the place of CUDA's driver: one GPU whose memory is the host's, with one stream on
-// which everything is done at once. RIDGELINE_TEST_CUDA_FAULT is the error that cuInit returns,
+// which everything is done at once. With cuda.h at hand the compiler rejects a signature that
+// differs from NVIDIA's. RIDGELINE_TEST_CUDA_FAULT is the error that cuInit returns,
 // RIDGELINE_TEST_CUDA_MEMORY the bytes that there are.
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#else
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st*;
+using CUstream = struct CUstream_st*;
+#endif
 
 namespace {
 
-using Address = unsigned long long;
+constexpr CUresult done{};  // CUDA_SUCCESS
 
-std::map<Address, std::size_t> allocated;
+CUresult error(int number) { return static_cast<CUresult>(number); }
+
+std::map<CUdeviceptr, std::size_t> allocated;
 int contexts = 0, streams = 0;
 
 int number(const char* variable, int otherwise) {
@@ -17,9 +29,9 @@ int number(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-int copy_text(const char* text, char* to, int size) {
+CUresult copy_text(const char* text, char* to, int size) {
   std::strncpy(to, text, static_cast<std::size_t>(size));
-  return 0;
+  return done;
 }
 
 }  // namespace
@@ -29,57 +41,63 @@ extern "C" {
 // What was taken and not given back.
 int ridgeline_test_cuda_left() { return static_cast<int>(allocated.size()) + contexts + streams; }
 
-int cuInit(unsigned) { return number("RIDGELINE_TEST_CUDA_FAULT", 0); }
+CUresult cuInit(unsigned) { return error(number("RIDGELINE_TEST_CUDA_FAULT", 0)); }
 
-int cuGetErrorString(int result, const char** text) {
-  *text = result == 100 ? "no CUDA-capable device is detected" : "another fault";
-  return 0;
+CUresult cuGetErrorString(CUresult result, const char** text) {
+  *text = result == error(100) ? "no CUDA-capable device is detected" : "another fault";
+  return done;
 }
 
-int cuDeviceGet(int* device, int index) {
+CUresult cuDeviceGet(CUdevice* device, int index) {
   *device = index;
-  return 0;
+  return done;
 }
-int cuDeviceGetName(char* name, int size, int) { return copy_text("Stand-in GPU", name, size); }
-int cuDeviceGetPCIBusId(char* id, int size, int) { return copy_text("0000:00:00.0", id, size); }
+CUresult cuDeviceGetName(char* name, int size, CUdevice) {
+  return copy_text("Stand-in GPU", name, size);
+}
+CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice) {
+  return copy_text("0000:00:00.0", id, size);
+}
 
-int cuDevicePrimaryCtxRetain(void** context, int) {
-  *context = &contexts;
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  *context = reinterpret_cast<CUcontext>(&contexts);
   ++contexts;
-  return 0;
+  return done;
 }
-int cuDevicePrimaryCtxRelease_v2(int) {
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   --contexts;
-  return 0;
+  return done;
 }
-int cuCtxSetCurrent(void*) { return 0; }
+CUresult cuCtxSetCurrent(CUcontext) { return done; }
 
-int cuMemAlloc_v2(Address* address, std::size_t bytes) {
+CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
   constexpr int out_of_memory = 2;
   if (bytes > static_cast<std::size_t>(number("RIDGELINE_TEST_CUDA_MEMORY", 1 << 30)))
-    return out_of_memory;
-  *address = reinterpret_cast<Address>(std::malloc(bytes));
+    return error(out_of_memory);
+  *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
   allocated[*address] = bytes;
-  return 0;
+  return done;
 }
-int cuMemFree_v2(Address address) {
+CUresult cuMemFree_v2(CUdeviceptr address) {
   std::free(reinterpret_cast<void*>(address));
-  return allocated.erase(address) == 1 ? 0 : 1;
+  return error(allocated.erase(address) == 1 ? 0 : 1);
 }
-int cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes) {
-  if (allocated.count(to) == 0 || allocated[to] < bytes) return 1;
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  if (allocated.count(to) == 0 || allocated[to] < bytes) return error(1);
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  return 0;
+  return done;
 }
 
-int cuStreamCreate(void** stream, unsigned) {
-  *stream = &streams;
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  *stream = reinterpret_cast<CUstream>(&streams);
   ++streams;
-  return 0;
+  return done;
 }
-int cuStreamSynchronize(void* stream) { return stream == &streams ? 0 : 1; }
-int cuStreamDestroy_v2(void*) {
+CUresult cuStreamSynchronize(CUstream stream) {
+  return error(stream == reinterpret_cast<CUstream>(&streams) ? 0 : 1);
+}
+CUresult cuStreamDestroy_v2(CUstream) {
   --streams;
-  return 0;
+  return done;
 }
 }

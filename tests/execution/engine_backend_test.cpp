@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
+#include "tests/analyzer/tensorrt/toy.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
@@ -41,8 +43,7 @@ class EngineRuns : public ::testing::Test {
   std::unique_ptr<EngineExecutable> open(const std::string& content,
                                          const tensorrt::InputShapes& shapes = {},
                                          int profile = 0) {
-    folder_.write("net.plan", std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') +
-                                  std::string("\x0a\x03\0\x1a", 4) + content);
+    folder_.write("net.plan", testing::engine_bytes(content));
     return engine_executable(folder_.file("net.plan"), {nvinfer(), driver_, shapes, profile});
   }
   std::string failure(const std::string& content, const tensorrt::InputShapes& shapes = {},
@@ -109,6 +110,30 @@ TEST_F(EngineRuns, ShapesAndProfilesAreThoseThatTheUserChose) {
   EXPECT_EQ(failure("[]", {}, 1), "no error");
   EXPECT_THAT(failure("[]", {}, 2), HasSubstr("no optimisation profile 2"));
   EXPECT_THAT(failure("[]", {{"images", {17, 3, 224, 224}}}), HasSubstr("does not accept"));
+}
+
+// Each context has activation memory of its own.
+TEST_F(EngineRuns, OneContextIsThereAtATime) {
+  const auto engine = open("room for one context");
+  for (int i = 0; i < 2; ++i) {
+    engine->step();
+    EXPECT_EQ(engine->recorded_step().calls.size(), 3u);
+    EXPECT_EQ(engine->recorded_step().calls.size(), 3u);
+  }
+}
+
+TEST_F(EngineRuns, AnErrorOfSomethingElseIsNoReason) {
+  EXPECT_THAT(failure("old error, too large"), Not(HasSubstr("TensorRT reports")));
+  EXPECT_THAT(failure("old error", {}, 2), Not(HasSubstr("TensorRT reports")));
+  EXPECT_THAT(failure("old error", {{"images", {1}}}),
+              HasSubstr("TensorRT reports \"setInputShape: four axes needed\""));
+}
+
+TEST_F(EngineRuns, SizesAreNotCountedPastTheEndOfNumbers) {
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_THAT(failure("[]", {{"images", {8, large, 1 << 19, 1}}}),  // 2^64 bytes
+              HasSubstr("\"images\" without a size that memory can have"));
+  EXPECT_THAT(failure("[]", {{"images", {8, large, large, 1}}}), HasSubstr("without a size"));
 }
 
 TEST_F(EngineRuns, WhatCannotRunIsOneLine) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "base/error.h"
 
 namespace ridgeline {
@@ -56,6 +58,23 @@ TEST(NetworkRunning, TimesAreThoseOfStepsWithoutRecording) {
   EXPECT_FALSE(run.power_w);
   EXPECT_NEAR(run.recorded.time_s, 0.011, 1e-9);
   EXPECT_LE(network.now_s, 1.05);
+}
+
+TEST(NetworkRunning, TheClockIsNotProbedAfterEveryShortStep) {
+  SimulatedNetwork network;
+  RunWorld world = world_of(network);
+  std::vector<double> probed_s;
+  world.clock_hz = [&] {
+    probed_s.push_back(network.now_s);
+    return 2e9;
+  };
+  world.clock_pause_s = 0.05;
+  const NetworkRun run = run_network(network, 1, 1, world);
+  EXPECT_EQ(run.clock_hz->value, 2e9);
+  ASSERT_GT(probed_s.size(), 2u);
+  EXPECT_LT(probed_s.size() * 4, static_cast<std::size_t>(network.steps));
+  for (std::size_t i = 1; i < probed_s.size(); ++i)
+    EXPECT_GE(probed_s[i] - probed_s[i - 1], 0.05 - 1e-9);
 }
 
 TEST(NetworkRunning, LayersAreJoinedByPhase) {

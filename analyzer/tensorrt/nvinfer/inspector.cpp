@@ -1,9 +1,12 @@
 // The engine is opened without memory for running it: only its layers are wanted.
 #include "analyzer/tensorrt/inspector.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "analyzer/tensorrt/nvinfer/library.h"
+#include "base/error.h"
 
 namespace ridgeline::tensorrt {
 namespace {
@@ -15,20 +18,31 @@ class LoadedInspector final : public EngineInspector {
 
   std::string name() const override { return library_->name(); }
 
-  Inspection inspect(const std::string& engine, const InputShapes& shapes) override {
-    const std::string& log = library_->log().text;
+  Inspection inspect(const std::string& engine, const InputShapes& shapes, int profile) override {
     const auto opened = library_->deserialize(engine);
-    if (!opened) return {{}, log};
+    if (!opened) return {{}, library_->log().text()};
     const std::unique_ptr<nvinfer1::IEngineInspector> inspector(opened->createEngineInspector());
-    if (!inspector) return {{}, log};
+    if (!inspector) return {{}, library_->log().text()};
     // Without memory of its own: it only says which shapes are meant.
     const std::unique_ptr<nvinfer1::IExecutionContext> context(opened->createExecutionContext(
         nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
-    if (context && set_shapes(*opened, *context, shapes))
-      inspector->setExecutionContext(context.get());
+    if (const int profiles = opened->getNbOptimizationProfiles(); profile >= profiles)
+      throw Error("--opt-profile",
+                  fmt::format("the engine has no optimisation profile {}", profile),
+                  fmt::format("its profiles are 0 to {}", profiles - 1));
+    constexpr cudaStream_t default_stream = nullptr;
+    if (context && profile != 0 && !context->setOptimizationProfileAsync(profile, default_stream))
+      return {{}, library_->log().text()};
+    if (context) {
+      if (set_shapes(*opened, *context, shapes, profile))
+        inspector->setExecutionContext(context.get());
+      else if (!shapes.empty())
+        throw Error("--shape", "the engine does not accept these sizes of its inputs",
+                    "give sizes that its optimisation profile allows");
+    }
     const char* const json =
         inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON);
-    return {json == nullptr ? "" : json, log};
+    return {json == nullptr ? "" : json, library_->log().text()};
   }
 
  private:

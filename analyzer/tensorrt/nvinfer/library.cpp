@@ -4,21 +4,67 @@
 #include "analyzer/tensorrt/nvinfer/library.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
 
 namespace ridgeline::tensorrt {
 namespace {
 
 int major_of(int version) { return version >= 100'000 ? version / 10'000 : version / 1000; }
 
+// Every shape by the name of its input: without a name it is that of the only input.
+InputShapes named_shapes(const nvinfer1::ICudaEngine& engine, const InputShapes& shapes) {
+  std::vector<std::string> inputs, quoted;
+  for (std::int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
+    const char* const name = engine.getIOTensorName(i);
+    if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kINPUT) continue;
+    inputs.emplace_back(name);
+    quoted.push_back(quote(name));
+  }
+  const std::string known =
+      fmt::format("its input{} {}", inputs.size() == 1 ? " is" : "s are", fmt::join(quoted, ", "));
+  InputShapes named;
+  for (const auto& [name, shape] : shapes) {
+    if (name.empty() && inputs.size() != 1)
+      throw usage_error("--shape", fmt::format("the engine has {} inputs", inputs.size()),
+                        "write NAME=1x3x224x224; " + known);
+    if (!name.empty() && std::ranges::find(inputs, name) == inputs.end())
+      throw usage_error("--shape", "the engine has no input " + quote(name), known);
+    const std::string& input = name.empty() ? inputs.front() : name;
+    if (!named.emplace(input, shape).second)
+      throw usage_error("--shape", quote(input) + " is given twice");
+  }
+  return named;
+}
+
 }  // namespace
 
 void CollectedLog::log(Severity severity, const char* message) noexcept {
   if (severity > Severity::kWARNING) return;
-  const bool is_error = severity <= Severity::kERROR;
-  text += std::string(is_error ? "[E] " : "[W] ") + message + '\n';
+  const char* const mark = severity <= Severity::kERROR ? "[E] " : "[W] ";
+  try {
+    std::string line = std::string(mark) + (message == nullptr ? "" : message) + '\n';
+    const std::lock_guard lock(mutex_);
+    text_ += line;
+  } catch (const std::exception&) {  // without memory a message is lost, not the run
+  }
+}
+
+std::string CollectedLog::text() const {
+  const std::lock_guard lock(mutex_);
+  return text_;
+}
+
+std::size_t CollectedLog::size() const {
+  const std::lock_guard lock(mutex_);
+  return text_.size();
 }
 
 std::unique_ptr<NvinferLibrary> NvinferLibrary::open(const std::string& path,
@@ -58,7 +104,8 @@ std::unique_ptr<nvinfer1::ICudaEngine> NvinferLibrary::deserialize(const std::st
       runtime_.reset(static_cast<nvinfer1::IRuntime*>(create(&log_, NV_TENSORRT_VERSION)));
   }
   if (!runtime_) {
-    if (log_.text.empty()) log_.text = "[E] CUDA initialization failure\n";
+    if (log_.size() == 0)
+      log_.log(nvinfer1::ILogger::Severity::kERROR, "CUDA initialization failure");
     return nullptr;
   }
   return std::unique_ptr<nvinfer1::ICudaEngine>(
@@ -76,7 +123,8 @@ void NvinferLibrary::load_plugins() {
 }
 
 bool set_shapes(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionContext& context,
-                const InputShapes& shapes, int profile) {
+                const InputShapes& given_shapes, int profile) {
+  const InputShapes shapes = named_shapes(engine, given_shapes);
   for (std::int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
     const char* const name = engine.getIOTensorName(i);
     if (engine.getTensorIOMode(name) != nvinfer1::TensorIOMode::kINPUT) continue;

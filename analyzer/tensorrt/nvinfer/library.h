@@ -6,18 +6,26 @@
 #include <NvInferRuntime.h>
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "analyzer/tensorrt/engine_file.h"
 
 namespace ridgeline::tensorrt {
 
+// Warnings and errors, in the form of trtexec. TensorRT logs from any thread.
 class CollectedLog final : public nvinfer1::ILogger {
  public:
   void log(Severity severity, const char* message) noexcept override;
 
-  std::string text;  // warnings and errors, in the form of trtexec
+  std::string text() const;
+  std::size_t size() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
 };
 
 struct CloseLibrary {
@@ -50,8 +58,10 @@ class NvinferLibrary {
   std::unique_ptr<nvinfer1::IRuntime> runtime_;
 };
 
-// Given shapes, else those that the profile was optimised for. Whether all are known then.
+// Given shapes, else those that the profile was optimised for; false if TensorRT does not accept
+// one. A shape without a name is that of the only input; a name that the engine lacks is a usage
+// error.
 bool set_shapes(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionContext& context,
-                const InputShapes& shapes, int profile = 0);
+                const InputShapes& shapes, int profile);
 
 }  // namespace ridgeline::tensorrt

@@ -12,23 +12,19 @@
 #include "analyzer/tensorrt/inspector.h"
 #include "analyzer/tensorrt/trtexec.h"
 #include "base/error.h"
+#include "tests/analyzer/tensorrt/toy.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
 namespace ridgeline::tensorrt {
 namespace {
 
+using ridgeline::testing::engine_bytes;
 using ridgeline::testing::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// 28 bytes as TensorRT 8.6 and later write them, and what follows.
-std::string engine_bytes(const std::string& content = "secret",
-                         const char* version = "\x0a\x03\0\x1a") {
-  return "ftrt" + std::string(4, '\0') + std::string(16, 'x') + std::string(version, 4) + content;
-}
 
 std::string with_description(const std::string& description, const std::string& engine) {
   std::string length;
@@ -38,8 +34,8 @@ std::string with_description(const std::string& description, const std::string& 
 }
 
 TEST(EngineFile, IsRecognisedByItsTag) {
-  EXPECT_TRUE(is_engine_file(engine_bytes()));
-  EXPECT_TRUE(is_engine_file(with_description(R"({"task": "detect"})", engine_bytes())));
+  EXPECT_TRUE(is_engine_file(engine_bytes("secret")));
+  EXPECT_TRUE(is_engine_file(with_description(R"({"task": "detect"})", engine_bytes("secret"))));
   EXPECT_FALSE(is_engine_file(with_description(R"({"task": "detect"})", "other bytes")));
   for (const char* const other :
        {"", "ftr", "{\"Layers\": []}", "\x08\x07\x12\x07pytorch", "[1]{\""})
@@ -48,16 +44,16 @@ TEST(EngineFile, IsRecognisedByItsTag) {
 
 TEST(EngineFile, ALongDescriptionMayHideTheTag) {
   const std::string bytes =
-      with_description("{\"names\": \"" + std::string(8000, 'x') + "\"}", engine_bytes());
+      with_description("{\"names\": \"" + std::string(8000, 'x') + "\"}", engine_bytes("secret"));
   EXPECT_TRUE(is_engine_file(std::string_view(bytes).substr(0, 4096)));
   EXPECT_TRUE(is_engine_file(bytes));
   EXPECT_FALSE(is_engine_file("\xff\xff\xff\xff{\"a\""));
 }
 
 TEST(EngineFile, NamesTheVersionThatBuiltIt) {
-  EXPECT_EQ(engine_version(engine_bytes()), "10.3.0.26");
-  EXPECT_EQ(engine_version(with_description("{\"a\": 1}", engine_bytes())), "10.3.0.26");
-  std::string old = engine_bytes();
+  EXPECT_EQ(engine_version(engine_bytes("secret")), "10.3.0.26");
+  EXPECT_EQ(engine_version(with_description("{\"a\": 1}", engine_bytes("secret"))), "10.3.0.26");
+  std::string old = engine_bytes("secret");
   old[4] = 0x2b;  // its version is elsewhere
   EXPECT_EQ(engine_version(old), std::nullopt);
   EXPECT_EQ(engine_version("ftrt"), std::nullopt);
@@ -70,12 +66,14 @@ TEST(EngineFile, TrtexecGetsOneCommandLine) {
       ElementsAre("trtexec", "--loadEngine=net.plan", "--exportLayerInfo=/tmp/x/layers.json",
                   "--exportProfile=/tmp/x/profile.json", "--profilingVerbosity=detailed",
                   "--shapes=images:1x3x640x640,mask:1"));
+  EXPECT_EQ(trtexec_command({"trtexec", "net.plan", "/tmp/x", {}, 2}).back(), "--useProfile=2");
 }
 
 // A folder with an engine and a program in the place of trtexec.
 class FakeTrtexec {
  public:
-  explicit FakeTrtexec(const std::string& body, const std::string& engine = engine_bytes()) {
+  explicit FakeTrtexec(const std::string& body,
+                       const std::string& engine = engine_bytes("secret")) {
     folder_.write("net.plan", engine);
     folder_.write_program("trtexec", R"(for word; do case $word in
   --exportLayerInfo=*) layers=${word#*=};;
@@ -87,7 +85,7 @@ esac; done
 
   std::string engine() const { return folder_.file("net.plan"); }
   ExportedEngine run(double limit_s = 60) const {
-    return export_engine(engine(), {}, {{folder_.file("trtexec")}, limit_s, {}});
+    return export_engine(engine(), {}, 0, {{folder_.file("trtexec")}, limit_s, {}});
   }
   // The Error of a run, as one line.
   std::string failure(double limit_s = 60) const {
@@ -163,6 +161,7 @@ TEST(EngineFile, EveryKnownComplaintHasItsRemedy) {
       {"[E] Error[2]: [defaultAllocator.cpp] Error Code 1: Cuda Runtime (out of memory)",
        "free memory"},
       {"[E] Unknown option: --exportLayerInfo /tmp/x", "8.2"},
+      {"[E] Unknown option: --useProfile 1", "9.1"},
       {"[E] Something else went wrong", "reports \"Something else went wrong\""},
       {"", "did not open it"},
   };
@@ -184,10 +183,10 @@ TEST(EngineFile, ATrtexecThatCrashesOrWritesNothing) {
 
 TEST(EngineFile, WithoutAnyToolTheMessageSaysHowToExport) {
   const TemporaryDirectory folder;
-  folder.write("yolo.engine", engine_bytes());
+  folder.write("yolo.engine", engine_bytes("secret"));
   const std::string missing = folder.file("libnvinfer.so.99");
   try {
-    export_engine(folder.file("yolo.engine"), {}, {{}, 1, missing});
+    export_engine(folder.file("yolo.engine"), {}, 0, {{}, 1, missing});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.cause(), HasSubstr("built by TensorRT 10.3.0.26"));
@@ -199,7 +198,7 @@ TEST(EngineFile, WithoutAnyToolTheMessageSaysHowToExport) {
 TEST(EngineFile, OtherFilesAreRefused) {
   const TemporaryDirectory folder;
   folder.write("net.plan", "no engine");
-  EXPECT_THROW(export_engine(folder.file("net.plan"), {}, {}), Error);
+  EXPECT_THROW(export_engine(folder.file("net.plan"), {}, 0, {}), Error);
 }
 
 // --- libnvinfer
@@ -228,9 +227,9 @@ class EngineInspection : public ::testing::Test {
     }
     return "no error";
   }
-  ExportedEngine run(const std::string& content, const InputShapes& shapes = {}) {
+  ExportedEngine run(const std::string& content, const InputShapes& shapes = {}, int profile = 0) {
     folder_.write("net.plan", engine_bytes(content));
-    return export_engine(folder_.file("net.plan"), shapes, {{}, 1, stand_in()});
+    return export_engine(folder_.file("net.plan"), shapes, profile, {{}, 1, stand_in()});
   }
 
   TemporaryDirectory folder_;
@@ -245,6 +244,11 @@ TEST_F(EngineInspection, ListsLayersAtTheShapesThatTheEngineIsBestAt) {
 
 TEST_F(EngineInspection, ListsLayersAtGivenShapes) {
   EXPECT_EQ(run("[@]", {{"images", {2, 3, 224, 224}}}).layers, "[2]");
+}
+
+TEST_F(EngineInspection, ListsLayersAtTheShapesOfAnotherProfile) {
+  EXPECT_EQ(run("[@]", {}, 1).layers, "[4]");
+  EXPECT_EQ(run("[@]", {{"images", {2, 3, 224, 224}}}, 1).layers, "[2]");
 }
 
 TEST_F(EngineInspection, RefusedEnginesGetTheSameWords) {

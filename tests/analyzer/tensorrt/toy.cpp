@@ -35,6 +35,10 @@ void split_formats(Json& tensors) {
 
 std::string toy_text() { return read_text_file(source_file("tests/data/tensorrt/toy.graph.json")); }
 
+std::string engine_bytes(const std::string& content, const char* version) {
+  return std::string("ftrt\0\0\0\0", 8) + std::string(16, 'x') + std::string(version, 4) + content;
+}
+
 tensorrt::Engine toy_engine() { return tensorrt::read_engine(toy_text(), "toy.graph.json"); }
 
 std::string as_eleven(const std::string& ten) {

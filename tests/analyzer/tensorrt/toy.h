@@ -1,4 +1,5 @@
-// The toy engine of tests/data/tensorrt, and the form that TensorRT 11 would give an engine's file.
+// The toy engine of tests/data/tensorrt, engine files, and the form that TensorRT 11 would give an
+// engine's file.
 #pragma once
 
 #include <string>
@@ -8,6 +9,11 @@
 namespace ridgeline::testing {
 
 std::string toy_text();
+
+// An engine file: 28 bytes as TensorRT 8.6 and later write them, with the version that built it,
+// and what follows, which only TensorRT reads.
+std::string engine_bytes(const std::string& content, const char* version = "\x0a\x03\0\x1a");
+
 tensorrt::Engine toy_engine();
 
 // The ONNX file that the toy engine would have been built from; `suffix` changes the names of its
