@@ -2,8 +2,13 @@
 // All three are generated from the command table.
 #include "cli/help.h"
 
+#include <algorithm>
+#include <cctype>
 #include <ostream>
+#include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "cli/answer.h"
 
 namespace ridgeline::cli {
@@ -14,8 +19,33 @@ void declare_help(OptionsDescription& options) {
   options.add_flag("bash-completion", "print the bash completion script");
 }
 
+// "set" of "[DEVICE | check FILE | set MODE | restore]": words in lower case are typed as they are.
+bool has_word(const Command& command, const std::string& word) {
+  const auto is_lower = [](unsigned char c) { return std::islower(c) != 0; };
+  if (word.empty() || !std::ranges::all_of(word, is_lower)) return false;
+  std::string known;
+  for (const char c : std::string(command.positional) + ' ') {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      known += c;
+      continue;
+    }
+    if (known == word) return true;
+    known.clear();
+  }
+  return false;
+}
+
+void check_words(const std::vector<std::string>& words) {
+  if (words.size() < 2) return;
+  const Command& command = find_command(words[0]);
+  if (!has_word(command, words[1]))
+    throw usage_error({}, "unexpected argument '" + words[1] + "'",
+                      "see 'ridgeline help " + words[0] + "'");
+}
+
 ExitCode run_help(const Options& options, Console& console) {
   const std::vector<std::string> words = positional(options);
+  check_words(words);
   Answer answer;
   answer.text = [&](std::ostream& out) {
     out << (flag(options, "man")               ? man_page()

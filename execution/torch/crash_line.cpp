@@ -1,4 +1,4 @@
-// The handler may call few functions, so both lines and the addresses of our code are ready before.
+// The handler may call few functions, so all lines and the addresses of code are ready before.
 #include "execution/torch/crash_line.h"
 
 #include <link.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -17,25 +18,35 @@ namespace {
 
 constexpr std::size_t stack_bytes = 64 * 1024;
 
-struct CrashFacts {
-  std::string of_torch, of_ours;                                // lines
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> code;  // of the program and this module
+struct CodeRange {
+  std::uintptr_t begin = 0, end = 0;
+  bool is_torch = false;  // otherwise of the program or of this module
 };
 
-CrashFacts& crash_facts() {
-  static CrashFacts facts;
-  return facts;
+bool is_of_torch(std::string_view library) {
+  const std::string_view name = library.substr(library.rfind('/') + 1);
+  return name.starts_with("libtorch") || name.starts_with("libc10");
 }
 
-int add_code(dl_phdr_info* info, std::size_t, void* facts) {
-  auto& code = static_cast<CrashFacts*>(facts)->code;
+int add_code(dl_phdr_info* info, std::size_t, void* ranges) {
   const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-  if (!name.empty() && !name.ends_with("/libridgeline_torch.so")) return 0;
+  const bool is_torch = is_of_torch(name);
+  if (!is_torch && !name.empty() && !name.ends_with("/libridgeline_torch.so")) return 0;
   for (const ElfW(Phdr) & part : std::span(info->dlpi_phdr, info->dlpi_phnum))
     if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0)
-      code.emplace_back(info->dlpi_addr + part.p_vaddr,
-                        info->dlpi_addr + part.p_vaddr + part.p_memsz);
+      static_cast<std::vector<CodeRange>*>(ranges)->push_back(
+          {info->dlpi_addr + part.p_vaddr, info->dlpi_addr + part.p_vaddr + part.p_memsz,
+           is_torch});
   return 0;
+}
+
+const std::vector<CodeRange>& code_ranges() {
+  static const std::vector<CodeRange> ranges = [] {
+    std::vector<CodeRange> found;
+    dl_iterate_phdr(add_code, &found);
+    return found;
+  }();
+  return ranges;
 }
 
 std::uintptr_t place_of_fault(const void* context) {
@@ -47,29 +58,36 @@ std::uintptr_t place_of_fault(const void* context) {
 #endif
 }
 
-void print_and_exit(int, siginfo_t*, void* context) {
-  const CrashFacts& facts = crash_facts();
+}  // namespace
+
+const CrashLine* CrashLine::innermost_ = nullptr;
+
+void CrashLine::print_and_exit(int number, siginfo_t*, void* context) {
+  const std::string* line = &innermost_->of_either_;
   const std::uintptr_t place = place_of_fault(context);
-  bool is_ours = false;
-  for (const auto& [begin, end] : facts.code) is_ours |= begin <= place && place < end;
-  const std::string& text = is_ours ? facts.of_ours : facts.of_torch;
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  // An abort comes from libc, for whoever called it.
+  if (number != SIGABRT)
+    for (const CodeRange& range : code_ranges())
+      if (range.begin <= place && place < range.end)
+        line = range.is_torch ? &innermost_->of_torch_ : &innermost_->of_ours_;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line->data(), line->size());
   _exit(static_cast<int>(ExitCode::error));
 }
 
-}  // namespace
-
-CrashLine::CrashLine(const std::string& path) : stack_(stack_bytes) {
-  CrashFacts& facts = crash_facts();
+CrashLine::CrashLine(const std::string& path) : outer_(innermost_), stack_(stack_bytes) {
   std::string name = path;
   std::ranges::replace_if(
       name, [](unsigned char byte) { return byte < ' ' || byte == 127; }, '?');
-  facts.of_torch = "ridgeline: " + name +
-                   ": LibTorch crashed on it: the file is damaged, or made for another LibTorch "
-                   "(save it again)\n";
-  facts.of_ours = "ridgeline: " + name +
-                  ": ridgeline itself crashed on it (report it as a fault, with this file)\n";
-  if (facts.code.empty()) dl_iterate_phdr(add_code, &facts);
+  of_torch_ = "ridgeline: " + name +
+              ": LibTorch crashed on it: the file is damaged, or made for another LibTorch "
+              "(save it again)\n";
+  of_ours_ = "ridgeline: " + name +
+             ": ridgeline itself crashed on it (report it as a fault, with this file)\n";
+  of_either_ = "ridgeline: " + name +
+               ": the program crashed on it (save it again; if it crashes again, report it as a "
+               "fault, with this file)\n";
+  code_ranges();
+  innermost_ = this;
   // A stack of its own: code that is nested too deeply leaves none.
   stack_t stack{};
   stack.ss_sp = stack_.data();
@@ -84,6 +102,7 @@ CrashLine::CrashLine(const std::string& path) : stack_(stack_bytes) {
 CrashLine::~CrashLine() {
   for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
   sigaltstack(&stack_before_, nullptr);
+  innermost_ = outer_;
 }
 
 }  // namespace ridgeline::torch_module

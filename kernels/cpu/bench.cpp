@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "kernels/cpu/state.h"
-#include "kernels/cpu/write_pattern.h"
 #include "kernels/steady_clock.h"
 
 namespace ridgeline::cpu {
@@ -236,35 +235,47 @@ void Bench::prepare(std::size_t index) {
     calibrate(team_, job, options_.window_s);
 }
 
-void Bench::lay_out_stretch(std::size_t index, const Kernel& kernel, std::uint64_t bytes) {
+std::uint64_t Bench::part_bytes(std::size_t index) const {
+  return plan_[index].set.bytes_per_thread / page * page;
+}
+
+// What a thread can pass in one window without leaving its part.
+std::uint64_t Bench::longest_stretch(std::size_t index, bool apart) const {
+  return part_bytes(index) - (apart ? large_page_bytes : 0);
+}
+
+void Bench::use_pattern(std::size_t index, const WritePattern& pattern, std::uint64_t bytes) {
   Job& job = jobs_[index];
-  job.kernel = &kernel;
+  job.kernel = pattern.kernel;
+  apart_[index] = pattern.apart;
+  const std::uint64_t stretch =
+      std::min(bytes, longest_stretch(index, pattern.apart)) / page * page;
   for (ThreadData& thread : job.threads)
-    thread = lay_out(kernel, static_cast<std::byte*>(thread.data), bytes);
+    thread = lay_out(*pattern.kernel, static_cast<std::byte*>(thread.data), stretch);
+}
+
+std::vector<const std::byte*> Bench::starts(std::size_t index) const {
+  std::vector<const std::byte*> starts;
+  for (const ThreadData& thread : jobs_[index].threads)
+    starts.push_back(static_cast<const std::byte*>(thread.data));
+  return starts;
 }
 
 // Short windows of all patterns in turn, so that what disturbs one disturbs its neighbours too.
 void Bench::choose_pattern(std::size_t index) {
   Job& job = jobs_[index];
-  const std::vector<const Kernel*> patterns = write_patterns(*plan_[index].kernel);
-  const std::uint64_t bytes =
-      std::min(plan_[index].set.bytes_per_thread, pattern_bytes) / page * page;
+  const std::vector<WritePattern> patterns =
+      write_patterns(*plan_[index].kernel, static_cast<int>(job.threads.size()), part_bytes(index));
   if (patterns.size() == 1) return;
-  // Each pattern with threads at one place, then each with threads apart.
-  const std::size_t ways = patterns.size() * (job.threads.size() > 1 ? 2 : 1);
-  const auto choose = [&](std::size_t way) {
-    apart_[index] = way >= patterns.size();
-    lay_out_stretch(index, *patterns[way % patterns.size()], bytes);
-  };
-  std::vector<std::vector<double>> rates(ways);
+  std::vector<std::vector<double>> rates(patterns.size());
   for (int round = 0; round < pattern_rounds; ++round)
-    for (std::size_t way = 0; way < ways; ++way) {
-      choose(way);
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      use_pattern(index, patterns[i], pattern_bytes);
       walk_on(index);
       const Window window = run_window(team_, job);
-      rates[way].push_back(job.bytes() / window.seconds);
+      rates[i].push_back(job.bytes() / window.seconds);
     }
-  choose(fastest_pattern(rates));
+  use_pattern(index, patterns[fastest_pattern(rates)], pattern_bytes);
 }
 
 // Cuts a thread's part of the buffer down to what a window passes in its time.
@@ -278,23 +289,21 @@ void Bench::prepare_dram(std::size_t index) {
   const auto stretch =
       static_cast<std::uint64_t>(share * static_cast<double>(plan_[index].set.bytes_per_thread));
   const std::uint64_t smallest = std::uint64_t{4} << 20;
-  const std::uint64_t bytes =
-      std::min(plan_[index].set.bytes_per_thread, std::max(stretch, smallest)) / page * page;
-  lay_out_stretch(index, *job.kernel, bytes);
+  use_pattern(index, pattern(index), std::max(stretch, smallest));
 }
 
 // Moves all threads of a DRAM trial to the next stretch of their parts.
 void Bench::walk_on(std::size_t index) {
   Job& job = jobs_[index];
-  const std::uint64_t part = plan_[index].set.bytes_per_thread / page * page;
+  const std::uint64_t part = part_bytes(index);
   const std::uint64_t stretch = extent(*job.kernel, job.threads.front());
-  const int threads = static_cast<int>(job.threads.size());
-  const std::uint64_t moved = apart_[index] ? apart_bytes(threads - 1, threads) : 0;
-  const std::uint64_t room = part > stretch + moved ? part - stretch - moved : 0;
+  const std::uint64_t longest = longest_stretch(index, apart_[index]);
+  const std::uint64_t room = longest > stretch ? longest - stretch : 0;
   const std::uint64_t offset = room == 0 ? 0 : dram_position_ % room / page * page;
+  const int threads = static_cast<int>(job.threads.size());
   for (int thread = 0; thread < threads; ++thread) {
     const auto number = static_cast<std::size_t>(thread);
-    const std::uint64_t apart = apart_[index] && room > 0 ? apart_bytes(thread, threads) : 0;
+    const std::uint64_t apart = apart_[index] ? apart_bytes(thread, threads, part) : 0;
     job.threads[number].data = buffers_->dram.data() + part * number + offset + apart;
   }
   dram_position_ += stretch;

@@ -2,6 +2,8 @@
 // Owns all buffers; one trial runs at a time.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "kernels/cpu/page_buffer.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/runner.h"
+#include "kernels/cpu/write_pattern.h"
 #include "kernels/sampler.h"
 
 namespace ridgeline::cpu {
@@ -38,9 +41,16 @@ class Bench {
   // Bytes that all threads of a trial together work on; 0 for compute and launch.
   std::uint64_t working_set_bytes(std::size_t index) const;
 
-  // The kernel that a trial runs: the planned one, or the write pattern that was found to be the
-  // fastest in DRAM.
-  const Kernel* kernel(std::size_t index) const { return jobs_[index].kernel; }
+  // What a trial runs: the planned kernel, or the write pattern that was found to be the fastest in
+  // DRAM.
+  WritePattern pattern(std::size_t index) const { return {jobs_[index].kernel, apart_[index]}; }
+
+  // Makes a trial in DRAM write `bytes` per window and thread in this pattern. Its first run takes
+  // the fastest one, so call this after it.
+  void use_pattern(std::size_t index, const WritePattern& pattern, std::uint64_t bytes);
+
+  // Where each thread of a trial's latest window starts.
+  std::vector<const std::byte*> starts(std::size_t index) const;
 
   bool threads_bound() const { return team_.bound(); }
 
@@ -52,7 +62,8 @@ class Bench {
   void fill_dram();
   void prepare(std::size_t index);
   void prepare_dram(std::size_t index);
-  void lay_out_stretch(std::size_t index, const Kernel& kernel, std::uint64_t bytes);
+  std::uint64_t part_bytes(std::size_t index) const;
+  std::uint64_t longest_stretch(std::size_t index, bool apart) const;
   void choose_pattern(std::size_t index);
   void walk_on(std::size_t index);
   Reading run_job(std::size_t index);
@@ -64,7 +75,7 @@ class Bench {
   std::unique_ptr<Buffers> buffers_;
   std::vector<Job> jobs_;
   std::vector<bool> prepared_;
-  std::vector<bool> apart_;  // threads write at different places of their large pages
+  std::vector<bool> apart_;  // of the write pattern
   std::function<void()> filling_;
   std::uint64_t dram_position_ = 0;  // where the next window in DRAM starts
 };

@@ -31,8 +31,9 @@ ComputeRow compute_row(const PlannedTrial& trial, const Verdict& verdict) {
           verdict.rate,   verdict.theory,           verdict.clock_hz};
 }
 
-MemoryRow memory_row(const PlannedTrial& trial, const Kernel& kernel, const Verdict& verdict,
+MemoryRow memory_row(const PlannedTrial& trial, const WritePattern& pattern, const Verdict& verdict,
                      std::uint64_t bytes) {
+  const Kernel& kernel = *pattern.kernel;
   MemoryRow row{Processor::cpu,
                 std::string(kernel.name),
                 trial.set.level,
@@ -47,6 +48,8 @@ MemoryRow memory_row(const PlannedTrial& trial, const Kernel& kernel, const Verd
                 bytes};
   if (kernel.direction == Direction::nt_write && trial.set.level != Level::dram && row.note.empty())
     row.note = "non-temporal stores pass by the caches";
+  if (pattern.apart)
+    row.note += std::string(row.note.empty() ? "" : "; ") + "threads apart in their pages";
   return row;
 }
 
@@ -66,14 +69,14 @@ SweepRow sweep_row(const PlannedTrial& trial, const Verdict& verdict, std::uint6
           bytes};
 }
 
-void add_row(ProfileMode& mode, const PlannedTrial& trial, const Kernel* kernel,
+void add_row(ProfileMode& mode, const PlannedTrial& trial, const WritePattern& pattern,
              const Verdict& verdict, std::uint64_t bytes) {
   switch (trial.section) {
     case Section::compute:
       mode.compute.push_back(compute_row(trial, verdict));
       break;
     case Section::memory:
-      mode.memory.push_back(memory_row(trial, *kernel, verdict, bytes));
+      mode.memory.push_back(memory_row(trial, pattern, verdict, bytes));
       break;
     case Section::sweep:
       mode.sweep.push_back(sweep_row(trial, verdict, bytes));
@@ -108,14 +111,14 @@ void warn_of_sets(const std::vector<PlannedTrial>& plan, MeasuringConditions& co
 }
 
 // What a part of a run measured: a series per trial (empty for those that cannot run or were left
-// out), the kernel that it ran, and the bytes that each worked on. The bench is there for trials to
-// run again.
+// out), the pattern that it ran, and the bytes that each worked on. The bench is there for trials
+// to run again.
 struct Phase {
   std::unique_ptr<Bench> bench;
   std::vector<Trial> trials;
   Sampling sampling;
   std::vector<SampleSeries> series;
-  std::vector<const Kernel*> kernels;
+  std::vector<WritePattern> patterns;
   std::vector<std::uint64_t> bytes;
   bool bound = true;
 };
@@ -138,12 +141,12 @@ Phase run_rounds(const std::vector<PlannedTrial>& plan, const MeasureOptions& op
   phase.sampling = sample(runnable, sampling, world);
   phase.series.resize(plan.size());
   phase.bytes.resize(plan.size());
-  for (const PlannedTrial& trial : plan) phase.kernels.push_back(trial.kernel);
+  for (const PlannedTrial& trial : plan) phase.patterns.push_back({trial.kernel, false});
   for (std::size_t next = 0; next < indices.size(); ++next) {
     const std::size_t i = indices[next];
     phase.series[i] = phase.sampling.series[next];
     if (!plan[i].kernel) continue;
-    phase.kernels[i] = phase.bench->kernel(i);
+    phase.patterns[i] = phase.bench->pattern(i);
     phase.bytes[i] = phase.bench->working_set_bytes(i);
   }
   return phase;
@@ -178,7 +181,7 @@ Phase run_ladder(const std::vector<PlannedTrial>& plan, const MeasureOptions& op
   phase.sampling = joined(parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     phase.series.push_back(parts[i].series.front());
-    phase.kernels.push_back(plan[i].kernel);
+    phase.patterns.push_back({plan[i].kernel, false});
     phase.bytes.push_back(plan[i].set.bytes_per_thread);
   }
   return phase;
@@ -281,7 +284,7 @@ ProfileMode measure(const std::vector<PlannedTrial>& plan, const MeasureOptions&
           continue;
         }
       }
-      add_row(mode, trials[i], phase.kernels[i], verdict, phase.bytes[i]);
+      add_row(mode, trials[i], phase.patterns[i], verdict, phase.bytes[i]);
       // The cost of fork and join scatters by nature.
       if (trials[i].section != Section::launch && verdict.rate) counts.add(verdict);
     }

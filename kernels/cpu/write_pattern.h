@@ -13,14 +13,30 @@
 
 namespace ridgeline::cpu {
 
-// The kernels of this table that do the same as `planned`, which comes first, and run here; only
-// itself unless it is a non-temporal write.
-std::vector<const Kernel*> write_patterns(const Kernel& planned);
+inline constexpr std::uint64_t large_page_bytes = std::uint64_t{2} << 20;
 
-// How far a thread's part is moved if threads are not to write at one place of their large pages at
-// once: there the addresses choose the same bank of DRAM, which then changes its row again and
-// again. Whole small pages, all of them within one large page.
-std::uint64_t apart_bytes(int thread, int threads);
+struct WritePattern {
+  const Kernel* kernel = nullptr;
+  bool apart = false;  // threads at different places of their large pages
+
+  bool operator==(const WritePattern&) const = default;
+};
+
+// The kernels that do the same as `planned`, which comes first, and run here; with more than one
+// thread each of them again with the threads apart, if each of their parts of a buffer has room for
+// it. Only `planned` itself unless it is a non-temporal write.
+std::vector<WritePattern> write_patterns(const Kernel& planned, int threads,
+                                         std::uint64_t part_bytes);
+
+// Threads at one place of their large pages write to addresses that may choose the same bank of
+// DRAM, which then changes its row again and again. Apart, each starts at this distance from the
+// first thread within a large page: equal steps of an odd number of small pages, so that no two of
+// up to 170 threads are a power of two apart.
+std::uint64_t place_apart(int thread, int threads);
+
+// How far behind the start of its part a thread then starts, if parts follow each other: less than
+// a large page.
+std::uint64_t apart_bytes(int thread, int threads, std::uint64_t part_bytes);
 
 // Index of the pattern with the highest upper quartile of its readings; the first one unless
 // another is faster by more than a hundredth, so that equal ones do not take turns from run to run.

@@ -62,7 +62,23 @@ TEST(Help, OfACommandShowsEveryOption) {
     EXPECT_EQ(run_ridgeline({"help", name}).out, result.out);
     EXPECT_EQ(run_ridgeline({name, "-h"}).out, result.out);
   }
-  EXPECT_EQ(run_ridgeline({"help", "modes", "set"}).out, run_ridgeline({"help", "modes"}).out);
+}
+
+// A second word is one that the command itself knows.
+TEST(Help, OfAWordOfACommandIsThatOfTheCommand) {
+  const ProcessResult modes = run_ridgeline({"help", "modes"});
+  for (const char* word : {"check", "set", "restore"})
+    EXPECT_EQ(run_ridgeline({"help", "modes", word}).out, modes.out) << word;
+  EXPECT_THAT(run_ridgeline({"help", "measure", "nonsense"}).err,
+              HasSubstr("unexpected argument 'nonsense' (see 'ridgeline help measure')"));
+  for (const char* word : {"nonsense", "DEVICE", "MODE", "", "|", "se"}) {
+    const ProcessResult result = run_ridgeline({"help", "modes", word});
+    EXPECT_EQ(result.exit_code, 2) << word;
+    EXPECT_EQ(result.out, "") << word;
+  }
+  EXPECT_EQ(run_ridgeline({"help", "measure", "nonsense"}).exit_code, 2);
+  EXPECT_EQ(run_ridgeline({"help", "analyze", "model"}).exit_code, 2);
+  EXPECT_EQ(run_ridgeline({"help", "modes", "set", "15W"}).exit_code, 2);
 }
 
 TEST(Help, IsGivenEvenWhereOtherOptionsAreWrong) {

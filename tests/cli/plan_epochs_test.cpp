@@ -13,10 +13,10 @@
 namespace ridgeline::testing {
 namespace {
 
-// Rows of 23 that must be close: the aim. 19 are, with predicted steps of 0.99 (Xavier NX) and 0.90
+// Rows of 23 that must be close: as many as are, with predicted steps of 0.99 (Xavier NX) and 0.90
 // (AGX Xavier) of the measured ones. The facts of loading were derived from these rows; see
 // published_epochs_test.cpp for one board against the other.
-constexpr int close_rows = 16;
+constexpr int close_rows = 19;
 
 // The stock mode of the experiment, as a filter.
 const std::map<std::string, std::string> published_modes = {

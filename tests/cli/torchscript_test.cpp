@@ -224,7 +224,7 @@ TEST(TorchScript, ACrashOfLibTorchIsOneLine) {
   ASSERT_TRUE(replace_in_member(path, ".py", "in_features : Final[int] = 8", "in_features = 8"));
   for (const char* command : {"analyze", "run"})
     expect_refusal(run_ridgeline({command, path, "--shape", "x=2x8", "--input", "steps=1"}), 1,
-                   path);
+                   path + ": LibTorch crashed on it");
 }
 
 TEST(TorchScript, OtherFilesOfPyTorchAreNamed) {

@@ -159,7 +159,10 @@ TEST(SweepModel, TooFewModesTellNothingAboutOthers) {
 
 // The mean of the errors lies between nothing and the worst of them.
 TEST(SweepModel, TheWorstErrorIsAboveTheMean) {
-  for (const LeftOutError& error : left_out_errors(orin_prior(), swept(TrueBoard{}))) {
+  const auto errors = left_out_errors(orin_prior(), swept(TrueBoard{}));
+  ASSERT_FALSE(errors.empty());
+  for (const LeftOutError& error : errors) {
+    EXPECT_GT(error.predictions, 1) << error.quantity;
     EXPECT_GT(error.mean, 0) << error.quantity;
     EXPECT_GT(error.worst, error.mean) << error.quantity;
     EXPECT_LE(error.worst, error.mean * static_cast<double>(error.predictions)) << error.quantity;

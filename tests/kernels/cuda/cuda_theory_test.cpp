@@ -17,9 +17,8 @@ struct Stated {
   double per_cycle;
 };
 
-// With block scales as measured by others: flashinfer issue 3628 (MXFP8), ninfer pull request 160
-// (NVFP4, 4095 per clock on an RTX 5090). The rest:
-// NVIDIA's whitepapers of GA100, GA102, AD102, GH100; Jetson AGX Orin and Xavier technical briefs.
+// NVIDIA's whitepapers of GA100, GA102, AD102, GH100; Jetson AGX Orin and Xavier technical briefs;
+// the last two groups as said there.
 constexpr Stated stated[] = {
     {72, "fma_fp32_8", 128},
     {72, "fma_fp16_8", 256},
@@ -83,11 +82,16 @@ constexpr Stated stated[] = {
     {100, "tcgen05_int8_1", 16384},
     {110, "tcgen05_bf16_1", 8192},
     {110, "tcgen05_fp8_1", 16384},
+    // Measured by others: flashinfer issue 3628 (RTX 5060 Ti); ninfer pull request 160 (RTX 5090,
+    // 4095 per clock).
     {120, "mma_mxfp8_8", 2048},
-    {110, "tcgen05_mxfp4_1", 32768},
-    {100, "tcgen05_nvfp4_1", 32768},
+    {120, "mma_nvfp4_8", 4096},
+    // Inferred, no measurement is known: scales cost nothing, MXFP4 is as fast as NVFP4, and FP4 is
+    // twice FP8 or what NVIDIA's sparse totals leave per multiprocessor and clock.
     {120, "mma_mxfp4_8", 4096},
     {121, "mma_nvfp4_8", 4096},
+    {100, "tcgen05_nvfp4_1", 32768},
+    {110, "tcgen05_mxfp4_1", 32768},
     {110, "tcgen05_mxfp8_1", 16384},
 };
 
