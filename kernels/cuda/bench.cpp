@@ -670,22 +670,23 @@ void Bench::touch_chain(const Setup& setup) {
   run_once(gpu_, touching, data_of(setup), stamps_);
 }
 
-// The whole and half of it: what a launch costs is in both, and not in their difference. Noise adds
-// up there to √5 times its share of the whole, and to a third of that in the sum of both: in long
-// windows that is worth more than what is unknown of a launch, once the shortest is taken off.
+// The whole and a part of it: what a launch costs is in both, and not in their difference, where
+// their noise adds up, the less the shorter the part is. In long windows both together have a third
+// of that noise, which is worth more than what is unknown of a launch once the shortest is taken
+// off.
 Reading Bench::read(const Setup& setup) {
   lead_in(setup);
-  Setup half = setup;
-  half.repeats = setup.repeats / 2;
-  const Timed part = run_once(gpu_, half, data_of(half), stamps_);
   const Timed whole = run_once(gpu_, setup, data_of(setup), stamps_);
+  const bool is_long = whole.seconds >= long_window_s;
+  Setup some = setup;
+  some.repeats = std::max(1u, setup.repeats / (is_long ? 2 : 8));
+  const Timed part = run_once(gpu_, some, data_of(some), stamps_);
   if (whole.seconds <= part.seconds) return {setup.work() / whole.seconds, whole.clock_hz};
-  const bool is_long = part.seconds >= long_window_s;
+  if (!is_long)
+    return {(setup.work() - some.work()) / (whole.seconds - part.seconds), whole.clock_hz};
   const double launch_s = launch_s_ < longest_launch_s ? launch_s_ : 0;
-  const double work = is_long ? setup.work() + half.work() : setup.work() - half.work();
-  const double seconds =
-      is_long ? whole.seconds + part.seconds - 2 * launch_s : whole.seconds - part.seconds;
-  return {work / seconds, whole.clock_hz};
+  return {(setup.work() + some.work()) / (whole.seconds + part.seconds - 2 * launch_s),
+          whole.clock_hz};
 }
 
 Timed Bench::run(std::size_t index, std::uint32_t repeats, const std::function<void()>& meanwhile) {
