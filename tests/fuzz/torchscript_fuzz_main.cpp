@@ -5,8 +5,8 @@
 //
 // LibTorch itself crashes on some damaged files; the program then ends with one line. So each input
 // is read in a child, as in a program of its own: LibTorch's crash with its line counts as a
-// refusal, a crash with another line (an abort has one) or none as a fault. The counters of branches are shared with
-// the child, so that libFuzzer sees what the input reached.
+// refusal, a crash with another line (an abort has one) or none as a fault. The counters of
+// branches are shared with the child, so that libFuzzer sees what the input reached.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

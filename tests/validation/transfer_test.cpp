@@ -113,8 +113,8 @@ TEST_F(MeasuredNetworks, FiveRowsOfOneDoNotBendOthers) {
 //
 // The times of others are not always as good as before: of 54 pairs, 23 made them worse, by 0.3
 // percentage points on average over all pairs and by 1.9 at worst (2026-11-19). The bars hold what
-// is. Intervals cover as much as before, on average 1.5 points more; power is 2.2 points better on
-// average.
+// is. Intervals cover 0.7 points less at worst and 1.5 more on average; power is 2.2 points better
+// on average.
 TEST_F(MeasuredNetworks, FiveRowsOfEachOfTwoBendOthersLittle) {
   constexpr std::size_t distance = 2;
   constexpr double worst_error = 0.02, mean_error = 0.005;  // above that before
