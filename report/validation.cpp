@@ -98,9 +98,9 @@ class ValidationText {
     quantity("energy", total.energy_mape, total.energy_bias, total.energy_coverage,
              total.energy_half_width);
     if (total.kendall_tau)
-      fact("modes",
-           fmt::format("Kendall τ of their order by time {}, over {}", number_or_nothing(total.kendall_tau),
-                       counted(total.ranked_groups, "group", "groups")));
+      fact("modes", fmt::format("Kendall τ of their order by time {}, over {}",
+                                number_or_nothing(total.kendall_tau),
+                                counted(total.ranked_groups, "group", "groups")));
     if (total.energy_regret_mean)
       fact("choice",
            fmt::format("the mode of least predicted energy costs {} more than the best (at most "

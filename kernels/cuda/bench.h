@@ -136,7 +136,7 @@ class Bench {
   std::size_t current_ = 0;  // trial whose registers are in use
   std::vector<Setup> setups_;
   std::vector<Tuning> tunings_;
-  std::vector<double> lead_in_rates_;  // the highest of each trial
+  std::vector<double> lead_in_rates_;                          // the highest of each trial
   double launch_s_ = std::numeric_limits<double>::infinity();  // the shortest one: nearly all cost
   std::vector<std::string> failures_;
   std::vector<Warning> warnings_;
