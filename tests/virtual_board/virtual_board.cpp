@@ -19,7 +19,7 @@ namespace {
 constexpr double show_s = 0.005;   // between two pictures of the files
 constexpr double suspend_s = 0.8;  // that a GPU without a context waits before its rail is cut
 constexpr double ambient_c = 32, heat_s = 25;
-constexpr double kelvin_per_w = 0.7, hot_kelvin_per_w = 2.6;
+constexpr double kelvin_per_w = 0.7, hot_kelvin_per_w = 3.2;
 constexpr const char* memory_folder = "sys/kernel/debug/bpmp/debug/clk/emc/";
 constexpr const char* cpu_folder = "sys/devices/system/cpu/";
 constexpr const char* zone_folder = "sys/class/thermal/thermal_zone0/";
