@@ -218,32 +218,28 @@ TEST(Choice, IsNamedByModeAndVariant) {
 
 // A limit may ask for more certainty than the plan as a whole.
 TEST(Choice, ALimitMayAskForMoreCertaintyThanThePlan) {
-  const Planned planned("jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1}, "",
-                        {.stock_only = true});
-  const Sweep swept = sweep(planned.problem);
-  const auto draws = coefficient_draws(planned.problem.model, Runtime::tensorrt, 100, 1);
-  SweepDraws sweep_draws(planned.problem, swept, draws);
-  Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
+  Drawn planned(100, "jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1},
+                {.stock_only = true});
   // A bound that 95 of 100 draws keep.
   std::vector<double> times;
-  for (const BatchCost& cost : sweep_draws.costs(0)) times.push_back(cost.time_s);
+  for (const BatchCost& cost : planned.sweep_draws.costs(0)) times.push_back(cost.time_s);
   std::sort(times.begin(), times.end());
   ASSERT_LT(times[94], times[95]);
   const double bound_s = (times[94] + times[95]) / 2;
   Objective objective = least(Goal::energy, {{LimitKind::latency, bound_s, 0, ""}});
   objective.risk = 0.9;
-  EXPECT_TRUE(chooser.holds(0, objective));
-  EXPECT_DOUBLE_EQ(sweep_draws.probability(0, objective.limits[0], objective), 0.95);
-  EXPECT_DOUBLE_EQ(sweep_draws.probability(0, objective), 0.95);
+  EXPECT_TRUE(planned.chooser.holds(0, objective));
+  EXPECT_DOUBLE_EQ(planned.sweep_draws.probability(0, objective.limits[0], objective), 0.95);
+  EXPECT_DOUBLE_EQ(planned.sweep_draws.probability(0, objective), 0.95);
   objective.limits[0].probability = 0.94;
-  EXPECT_TRUE(chooser.holds(0, objective));
+  EXPECT_TRUE(planned.chooser.holds(0, objective));
   objective.limits[0].probability = 0.96;
-  EXPECT_FALSE(chooser.holds(0, objective));
+  EXPECT_FALSE(planned.chooser.holds(0, objective));
   EXPECT_EQ(required_probability(objective.limits[0], objective), 0.96);
   objective.risk = 0.99;
   EXPECT_EQ(required_probability(objective.limits[0], objective), 0.99);
   objective.limits[0].probability = 0;
-  EXPECT_FALSE(chooser.holds(0, objective));
+  EXPECT_FALSE(planned.chooser.holds(0, objective));
 }
 
 // Rows by delay that nothing beats in delay, energy and power at once.
@@ -325,15 +321,13 @@ TEST(ChoosableRows, KeepTheOtherLimits) {
 
 // Each pair of limits is kept by 90 % of the draws, and by fewer if either is tightened.
 TEST(ChoosableRows, PairsOfLimitsAreTheTightest) {
-  const Planned planned("jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1}, "",
-                        {.stock_only = true});
-  const Sweep swept = sweep(planned.problem);
-  const auto draws = coefficient_draws(planned.problem.model, Runtime::tensorrt, 50, 1);
-  SweepDraws sweep_draws(planned.problem, swept, draws);
+  Drawn planned(50, "jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1},
+                {.stock_only = true});
   const Objective objective = least(Goal::energy);
   std::size_t pairs = 0;
-  for (const ChoosableRow& row : choosable_rows(planned.problem, swept, sweep_draws, objective)) {
-    const std::vector<Service> services = sweep_draws.services(row.row, objective);
+  for (const ChoosableRow& row :
+       choosable_rows(planned.problem, planned.swept, planned.sweep_draws, objective)) {
+    const std::vector<Service> services = planned.sweep_draws.services(row.row, objective);
     const auto share = [&](double latency_s, double power_w) {
       double held = 0;
       for (const Service& service : services)
@@ -361,18 +355,15 @@ TEST(Choice, SkippingRowsLosesNothingUnderASlowdown) {
   CandidateOptions options;
   options.tuned = {true, true, false, false};
   for (const Runtime runtime : {Runtime::tensorrt, Runtime::torch_eager}) {
-    const Planned planned("jetson-orin-nano-8gb", "resnet18", runtime, {1}, "", options);
-    const Sweep swept = sweep(planned.problem);
-    const auto draws = coefficient_draws(planned.problem.model, runtime, 60, 1);
-    SweepDraws sweep_draws(planned.problem, swept, draws);
-    Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
+    Drawn planned(60, "jetson-orin-nano-8gb", "resnet18", runtime, {1}, options);
     for (const double slowdown : {0.03, 0.05, 0.1, 0.2, 0.4, 1.0}) {
       const Objective objective = least(Goal::power, {{LimitKind::slowdown, slowdown, 0, ""}});
       double best = INFINITY;
-      for (std::size_t row = 0; row < swept.costs.size(); ++row)
-        if (planned.problem.candidates.is_eligible(row) && chooser.holds(row, objective))
-          best = std::min(best, service_at(planned.problem, swept, row, objective).mean_power_w);
-      const auto chosen = chooser.best(objective);
+      for (std::size_t row = 0; row < planned.swept.costs.size(); ++row)
+        if (planned.problem.candidates.is_eligible(row) && planned.chooser.holds(row, objective))
+          best = std::min(best,
+                          service_at(planned.problem, planned.swept, row, objective).mean_power_w);
+      const auto chosen = planned.chooser.best(objective);
       ASSERT_EQ(chosen.empty(), std::isinf(best)) << slowdown;
       if (!chosen.empty()) {
         EXPECT_LE(chosen.front().score, best * (1 + 2e-6)) << slowdown;

@@ -222,12 +222,7 @@ TEST(PlanProperties, LiftingALimitNeverMakesTheAnswerWorse) {
 TEST(PlanProperties, SkippingRowsLosesNothing) {
   CandidateOptions candidates;
   candidates.filter = parse_mode_filter("cores=1,cpu=max");
-  const Planned planned("jetson-orin-nano-8gb", "resnet50", Runtime::torch_eager, {1, 4}, "",
-                        candidates);
-  const Sweep swept = sweep(planned.problem);
-  const auto draws = coefficient_draws(planned.problem.model, Runtime::torch_eager, 200, 1);
-  SweepDraws sweep_draws(planned.problem, swept, draws);
-  Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
+  Drawn planned(200, "jetson-orin-nano-8gb", "resnet50", Runtime::torch_eager, {1, 4}, candidates);
   int answers = 0;
   for (const double latency_s : {0.025, 0.03, 0.04, 0.06})
     for (const double power_w : {8.0, 10.0, 13.0, 20.0})
@@ -236,11 +231,12 @@ TEST(PlanProperties, SkippingRowsLosesNothing) {
                                                          {LimitKind::power, power_w, 0, ""},
                                                          {LimitKind::slowdown, slowdown, 0, ""}});
         double best = INFINITY;
-        for (std::size_t row = 0; row < swept.costs.size(); ++row)
-          if (planned.problem.candidates.modes[swept.mode_of(row)].allowed &&
-              chooser.holds(row, objective))
-            best = std::min(best, service_at(planned.problem, swept, row, objective).energy_j);
-        const auto chosen = chooser.best(objective);
+        for (std::size_t row = 0; row < planned.swept.costs.size(); ++row)
+          if (planned.problem.candidates.modes[planned.swept.mode_of(row)].allowed &&
+              planned.chooser.holds(row, objective))
+            best =
+                std::min(best, service_at(planned.problem, planned.swept, row, objective).energy_j);
+        const auto chosen = planned.chooser.best(objective);
         ASSERT_EQ(chosen.empty(), std::isinf(best)) << latency_s << " " << power_w;
         if (chosen.empty()) continue;
         ++answers;

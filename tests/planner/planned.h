@@ -6,7 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "planner/choice.h"
 #include "planner/planner.h"
+#include "planner/sweep.h"
+#include "planner/sweep_draws.h"
+#include "roofline/model/draws.h"
 #include "tests/roofline/modelled.h"
 
 namespace ridgeline::testing {
@@ -34,6 +38,22 @@ struct Planned {
   PlanResult plan(const Objective& objective, const PlanOptions& options = {}) const {
     return make_plan(problem, objective, options);
   }
+};
+
+// The same with what a plan chooses by: the sweep of all modes, and draws of it.
+struct Drawn : Planned {
+  Sweep swept;
+  std::vector<CoefficientDraw> draws;
+  SweepDraws sweep_draws;
+  Chooser chooser;
+
+  Drawn(int count, std::string_view device, std::string_view network, Runtime runtime,
+        const std::vector<std::int64_t>& batches, const CandidateOptions& candidates)
+      : Planned(device, network, runtime, batches, "", candidates),
+        swept(sweep(problem)),
+        draws(coefficient_draws(problem.model, runtime, count, 1)),
+        sweep_draws(problem, swept, draws),
+        chooser(problem, swept, sweep_draws, Reach::reboot) {}
 };
 
 inline Objective least(Goal goal, std::vector<Limit> limits = {}) {

@@ -106,19 +106,15 @@ TEST(Reasons, NoSavingAgainstAModeThatCannotRunOrWithoutPower) {
 // With draws the saving has an interval, of the same machine in both modes: narrower than the two
 // energies would allow by themselves.
 TEST(Reasons, TheIntervalOfASavingIsOfOneMachineInBothModes) {
-  const Planned planned("jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1}, "",
-                        {.stock_only = true});
-  const Sweep swept = sweep(planned.problem);
-  const auto draws = coefficient_draws(planned.problem.model, Runtime::tensorrt, 60, 1);
-  SweepDraws sweep_draws(planned.problem, swept, draws);
-  Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
-  const auto saving = saving_against(chooser, {}, {0, 0, 1}, 1);
+  Drawn planned(60, "jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1},
+                {.stock_only = true});
+  const auto saving = saving_against(planned.chooser, {}, {0, 0, 1}, 1);
   ASSERT_TRUE(saving && saving->energy_low && saving->energy_high);
   EXPECT_LE(*saving->energy_low, *saving->energy);
   EXPECT_GE(*saving->energy_high, *saving->energy);
   const auto energy = [](const Service& service) { return service.energy_j; };
-  const Estimate here = sweep_draws.estimate(0, {}, energy);
-  const Estimate there = sweep_draws.estimate(1, {}, energy);
+  const Estimate here = planned.sweep_draws.estimate(0, {}, energy);
+  const Estimate there = planned.sweep_draws.estimate(1, {}, energy);
   EXPECT_GT(*saving->energy_low, 1 - here.high / there.low);
   EXPECT_LT(*saving->energy_high, 1 - here.low / there.high);
 }
@@ -179,23 +175,19 @@ TEST(Reasons, BrokenLimitsAreNamedWithTheirValues) {
 }
 
 TEST(Reasons, LimitsThatHoldTooSeldomAreNamedWithTheirProbability) {
-  const Planned planned("jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1}, "",
-                        {.stock_only = true});
-  const Sweep swept = sweep(planned.problem);
-  const auto draws = coefficient_draws(planned.problem.model, Runtime::tensorrt, 100, 1);
-  SweepDraws sweep_draws(planned.problem, swept, draws);
-  Chooser chooser(planned.problem, swept, sweep_draws, Reach::reboot);
+  Drawn planned(100, "jetson-orin-nano-8gb", "resnet18", Runtime::tensorrt, {1},
+                {.stock_only = true});
   std::vector<double> times;
-  for (const BatchCost& cost : sweep_draws.costs(0)) times.push_back(cost.time_s);
+  for (const BatchCost& cost : planned.sweep_draws.costs(0)) times.push_back(cost.time_s);
   std::sort(times.begin(), times.end());
   const Objective objective = within_latency((times[69] + times[70]) / 2);
-  ASSERT_LE(swept.costs[0].time_s, objective.limits[0].bound);
-  const auto broken = broken_limits(chooser, objective, 0);
+  ASSERT_LE(planned.swept.costs[0].time_s, objective.limits[0].bound);
+  const auto broken = broken_limits(planned.chooser, objective, 0);
   ASSERT_EQ(broken.size(), 1u);
   EXPECT_THAT(broken[0], HasSubstr("meets latency with probability 70 % only"));
   Objective risky = objective;
   risky.risk = 0.7;
-  EXPECT_THAT(broken_limits(chooser, risky, 0), IsEmpty());
+  EXPECT_THAT(broken_limits(planned.chooser, risky, 0), IsEmpty());
 }
 
 // A batch that keeps the limits before one that does not; then the lower score; then the first.
