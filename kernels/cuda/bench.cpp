@@ -625,8 +625,8 @@ void Bench::cut(Setup& setup) {
 }
 
 // A Jetson's memory clock falls while kernels need no memory, and rises with delay. A reading from
-// DRAM would begin at the lower clock, and its half would have more of it than the whole: the same
-// kernel runs until its rate is back, or for lead_in_s if that rate is gone for good.
+// DRAM would begin at the lower clock, and its two launches would differ in it: the same kernel
+// runs until its rate is back, or for lead_in_s if that rate is gone for good.
 void Bench::lead_in(const Setup& setup) {
   if (setup.kernel->role == Role::latency) return touch_chain(setup);
   if (!setup.dram()) return;

@@ -66,7 +66,7 @@ struct Epoch {
   double device_s = 0;    // the device computes
   double stall_s = 0;     // the device does not work: the two below
   double wait_s = 0;      // for samples: the data stall
-  double unhidden_s = 0;  // queue and copy of each minibatch, beside which it rests
+  double unhidden_s = 0;  // queue and copy of each minibatch, during which it rests
   double host_s = 0;      // of all cores: decoding, the process, queue and copy
   double read_bytes = 0;  // from storage
   double fetch_s = 0;     // of all samples by one reader, with hits of the page cache
